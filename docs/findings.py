@@ -476,8 +476,8 @@ HELD = (
     ("three-state, a state write that outlasts the lead", ("late_state_write",), None),
     ("three-state, both", ("changes_at_once", "late_state_write"), None),
     ("three-state, a clock beyond its bound", ("clock_jump",), "three-state-safe"),
-    ("three-state, levels that do not meet", ("weak_levels",), "three-state-safe"),
-    ("guarded, levels that do not meet", ("weak_levels",), "guarded-faults"),
+    ("three-state, levels that need not overlap", ("weak_levels",), "three-state-safe"),
+    ("guarded, levels that need not overlap", ("weak_levels",), "guarded-faults"),
     ("guarded, a clock beyond its bound", ("clock_jump",), "guarded-faults"),
 )
 

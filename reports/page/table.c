@@ -330,11 +330,11 @@ void report_page_table(struct report_sheet *sheet)
     choose_columns(sheet, true, is_shown);
     report_sheet_section(sheet, "comparison", "", 2, "Comparison");
     write_table(sheet, true, is_shown);
-    report_sheet_leaf(
-        sheet, "p", "note",
-        is_shown[0] ? "Cost is what a strategy does in addition to the inserts: extra operations, and the "
-                      "partitions that reads ask. Point at a figure to see all of its digits."
-                    : "Point at a figure to see all of its digits.");
+    report_sheet_leaf(sheet, "p", "note",
+                      is_shown[0]
+                          ? "Cost is what a strategy does in addition to the inserts: extra operations, and "
+                            "the partitions that reads query. Point at a figure to see all of its digits."
+                          : "Point at a figure to see all of its digits.");
     if (choose_columns(sheet, false, is_shown) > 0) {
         report_sheet_open(sheet, "details");
         report_sheet_attribute(sheet, "class", "fold");

@@ -388,7 +388,7 @@ static const char *tell_rivals(const struct telling *telling)
                            name_of(telling, telling->chosen), replaced);
     }
     if (text[0] == 0) {
-        text = "This is one run with one seed; 'bucketlab tune' looks at more seeds and at a margin";
+        text = "This is one run with one seed; 'bucketlab tune' tries more seeds and shows the margin";
     }
     return report_text(arena, "%s.", text);
 }

@@ -43,8 +43,7 @@ const char *report_no_buckets(const struct report_horizon *horizon, struct repor
                                     .partition_bytes = bytes >= rows ? horizon->limit_bytes / 2 : 0};
     return report_text(arena,
                        "You need no buckets yet: unbucketed is within the limits for %s more at this %s. "
-                       "Come back when the largest "
-                       "partition has %s, half the limit%s.",
+                       "Run tune again when the largest partition has %s, half the limit%s.",
                        isinf(horizon->days_left) ? "ever" : span(arena, horizon->days_left),
                        pace(horizon, arena), report_answer_limits(&half, arena),
                        rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");

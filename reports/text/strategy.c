@@ -57,7 +57,7 @@ const char *report_settings(struct report_arena *arena, const struct lab_strateg
         settings.every_ns = 0; /* one of the two intervals is enough */
     }
     if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0) {
-        return "one partition per key, for ever";
+        return "one partition per key";
     }
     return report_text(arena, "%s", told);
 }

@@ -98,7 +98,7 @@ static int unknown_command(const char *name, struct sim_error *error)
 
 static void print_help(FILE *stream)
 {
-    fprintf(stream, "bucketlab: try out how to split a stream of rows into Cassandra partitions\n\n"
+    fprintf(stream, "bucketlab: try out ways to split a stream of rows into Cassandra partitions\n\n"
                     "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);

@@ -187,11 +187,10 @@ const char *ids_trap(enum bk_id_kind kind)
         return "The low half of a timeuuid is the clock sequence and the node, which one process never "
                "changes: all of its rows would count, or none.";
     case BK_ID_UUID7:
-        return "Makers of UUIDs v7 may add 1 to the lowest bits within a millisecond, so that rows which "
-               "come "
+        return "Generators of UUIDs v7 may add 1 to the lowest bits within a millisecond, so rows that come "
                "together would count together.";
     case BK_ID_ULID:
-        return "Makers of ULIDs may add 1 to the lowest bits within a millisecond, so that rows which come "
+        return "Generators of ULIDs may add 1 to the lowest bits within a millisecond, so rows that come "
                "together would count together.";
     case BK_ID_SNOWFLAKE:
         return "The low 12 bits of a Snowflake are a sequence that starts at 0 in each millisecond: hardly "

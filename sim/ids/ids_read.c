@@ -166,7 +166,7 @@ static bool read_all(struct reader *reader, const char *column, enum bk_id_kind 
     }
     if (sample->count < IDS_LEAST)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: %zu ids; %u at least are needed, and some thousand tell more", reader->path,
+                        "%s: %zu ids; %u at least are needed, and a few thousand show more", reader->path,
                         sample->count, IDS_LEAST);
     return true;
 }

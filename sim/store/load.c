@@ -50,9 +50,9 @@ static bool fail_missing(struct store *store, int64_t run, struct sim_error *err
                         (long long)found, (long long)found);
     if (list[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: holds no run yet; run a scenario first, or name another with --db", store->path);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it holds %s", store->path, (long long)run,
-                    list);
+                        "%s: has no run yet; run a scenario first, or name another with --db", store->path);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; the runs in this database are %s", store->path,
+                    (long long)run, list);
 }
 
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,

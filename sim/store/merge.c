@@ -73,9 +73,10 @@ static bool check_sources(struct store *into, struct store *const *sources, size
         assert(sources[i]->mode == STORE_READ);
         if (stat(into->file, &one) == 0 && stat(sources[i]->file, &other) == 0 &&
             one.st_dev == other.st_dev && one.st_ino == other.st_ino)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "%s: receives the others, and cannot be one of them; leave it out of these",
-                            sources[i]->path);
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "%s: receives the other databases, so it cannot be one of them; leave it out of their list",
+                sources[i]->path);
         if (!check_whole(sources[i], error))
             return false;
     }

@@ -201,7 +201,7 @@ static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_
 static bool fail_digest(const struct store_sweep *sweep, const struct store_job *job, struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: job %" PRIu64 " is there with digest %016" PRIx64 ", and came to %016" PRIx64
+                    "%s: job %" PRIu64 " is stored with digest %016" PRIx64 ", and came to %016" PRIx64
                     " now; 'bucketlab replay' of its run tells which is right",
                     sweep->store->path, job->job + 1, sweep->digests[job->job], job->result->digest);
 }

@@ -148,8 +148,8 @@ static bool split_line(struct csv *csv, struct observed_span line)
         }
         if (found != count)
             return observed_fail(file,
-                                 "after the key there are not %zu columns as in the header; leave a key "
-                                 "with a line break or the like out by sstablepartitions -x",
+                                 "the key is not followed by %zu columns as in the header; leave out a key "
+                                 "with a line break by sstablepartitions -x",
                                  count - 1);
     }
     if (found != count)
@@ -202,10 +202,8 @@ static bool check_copy(struct csv *csv)
     }
     bool is_same = strlen(csv->copy) == first + 1 + second && memcmp(csv->copy, snapshot.begin, first) == 0 &&
                    csv->copy[first] == ',' && memcmp(csv->copy + first + 1, backup.begin, second) == 0;
-    return is_same ||
-           observed_fail(csv->file,
-                         "sstables of a snapshot or backup together with others; as they are copies, give "
-                         "those of one alone");
+    return is_same || observed_fail(csv->file, "sstables of a snapshot or backup are copies of others in "
+                                               "this input; give only one of the two");
 }
 
 /* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
@@ -310,8 +308,8 @@ static bool read_line(struct csv *csv, struct observed_span line)
         return observed_fail(file, "empty line; remove it");
     if ((size_t)(line.end - line.begin) == header_size &&
         memcmp(line.begin, csv->header.begin, header_size) == 0)
-        return observed_fail(file, "a second header; join outputs without it, and those of one node alone, "
-                                   "as replicas hold the same partitions");
+        return observed_fail(file, "a second header; remove it when joining outputs, and join only those of "
+                                   "one node, because replicas hold the same partitions");
     if (!split_line(csv, line) || !check_table(csv, &is_wanted))
         return false;
     if (!is_wanted)
@@ -341,8 +339,8 @@ static bool read_lines(struct csv *csv)
         return true;
     if (file->wanted != NULL && file->table_count > 0)
         return observed_fail_table(file);
-    return observed_fail(file, "no partition below the header; sstablepartitions prints those above a "
-                               "threshold alone, so give it --min-size 0");
+    return observed_fail(file, "no partition below the header; sstablepartitions prints only partitions "
+                               "above a threshold, so give it --min-size 0");
 }
 
 bool observed_partitions_read(struct observed_file *file, struct observed_span header)

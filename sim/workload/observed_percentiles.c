@@ -152,8 +152,8 @@ static bool check_order(struct observed_file *file)
     const uint64_t *points = file->out->points;
     for (size_t i = 1; i < WL_OBSERVED_POINTS; i++) {
         if (points[i] < points[i - 1])
-            return observed_fail(file,
-                                 "the partition sizes fall from Min over 50%% to Max; check the figures");
+            return observed_fail(
+                file, "the partition sizes do not rise from Min over 50%% to Max; check the figures");
     }
     return points[WL_OBSERVED_P50] > 0 ||
            observed_fail(file, "a median partition size of 0; check the figures");
@@ -203,7 +203,7 @@ bool observed_percentiles_read(struct observed_file *file, struct observed_span 
         if (!read_table(file, line, &is_wanted))
             return false;
         if (is_wanted && is_found)
-            return observed_fail(file, "the same table again; give what one node says, once");
+            return observed_fail(file, "the table appears twice; give the output of one node, once");
         if (!is_wanted)
             memcpy(file->out->points, points, sizeof points);
         is_found = is_found || is_wanted;

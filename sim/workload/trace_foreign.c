@@ -49,5 +49,5 @@ const char *trace_foreign(const char *bytes, size_t size)
         blank++;
     if (blank < size && bytes[blank] == '[')
         return "a JSON array; write one object per line, as jq -c '.[]' does";
-    return is_scenario(bytes, size) ? "a scenario, and a trace belongs here; name a file of rows" : NULL;
+    return is_scenario(bytes, size) ? "a scenario, not a trace; name a file of rows" : NULL;
 }

@@ -88,8 +88,7 @@ static bool split_quoted_key(struct span rest, const struct trace_place *place, 
     }
     out->key.end = to;
     if (from == rest.end) {
-        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
-                    value_name(place));
+        return fail(place, error, "2 columns instead of 3; write timestamp_ms,key,%s", value_name(place));
     }
     if (*from != ',') {
         return fail(place, error, "text after the key's closing quote; double the quotes inside a key");
@@ -105,8 +104,7 @@ static bool split(char *line, size_t size, const struct trace_place *place, stru
     char *comma = memchr(line, ',', size);
     if (comma == NULL) {
         return csv_check_delimiter(place->path, place->line, line, size, ',', error) &&
-               fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
-                    value_name(place));
+               fail(place, error, "1 column instead of 3; write timestamp_ms,key,%s", value_name(place));
     }
     out->time = (struct span){line, comma};
     struct span rest = {comma + 1, end};
@@ -115,8 +113,7 @@ static bool split(char *line, size_t size, const struct trace_place *place, stru
     }
     comma = memchr(rest.begin, ',', (size_t)(end - rest.begin));
     if (comma == NULL) {
-        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
-                    value_name(place));
+        return fail(place, error, "2 columns instead of 3; write timestamp_ms,key,%s", value_name(place));
     }
     out->key = (struct span){rest.begin, comma};
     out->value = (struct span){comma + 1, end};

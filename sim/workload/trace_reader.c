@@ -94,7 +94,7 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
     case TRACE_SOURCE_SYSTEM:
         return fail_system(reader, "cannot be read", reader->source.reason, error);
     case TRACE_SOURCE_CUT:
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is cut off; copy or make it again",
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is truncated; copy or make it again",
                         reader->path, reader->line, kind);
     case TRACE_SOURCE_TRAILING:
         return sim_fail(error, SIM_ERROR_INPUT,

@@ -122,8 +122,8 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
             table, line, error, "one column, %s; %s", listing,
             table->format->delimiter != '\0'
                 ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave it out"
-                : "write the header 'timestamp_ms,key,bytes' and rows below it, or say what parts the "
-                  "columns, as in delimiter: tab");
+                : "write the header 'timestamp_ms,key,bytes' and rows below it, or name the delimiter, as in "
+                  "delimiter: tab");
     const char *nearest =
         sim_nearest(missing, (const char *const *)table->record.fields, table->record.count);
     if (are_given && nearest != NULL)
@@ -261,7 +261,7 @@ static bool fail_fields(const struct trace_table *table, struct sim_error *error
     return fail(table, table->record.line, error, "%zu column%s where the %s has %zu: %s", here,
                 here == 1 ? "" : "s", table->has_header ? "header" : "first row", wanted,
                 here > wanted ? "one or more too many; quote a field that holds the delimiter"
-                              : "one or more are missing; write an empty field for nothing");
+                              : "one or more are missing; write an empty field for a missing value");
 }
 
 /* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */

@@ -119,7 +119,8 @@ class CheckTest(ProgramTest):
                          "(largest: key %s, bucket %d, "
                          "%s rows); again: bucketlab run 'a b.yaml' --seed 7 --set row.bytes=90"
                          % (largest[2], largest[0], largest[1], format(largest[2], ",")))
-        self.assertEqual(err, "1 of 4 checks failed, in bad; run what follows 'again:' above to see it\n")
+        self.assertEqual(err, "1 of 4 checks failed, in bad; the command after 'again:' above reproduces each "
+                              "failure\n")
         again = shlex.split(line[0].split("; again: ")[1])
         code, out, err = self.run_program(*again[1:], "--quiet", "--no-charts")
         self.assertEqual((code, err), (1, "bad: 1 of 2 expectations failed\n"))
@@ -217,12 +218,12 @@ class CheckTest(ProgramTest):
                  "UPDATE strategy SET placement_digest = '00000000000000aa' WHERE label IN ('time', 'hash')")
         found = self.against()
         self.assertEqual(len(found), 1, found)
-        self.assertRegex(found[0], r"\Asmall.yaml: digest moved: [0-9a-f]{16}, baseline 0123456789abcdef; first "
+        self.assertRegex(found[0], r"\Asmall.yaml: digest changed: [0-9a-f]{16}, baseline 0123456789abcdef; first "
                                    r"to differ: strategy time, placement [0-9a-f]{16}, baseline "
                                    r"00000000000000aa, and 1 more of 5; again: bucketlab run small.yaml "
                                    r"--seed 7\Z")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore")
-        self.assertIn("small.yaml: note: digest moved: ", out)
+        self.assertIn("small.yaml: note: digest changed: ", out)
         self.sql("UPDATE run SET version = '0.0.9'")
         self.assertIn("baseline 0123456789abcdef by bucketlab 0.0.9, and this is ", self.against()[0])
 
@@ -233,9 +234,9 @@ class CheckTest(ProgramTest):
         found = self.against()
         self.assertEqual(len(found), 1, found)
         self.assertRegex(found[0], r"time\.writes\.rows: \d+, baseline \d+, although the digest is the "
-                                   "same; the same program gives two answers")
+                                   "same; the same program gave two results")
         self.sql("UPDATE run SET version = '0.0.9'")
-        self.assertIn("the baseline is another version's", self.against()[0])
+        self.assertIn("another version of bucketlab made the baseline", self.against()[0])
 
     def test_figures_outside_their_interval_have_drifted(self):
         self.update()
@@ -255,7 +256,7 @@ class CheckTest(ProgramTest):
                                    rf"{runs} seeds \(largest: key key-\d+, bucket \d, \d+(\.\d+)?KB\)")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", "--json", code=1)
         self.assertEqual(len(json.loads(out)["scenarios"][0]["findings"]), 2)
-        self.assertEqual(err, "2 of 8 checks failed, in small; if the change is meant, repeat this with "
+        self.assertEqual(err, "2 of 8 checks failed, in small; if the change is intended, repeat this with "
                               "--update-baseline\n")
         self.assertIn(f"2 figures are outside the baseline; running up to {runs - 1} more seeds to rule out chance\n",
                       self.run_program("check", "small.yaml", "--baseline", "b.db")[2])
@@ -313,13 +314,14 @@ class CheckTest(ProgramTest):
             self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since: "
                           f"{told}\n", out)
         self.write("small.yaml", GOOD)
-        self.assertIn("; --set is another than it was", self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
+        self.assertIn("; --set differs from the baseline's",
+                      self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
 
     def test_strategies_that_came_are_noted_and_those_that_went_fail(self):
         self.update()
         self.write("small.yaml", GOOD.replace("- time: {window: 6h}", "- time: {window: 6h, label: quarter}"))
         out, _ = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", code=1)
-        self.assertIn("small.yaml: strategy time of the baseline is gone; again: ", out)
+        self.assertIn("small.yaml: the baseline has strategy time, and the run does not; again: ", out)
         self.assertIn("small.yaml: note: strategy quarter is not in the baseline\n", out)
 
     def test_figures_that_came_are_noted_and_those_that_went_fail(self):
@@ -327,18 +329,18 @@ class CheckTest(ProgramTest):
         self.sql("DELETE FROM metric WHERE name = 'writes.rows';"
                  "DELETE FROM baseline_metric WHERE name = 'writes.rows'")
         out, _ = self.check("small.yaml", "--baseline", "b.db")
-        self.assertIn("small.yaml: note: 5 figures are not in the baseline, unbucketed.writes.rows for one\n", out)
+        self.assertIn("small.yaml: note: 5 figures are not in the baseline, for example unbucketed.writes.rows\n", out)
         self.sql("UPDATE baseline_metric SET name = 'writes.of_old' WHERE name = 'writes.lwt';"
                  "UPDATE run SET digest = '0123456789abcdef'")
-        self.assertIn(f"small.yaml: unbucketed.writes.of_old is gone, at each of {self.confirmations()} seeds; again: ",
-                      "\n".join(self.against()))
+        self.assertIn(f"small.yaml: unbucketed.writes.of_old is missing, at each of {self.confirmations()} seeds; "
+                      "again: ", "\n".join(self.against()))
 
     def test_scenario_without_baseline_fails_and_says_how_to_make_one(self):
         self.update()
         self.write("other.yaml", GOOD.replace("name: small", "name: other"))
         found = self.against("small.yaml", "other.yaml")
         self.assertEqual(len(found), 1)
-        self.assertIn("other.yaml: b.db holds nothing of 'other'; make it with --update-baseline", found[0])
+        self.assertIn("other.yaml: b.db does not have 'other'; add it with --update-baseline", found[0])
         self.update("other.yaml")
         self.assertEqual(self.against("small.yaml", "other.yaml", code=0), [])
 
@@ -355,8 +357,8 @@ class CheckTest(ProgramTest):
         self.write("bad.yaml", BAD)
         out, err = self.update("small.yaml", "bad.yaml", code=1)
         self.assertIn("bad.yaml: expected hash.partitions.all.rows.max <= 1000, got ", out)
-        self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is unchanged, since a baseline is made of "
-                              "runs that pass: fix these first\n")
+        self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is unchanged, because only runs that pass make a "
+                              "baseline; fix the failures first\n")
         self.assertNotIn("b.db", self.files())
         self.update()
         before = self.bytes_of("b.db")

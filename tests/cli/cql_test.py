@@ -457,7 +457,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
                 self.assertTrue(20 <= live // window <= 30, (ttl, window))
                 self.assertIn("use the time of writing", note)
                 self.assertIn("gc_grace_seconds", note)
-        self.assertIn("1 a time to live, where 20 to 30 are meant; none is shorter", self.retention(
+        self.assertIn("1 per time to live, where 20 to 30 are meant; none is shorter", self.retention(
             "90500ms", "time: {window: 1m}")[2])
 
     def test_buckets_and_windows_that_conflict_are_told(self):
@@ -467,7 +467,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
                 ("time: {calendar: month}", 86400, None), (dice + ", max_age: 7d}", 86400, None),
                 ("time: {window: 1d, epoch: 2026-01-01T05:00:00Z}", 86400, "buckets end by a calendar or an epoch"),
                 ("time: {window: 700m}", None, "buckets of 700m and windows of 1d end at different times; set window"),
-                (dice + "}", 86400, "in the midst of a window; set max_age: 1d"),
+                (dice + "}", 86400, "in the middle of a window; set max_age: 1d"),
                 ("hash: {buckets: 4}", 86400, "a partition takes rows in every window")):
             live, found, note = self.retention("30d", strategy)
             if window is not None:

@@ -67,7 +67,7 @@ class DiffTest(ProgramTest):
         self.two()
         out = self.good("diff", "1", "last")
         self.assertIn("--set\n  + strategies[3].probabilistic.bits=5\n", out)
-        self.assertIn("One seed that both have cannot tell", out)
+        self.assertIn("One common seed cannot distinguish", out)
         self.assertIn("\nprobabilistic\n  a: bits 4, threshold 40\n  b: bits 5, threshold 40\n", out)
         self.assertNotIn("*", out)
         self.assertNotIn("\nhash\n", out)
@@ -111,7 +111,7 @@ class DiffTest(ProgramTest):
         self.assertGreater(stars, 5)
         out = self.good("diff", "1", "2")
         self.assertEqual(sum(line.endswith("*") for line in out.splitlines()), stars)
-        self.assertIn("Means over the 3 seeds that both have.", out)
+        self.assertIn("Means over the 3 common seeds.", out)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
     def test_seeds_runs_what_is_missing(self):
@@ -216,7 +216,7 @@ class DiffTest(ProgramTest):
         self.assertEqual((hashed["partitions.total"]["p"], hashed["partitions.total"]["significant"]), (0, True))
         rows = hashed["partitions.all.rows.mean"]
         self.assertTrue(rows["low"] < rows["difference"] < rows["high"] < 0 and rows["significant"])
-        self.assertIn("No seed that both have: means over 3 seeds of a and 3 others of b", self.good("diff", "1", "6"))
+        self.assertIn("No common seed: means over 3 seeds of a and 3 others of b", self.good("diff", "1", "6"))
 
     def test_other_rows_are_told(self):
         self.keep()
@@ -335,11 +335,11 @@ class DiffTest(ProgramTest):
 
     def test_bad_input(self):
         self.assertIn("bucketlab.db", self.bad(3, "diff", "1", "2"))
-        self.assertIn("bucketlab.db: holds no run yet", self.bad(2, "diff", "1", "2", "--seeds", "3"))
+        self.assertIn("bucketlab.db: has no run yet", self.bad(2, "diff", "1", "2", "--seeds", "3"))
         self.assertEqual(self.files(), ["small.yaml"])
         self.two()
         for words, text in [
-                (["1", "9"], "no run 9; it holds 1 to 2"),
+                (["1", "9"], "no run 9; the runs in this database are 1 to 2"),
                 (["1:hish", "2"], "run 1 has no strategy 'hish'; did you mean 'hash'?"),
                 (["1", "2:quite-another"], "run 2 has no strategy 'quite-another'; it has: unbucketed, time, count"),
                 (["x", "2"], "'x' is not a run; give a number"),

@@ -136,7 +136,7 @@ class EmitTest(ProgramTest):
         self.assertIn("--emit", self.bad(2, "tune", "small.yaml", "--emit", "bucketlab.db"))
         self.assertIn("Is a directory", self.bad(2, "tune", "small.yaml", "--emit", "."))
         self.bad(3, "tune", "small.yaml", "--emit", "no/setting.bk")
-        self.assertIn("--emit applies to 'tune SCENARIO'",
+        self.assertIn("--emit applies only to 'tune SCENARIO'",
                       self.bad(2, "tune", "--rows", "1..9", "--risk", "0.1", "--emit", "setting.bk"))
 
     def test_the_reference_shows_a_file_as_it_is(self):

@@ -130,7 +130,7 @@ class HostileTest(ProgramTest):
         code, _, err = self.run_program("run", "s.yaml", "--no-charts", "--snapshot-every", "1ms")
         self.assertEqual(code, 0, err)
         self.assertEqual(err.count("warning: a state of the run takes "), 1, err)
-        self.assertRegex(err, r"takes \S+ to write, so one is kept every \S+, not every 1ms\n")
+        self.assertRegex(err, r"takes \S+ to write, so it is stored every \S+ instead of every 1ms\n")
         self.assertLess(time.monotonic() - begin, 4 * plain_s + 2)
 
     def test_database_that_is_locked_at_the_end_costs_no_run(self):

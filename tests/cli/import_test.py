@@ -192,13 +192,13 @@ class ImportTest(ProgramTest):
         path = self.write_csv([line("a", 1, 1)])
         before = self.files()
         for arguments, words in [
-                ([path, "--table", "messages"], "--table 'messages': no table of a keyspace; write it as chat.mess"),
+                ([path, "--table", "messages"], "--table 'messages': not KEYSPACE.TABLE; write it as chat.mess"),
                 ([path, "--format", "csv"], "--format: no format 'csv'; choose sstablepartitions or tablehistograms"),
                 ([path, "--label", ""], "--label '': give a label of 1 to 64 bytes"),
                 ([path, "--label", "a\nb"], "--label 'a?b': give a label of 1 to 64 bytes"),
                 ([path, "--format", "tablehistograms"], "where a table should begin"),
                 ([HISTOGRAMS, "--format", "sstablepartitions"], "unknown header 'chat/messages histograms'"),
-                ([path, "--set", "keys.count=3"], "'keys' is about rows, and 'observed' alone places none"),
+                ([path, "--set", "keys.count=3"], "'keys' is about rows, and 'observed' places none"),
                 (["none.csv"], "none.csv: file cannot be opened (No such file or directory)"),
                 ([path, "--db", ""], "--db: no file named")]:
             self.assertIn(words, self.bad(2, "import", *arguments))

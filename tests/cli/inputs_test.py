@@ -125,7 +125,7 @@ class InputsTest(ProgramTest):
                                        r"follows is not gzip; copy or make the file again\Z")
         for cut in (first + second[:-1], first + second[:9], first + b"\x1f\x8b", first[:-4]):
             self.trace("t.csv", cut)
-            self.assertIn(": gzip file is cut off; ", self.bad(2, "run", "t.yaml", "--quiet", "--no-charts"))
+            self.assertIn(": gzip file is truncated; ", self.bad(2, "run", "t.yaml", "--quiet", "--no-charts"))
         broken = bytearray(first)
         broken[-6] ^= 1
         self.trace("t.csv", bytes(broken))

@@ -212,7 +212,7 @@ class MeetingTest(ProgramTest):
         rows = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s", "resolution": "1s"}}
         tail = {"strategies": [{"unbucketed": {}}]}
         self.assertRegex(self.refusal({**rows, "reads": {"range": {"span": "1s", "rate": "1/s"}}, **tail}),
-                         r"\Ax\.yaml:\d+:3: 'range' of times that rows do not come in needs agents")
+                         r"\Ax\.yaml:\d+:3: 'range' needs agents when rows do not arrive in the order of their times")
         self.write("t.csv", "timestamp_ms,key,bytes\n1000,a,1\n")
         self.assertRegex(self.refusal({"trace": {"file": "t.csv"}, "row": {"bytes": 5}, **tail}),
                          r"\Ax\.yaml:6:3: 'bytes' conflicts with a trace whose lines have their own; remove it")

@@ -13,12 +13,12 @@ DOCUMENT = os.path.join(SOURCE, "docs", "migration.md")
 # A scenario, its further options, and the columns: their names, and their metrics.
 TABLES = {
     "change": ("migration", [], [
-        ("largest partition, rows", "partitions.all.rows.max"), ("rows put elsewhere", "writes.misrouted"),
+        ("largest partition, rows", "partitions.all.rows.max"), ("misrouted rows", "writes.misrouted"),
         ("`newest` violated", "oracle.newest.violations"), ("reads with too few rows", "reads.incomplete"),
         ("partitions per read", "reads.partitions_per_read.mean"), ("read p99, ms", "latency.read.p99")]),
     "backfill": ("migration-backfill", [], [
         ("largest partition, rows", "partitions.all.rows.max"), ("partitions over 5,000 rows", "partitions.over_limit"),
-        ("rows put elsewhere", "writes.misrouted"), ("`newest` violated", "oracle.newest.violations"),
+        ("misrouted rows", "writes.misrouted"), ("`newest` violated", "oracle.newest.violations"),
         ("extra operations per 1,000 rows", "writes.extra_ops_per_1000_rows")]),
     "reverse": ("migration-backfill", ["--set", "arrivals.backfill.order=reverse"], [
         ("largest partition, rows", "partitions.all.rows.max"), ("partitions over 5,000 rows", "partitions.over_limit"),

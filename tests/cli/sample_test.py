@@ -88,7 +88,7 @@ class SampleTest(ProgramTest):
         run = json.loads(self.good("show", "last", "--json"))
         self.assertIn("disk.compressed_bytes", json.dumps(run))
         self.assertIn("rows.csv.gz", self.bad(2, *words, "--db", "rows.csv.gz"))
-        self.assertIn("--sample applies to 'tune SCENARIO'",
+        self.assertIn("--sample applies only to 'tune SCENARIO'",
                       self.bad(2, "tune", "--rows", "1..9", "--risk", "0.5", "--sample", "rows.csv.gz"))
 
     def test_a_wrong_file_ends_in_a_line(self):

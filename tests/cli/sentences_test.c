@@ -370,12 +370,10 @@ static void test_notes_tell_what_more_seeds_would(void **state)
     made.entrants[3].over.high = 0.03;
     made.entrants[1].status = TUNE_FAILS;
     expect_notes(&made, " d would cost 0.2, and was not seen to fail, but so far up to 3 % may be over a "
-                        "limit; more seeds (--seeds) would show.");
+                        "limit; more seeds (--seeds) would decide.");
     made.contest.race.is_shown = false;
-    expect_notes(
-        &made,
-        " So few partitions cannot show it with 95 % confidence: up to 0.4 % may be above a limit. More "
-        "seeds (--seeds), or more rows, would tell.");
+    expect_notes(&made, " So few partitions cannot show it with 95 % confidence: up to 0.4 % may be above a "
+                        "limit. More seeds (--seeds) or more rows would decide.");
 }
 
 static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
@@ -427,10 +425,9 @@ static void test_flips_are_where_costs_are_equal(void **state)
     /* 100 + 20 r = 300 r */
     assert_true(fabs(tune_flip_of(&made.contest, TUNE_AXIS_READS, false).at - 100.0 / 280) < 1e-12);
     cli_contest_flip(&made.contest, &made.said);
-    expect(
-        &made,
-        "a wins while a counter update costs less than 2.8 inserts (else b), and while there are more than "
-        "0.357 times as many reads (else b).");
+    expect(&made, "a stays the cheapest while a counter update costs less than 2.8 inserts (else b), and "
+                  "while there are more than "
+                  "0.357 times as many reads (else b).");
     assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
     assert_int_equal(tune_cheapest_at(&made.contest, 2.9, 1), 1);
     assert_int_equal(tune_cheapest_at(&made.contest, 1, 0.3), 1);
@@ -512,21 +509,22 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     made.seen[1][0].rows_most = 1;
     expect_horizon(&made,
                    "You need no buckets yet: unbucketed is within the limits for 2.74 years more at this "
-                   "rate. Come back when the largest partition has 500 rows, half the limit.");
+                   "rate. Run tune again when the largest partition has 500 rows, half the limit.");
     assert_false(cli_contest_needs_buckets(&made.contest));
     assert_true(cli_contest_unbucketed_days(&made.contest) == 999);
     made.scenario.limits.partition_rows = 0;
     made.contest.rows.lasts_ns = 3650 * SIM_DAY;
     expect_horizon(&made,
                    "You need no buckets yet: unbucketed is within the limits for 40K years more at this "
-                   "rate. Come back when the largest partition has 1\u202FMB, half the limit.");
+                   "rate. Run tune again when the largest partition has 1\u202FMB, half the limit.");
     static char trace[] = "x.csv";
     made.scenario.trace_path = trace;
     made.contest.growth = (struct tune_growth){.weeks = 521, .per_day = log(2) / 1825};
     expect_horizon(
-        &made, "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
-               "trace's growth (its rate doubles every 5 years). Come back when the largest partition has "
-               "1\u202FMB, half the limit.");
+        &made,
+        "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
+        "trace's growth (its rate doubles every 5 years). Run tune again when the largest partition has "
+        "1\u202FMB, half the limit.");
     made.contest.growth.per_day = 0;
     made.seen[1][0].bytes_most = 2000000;
     expect_horizon(&made, "");
@@ -543,14 +541,12 @@ static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
     begin(&made, 1);
     made.scenario.trace_path = trace;
     made.contest.left_out = 1;
-    expect_notes(
-        &made,
-        " The rows come from a trace, at its rate: a margin by rate cannot be computed; set "
-        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting that changes in "
-        "mid-run or that a run has no room for.");
+    expect_notes(&made, " The rows come from a trace, at its rate: a margin by rate cannot be computed; set "
+                        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting "
+                        "that changes during the run, or that one run cannot hold.");
     made.scenario.trace_path = NULL;
     made.contest.left_out = 2;
-    expect_notes(&made, " Left out: 2 settings that change in mid-run or that a run has no room for.");
+    expect_notes(&made, " Left out: 2 settings that change during the run, or that one run cannot hold.");
     made.contest.left_out = 0;
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
@@ -667,7 +663,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         "above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most 4\n"
                         "partitions for 99 % of reads\n\n" HEADINGS
                         "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
-                        " b                    2.25  1.25  1.50      -  123KB      0     0.4  grows on\n"
+                        " b                    2.25  1.25  1.50      -  123KB      0     0.4  keeps growing\n"
                         " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  fails: reads\n"
                         " c                    3.25  2.25  1.50   0.10  123KB     50     0.4  fails: tiny\n"
                         " a label of twenty-five b\n"

@@ -163,8 +163,8 @@ class StressTest(ProgramTest):
         self.assertAlmostEqual(stddev, math.sqrt(40 * (1 - 1 / 16)) * 16, places=2)
         for label in ("unbucketed", "time", "hash"):
             error = self.bad(2, "cql", "x.yaml", "--stress", "--strategy", label)
-            self.assertRegex(error, rf"^x.yaml:[0-9]+:5: strategy '{label}' has partitions that depend on the stream; "
-                                    "run it first, and give its number by --run$")
+            self.assertRegex(error, rf"^x.yaml:[0-9]+:5: strategy '{label}' has partitions whose sizes depend on the "
+                                    r"stream; run the scenario first, and give the run's number with --run$")
 
     def test_sizes_of_rows_have_the_mean_of_their_distribution(self):
         for bytes_, mean, stddev in [
@@ -212,12 +212,12 @@ class StressTest(ProgramTest):
                 (["--stress"], "--stress takes one strategy, and x.yaml has 5; choose one, as in --strategy "
                                "'unbucketed'"),
                 (["--stress", "--strategy", "hsh"], "did you mean 'hash'?"),
-                (["--run", "1"], "--run belongs to --stress; add that, or remove it"),
-                (["--db", "a.db"], "--db belongs to --stress; add that, or remove it"),
+                (["--run", "1"], "--run applies only with --stress; add --stress, or leave the option out"),
+                (["--db", "a.db"], "--db applies only with --stress; add --stress, or leave the option out"),
                 (["--stress", "--strategy", "hash", "--run", "x"], "'x' is not a run"),
                 (["--stress", "--strategy", "hash", "--run", "7"], "no run 7"),
                 (["--stress", "--strategy", "hash", "--run", "1"],
-                 "strategy 'hash' is in the run, but that is of another scenario; give a run of this one")]:
+                 "strategy 'hash' is in the run, but the run is of another scenario; give a run of this scenario")]:
             self.assertIn(words, self.bad(2, "cql", "x.yaml", *arguments))
         self.write("x.yaml", SMALL.replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "") +
                    "table: {name: t, columns: {k: key, b: bucket, at: time}, "

@@ -156,8 +156,8 @@ class SweepTest(ProgramTest):
         before = self.read("a.db")
         for code, arguments, text in [
                 (2, ["a.db"], "'merge' has nothing to merge a.db with"),
-                (2, ["a.db", "a.db"], "a.db: receives the others, and cannot be one of them"),
-                (2, ["a.db", "--db", "./a.db"], "a.db: receives the others"),
+                (2, ["a.db", "a.db"], "a.db: receives the other databases, so it cannot be one of them"),
+                (2, ["a.db", "--db", "./a.db"], "a.db: receives the other databases"),
                 (2, ["a.db", "--db", ""], "--db: no file named"),
                 (3, ["a.db", "none.db"], "none.db: no such database"),
                 (3, ["none.db", "a.db"], "none.db: no such database"),

@@ -263,8 +263,8 @@ class TraceTest(ProgramTest):
     def test_what_cannot_be_meant_is_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")
-        self.assertIn("rows of a trace, and a scenario belongs here", self.bad(2, "run", "rows.csv"))
-        self.assertIn("this is a scenario, and a trace belongs here", self.bad(2, "trace", "x.yaml"))
+        self.assertIn("this is a trace, not a scenario", self.bad(2, "run", "rows.csv"))
+        self.assertIn("this is a scenario, not a trace", self.bad(2, "trace", "x.yaml"))
         _, _, err = self.run_program("trace", "rows.csv")
         self.assertIn("the first row is in January 1970", err)
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))

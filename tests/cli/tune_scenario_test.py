@@ -388,7 +388,7 @@ class TuneScenarioTest(ProgramTest):
 
     def test_bad_use_is_told(self):
         cases = [
-            (["--rows", "1..2"], "bucketlab: --rows applies to 'tune' without a scenario; a scenario has its "
+            (["--rows", "1..2"], "bucketlab: --rows applies only to 'tune' without a scenario; a scenario has its "
                                  "limits under 'limits'"),
             (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for "
                                 "example 0.001, 0.1% or 1/1000"),
@@ -400,7 +400,7 @@ class TuneScenarioTest(ProgramTest):
         for arguments, line in cases:
             self.assertEqual(self.bad(2, "tune", "small.yaml", *arguments), line)
         self.assertEqual(self.bad(2, "tune", "--seeds", "3"),
-                         "bucketlab: --seeds applies to 'tune SCENARIO'; name one, or leave this out")
+                         "bucketlab: --seeds applies only to 'tune SCENARIO'; name a scenario, or leave the option out")
         self.assertEqual(self.files(), ["small.yaml"])
 
     def outcomes(self, name="bucketlab.db"):

@@ -61,8 +61,8 @@ class TuneTest(ProgramTest):
         self.assertIn("With 9 bits and threshold 40 a partition has 20480 rows", answer["why"])
         self.assertIn("standard deviation of 3235 (15.8 %", answer["why"])
         self.assertNotIn("uneven", answer["why"])
-        self.assertIn("With 10 bits, the next cheaper chance, no threshold holds: the nearest miss is 20, with a "
-                      "risk of 3 %", answer["why"])
+        self.assertIn("With 10 bits, the next cheaper probability, no threshold stays within the risk: the best "
+                      "one, 20, has a risk of 3 %", answer["why"])
 
     def test_what_is_uneven_is_called_so(self):
         answer = self.tune("--rows", "1..100000", "--risk", "0.001")
@@ -103,7 +103,7 @@ class TuneTest(ProgramTest):
         answer = self.tune(*GOAL, "--bits", "7..8")
         self.assertEqual({one["bits"] for one in answer["candidates"]}, {7, 8})
         self.assertEqual(answer["recommended"]["bits"], 8)
-        self.assertIn("No rarer chance was asked for.", answer["why"])
+        self.assertIn("No lower probability was tried.", answer["why"])
         answer = self.tune(*GOAL, "--max-increments", "7.8125")
         self.assertEqual({one["bits"] for one in answer["candidates"]}, {7, 8, 9})
         answer = self.tune(*GOAL, "--max-increments", "7.8124")
@@ -152,7 +152,7 @@ class TuneTest(ProgramTest):
         answer = self.tune("--rows", "1..9223372036854775807", "--risk", "0.5", "--probability", "any",
                            "--out", "there/", "--format", "pdf")
         self.assertEqual(answer["recommended"]["threshold"], 1)
-        self.assertIn("applies to 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
+        self.assertIn("applies only to 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
         self.good("tune", *GOAL, "--format", "svg")
         self.assertEqual(self.files(), ["bucketlab-out", "bucketlab-out/tune-risk.svg", "here", "here/tune-risk.png",
                                         "here/tune-risk.svg", "there", "there/tune-risk.pdf"])
@@ -206,7 +206,7 @@ class TuneTest(ProgramTest):
                 ([*GOAL, "--bits", "33"], "from 0 to 32"), ([*GOAL, "--bits", "x"], "as in --bits 4..12"),
                 ([*GOAL, "--max-increments", "0"], "above 0"), ([*GOAL, "--max-increments", "two"], "digits"),
                 ([*GOAL, "--probability", "1/300"], "odds --probability 1/300"),
-                ([*GOAL, "--probability", "any", "--bits", "9"], "leave one out")]:
+                ([*GOAL, "--probability", "any", "--bits", "9"], "leave one of them out")]:
             with self.subTest(arguments):
                 self.assertIn(cure, self.bad(2, "tune", "--json", *arguments))
 

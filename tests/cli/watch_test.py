@@ -336,10 +336,10 @@ class WatchTest(ProgramTest):
             ),
             (
                 ["1", "t.csv", "--strategy", "time", "--looks", "3"],
-                "--looks: there is one look; add --every 1h",
+                "--looks applies only with --every; add --every 1h",
             ),
             (["1", "t.csv", "--strategy", "time", "--every", "0s"], "--every 0s: write 1ms or more"),
-            (["1", "-", "--strategy", "time", "--every", "1h"], "standard input can be read once"),
+            (["1", "-", "--strategy", "time", "--every", "1h"], "standard input can be read only once"),
             (
                 ["1", "t.csv", "--strategy", "time", "--by", "cells"],
                 "--by: no unit 'cells'; choose bytes or rows",
@@ -351,7 +351,7 @@ class WatchTest(ProgramTest):
             (["1", "t.csv", "--strategy", "time", "--prometheus", "t.csv"], "t.csv"),
             (
                 ["1", bare, "--strategy", "time", "--by", "rows"],
-                "the sizes say nothing of rows; leave out " "--by rows",
+                "the file has no row counts; leave out --by rows",
             ),
             (
                 ["1", points, "--strategy", "time"],

@@ -95,7 +95,7 @@ class WhyTest(ProgramTest):
         self.write("small.yaml", SMALL)
         self.write("many.yaml", SCENARIO + PARTITION * 64)
         for word, arguments in [("'why' needs agents", ["small.yaml"]),
-                                ("leaves out each of at most 63", ["many.yaml"]),
+                                ("tries at most 63", ["many.yaml"]),
                                 ("--slow 5: ", ["many.yaml", "--slow", "5"]),
                                 ("cannot be opened", ["none.yaml"])]:
             self.assertIn(word, self.bad(2, "why", "--quiet", *arguments))

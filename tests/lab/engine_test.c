@@ -226,7 +226,8 @@ static void test_engine_refuses_more_windows_than_a_key_can_keep(void **state)
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     char wanted[192];
     snprintf(wanted, sizeof wanted,
-             "engine-test.yaml:%d:5: with late rows each key keeps its windows, here up to 7200000; use a "
+             "engine-test.yaml:%d:5: with late rows the lab keeps every window of a key, here up to 7200000; "
+             "use a "
              "longer window, or leave out late, resolution and backfill",
              scenario->strategies[scenario->strategy_count - 1].line);
     assert_string_equal(error.text, wanted);

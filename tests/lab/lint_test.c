@@ -52,7 +52,7 @@ static const struct pair pairs[] = {
     {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 constant values", "use time, count",
      HEAD "strategies: [hash: {buckets: 256}]\n",
      HEAD "strategies: [probabilistic: {bits: 8, threshold: 40}]\n"},
-    {LAB_RISK_UNBOUNDED, true, false, "server", "nothing in the partition key moves on",
+    {LAB_RISK_UNBOUNDED, true, false, "server", "no column of the partition key changes over time",
      "feed a column by bucket",
      HEAD "strategies: [unbucketed: {}]\ntable: {name: t, columns: {server: key, id: id}, partition_key: "
           "[server], "

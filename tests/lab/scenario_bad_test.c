@@ -163,7 +163,7 @@ static void test_file_that_is_none_is_refused(void **state)
         const char *path, *wanted;
     } cases[] = {{folder, "is a directory; name a scenario file in it"},
                  {loop, "cannot be opened: "},
-                 {absent, "cannot be opened: No such file or directory; check the name and its rights"},
+                 {absent, "cannot be opened: No such file or directory; check the name and its permissions"},
                  {large, "more than 1 MiB; "}};
     for (size_t i = 0; i < 4; i++) {
         scenario = (struct lab_scenario *)&error;
@@ -226,7 +226,7 @@ static void test_anchor_bomb_is_refused_at_its_first_anchor(void **state)
     struct sim_error error;
     (void)state;
     assert_false(parse(bomb, sizeof bomb - 1, &error));
-    assert_string_equal(error.text, "x.yaml:1:4: anchors (&name) are not read here; remove it");
+    assert_string_equal(error.text, "x.yaml:1:4: anchors (&name) are not supported; remove it");
 }
 
 static char *read_example(const char *name, size_t *size)

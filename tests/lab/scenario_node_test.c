@@ -115,8 +115,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
 {
     (void)state;
     assert_bad(NULL, "{like: [a]}",
-               "x.yaml:5:24: 'like' takes a single value, not a list; give one, in quotes where "
-               "it must be");
+               "x.yaml:5:24: 'like' takes a single value, not a list; give one, in quotes if necessary");
     assert_bad("[1]\n", "{like: " FILE_NAME "}",
                FILE_NAME ":1:1: no field 'node' in it; write the file with tests/cassandra5/latency.py");
     assert_bad("{\"nodes\": 3}\n", "{like: " FILE_NAME "}",

@@ -140,7 +140,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
               "  figure 'p99 of closed' 5\n"
               "  figure 'largest' 5\n"
               "  figure 'over the limit' 0\n"
-              "panel 'base' 'unbucketed: one partition per key, for ever' ''\n"
+              "panel 'base' 'unbucketed: one partition per key' ''\n"
               "  y 0..7.42 'partitions' 0='0' 2='2' 4='4' 6='6'\n"
               "  band tiny -0.15..0.301\n"
               "  band over 1..1.176\n"

@@ -289,7 +289,8 @@ static void test_database_into_itself_is_refused(void **state)
     struct stand stand = stand_make();
     sweep_must_store(stand.paths[0], stand.sweep, 0x00c);
     assert_int_equal(link(stand.paths[0], stand.paths[1]), 0);
-    assert_refused(&stand, SIM_ERROR_INPUT, "b.db: receives the others, and cannot be one of them; ");
+    assert_refused(&stand, SIM_ERROR_INPUT,
+                   "b.db: receives the other databases, so it cannot be one of them; ");
     stand_remove(&stand);
 }
 

@@ -51,7 +51,7 @@ static void test_other_digest_of_a_job_is_refused(void **state)
     jobs[1].result->digest = 1;
     assert_false(store_sweep_keep(stored, jobs, 2, &error));
     assert_int_equal(error.class, SIM_ERROR_CHECK);
-    assert_non_null(strstr(error.text, "job 3 is there with digest "));
+    assert_non_null(strstr(error.text, "job 3 is stored with digest "));
     assert_non_null(strstr(error.text, ", and came to 0000000000000001 now; "));
     sweep_jobs_clear(jobs, 2);
     store_sweep_close(stored);

@@ -161,10 +161,10 @@ static void test_run_under_way_is_named_to_who_asks_for_it(void **state)
     begin(store, &second);
     assert_not_loaded(store, 1, "runs.db: run 1 is not finished; `bucketlab run --resume 1` resumes it");
     assert_not_loaded(store, 0, "runs.db: run 2 is not finished; `bucketlab run --resume 2` resumes it");
-    assert_not_loaded(store, 3, "holds no run yet");
+    assert_not_loaded(store, 3, "has no run yet");
     store_must_save_sample(folder.db, 1);
     assert_not_loaded(store, 1, "run 1 is not finished");
-    assert_not_loaded(store, 4, "no run 4; it holds 3");
+    assert_not_loaded(store, 4, "no run 4; the runs in this database are 3");
     store_close(store);
     folder_remove(&folder);
 }

@@ -272,8 +272,8 @@ static const struct broken broken[] = {
      ":1: nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
      "tablehistograms', into it"},
     {HEADER, NULL,
-     ":1: no partition below the header; sstablepartitions prints those above a threshold alone, so give it "
-     "--min-size 0"},
+     ":1: no partition below the header; sstablepartitions prints only partitions above a threshold, so give "
+     "it --min-size 0"},
     {"timestamp_ms,key,bytes\n1,a,2\n", NULL,
      ":1: this is a trace of rows, which goes under 'trace'; give the output of 'sstablepartitions --csv "
      "--min-size 0', or of 'nodetool tablehistograms'"},
@@ -314,15 +314,15 @@ static const struct broken broken[] = {
     {"key,size,rowCount\na,1,x\n", NULL,
      ":2: rowCount 'x' is not a whole number; write digits alone, without separators"},
     {"key,keyBinary,size\n\"a\",6x,1\n", NULL,
-     ":2: after the key there are not 2 columns as in the header; leave a key with a line break or the like "
-     "out by sstablepartitions -x"},
+     ":2: the key is not followed by 2 columns as in the header; leave out a key with a line break by "
+     "sstablepartitions -x"},
     {"key,keyBinary,size\na,6x,1\n", NULL, ":2: keyBinary '6x' is not hexadecimal; save the output again"},
     {"key,keyBinary,size\n\"a\nb\",61,1\n", NULL,
-     ":2: after the key there are not 2 columns as in the header; leave a key with a line break or the like "
-     "out by sstablepartitions -x"},
+     ":2: the key is not followed by 2 columns as in the header; leave out a key with a line break by "
+     "sstablepartitions -x"},
     {"key,size\na,1\nkey,size\n", NULL,
-     ":3: a second header; join outputs without it, and those of one node alone, as replicas hold the same "
-     "partitions"},
+     ":3: a second header; remove it when joining outputs, and join only those of one node, because replicas "
+     "hold the same partitions"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1"),
      NULL,
      ":3: a second table, chat.rooms; name the one that you want, as in table: chat.messages, or "
@@ -334,13 +334,11 @@ static const struct broken broken[] = {
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1")
          PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",daily,", "1"),
      NULL,
-     ":3: sstables of a snapshot or backup together with others; as they are copies, give those of one "
-     "alone"},
+     ":3: sstables of a snapshot or backup are copies of others in this input; give only one of the two"},
     {HEADER PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",x,", "1")
          PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",,x", "1"),
      NULL,
-     ":3: sstables of a snapshot or backup together with others; as they are copies, give those of one "
-     "alone"},
+     ":3: sstables of a snapshot or backup are copies of others in this input; give only one of the two"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") MESSAGES("\"a\"", "61", "1", "1", "1"), NULL,
      ":3: this partition was in the same sstable before; give each sstable once, and only those of one "
      "node, because replicas hold the same partitions"},
@@ -374,11 +372,11 @@ static const struct broken broken[] = {
      ":4: the percentiles of the partition size are NaN: the table has no sstable, or a partition too large "
      "for Cassandra's buckets; use sstablepartitions"},
     {"chat/messages histograms\n" HEADINGS FIGURES(" 9 ", " 8 ", " 9 ", " 9 ", " 9 ", " 1 ", " 9 "), NULL,
-     ":10: the partition sizes fall from Min over 50% to Max; check the figures"},
+     ":10: the partition sizes do not rise from Min over 50% to Max; check the figures"},
     {"chat/messages histograms\n" HEADINGS FIGURES(" 0 ", " 8 ", " 9 ", " 9 ", " 9 ", " 0 ", " 9 "), NULL,
      ":10: a median partition size of 0; check the figures"},
     {"chat/messages histograms\n" HEADINGS SIZES "chat/messages histograms\n" HEADINGS SIZES, NULL,
-     ":21: the same table again; give what one node says, once"},
+     ":21: the table appears twice; give the output of one node, once"},
     {"chat/messages histograms\n" HEADINGS SIZES "chat/rooms histograms\n" HEADINGS SIZES, NULL,
      ":12: a second table, chat.rooms; name the one that you want, as in table: chat.messages, or "
      "--table of import"},
@@ -419,7 +417,7 @@ static void test_damaged_files_are_refused(void **state)
 {
     (void)state;
     static const char text[] = HEADER MESSAGES("\"a\"", "61", "1", "1", "1"), nul[] = "key,size\na,\0";
-    assert_refused(trace_file_gzip(text, sizeof text - 1, 12, 0), "gzip file is cut off");
+    assert_refused(trace_file_gzip(text, sizeof text - 1, 12, 0), "gzip file is truncated");
     assert_refused(trace_file_gzip(text, sizeof text - 1, 0, 1), "gzip file is damaged");
     assert_refused(trace_file_plain(nul, sizeof nul), ":2: NUL byte; save the file as UTF-8 text");
     static const char database[] = "SQLite format 3\0\x10";

@@ -165,7 +165,8 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
          ":2: 3 columns where the header has 2: one or more too many; quote a field that holds the "
          "delimiter"},
         {"time,key,x\n2026-01-01,a\n", AS_IS,
-         ":2: 2 columns where the header has 3: one or more are missing; write an empty field for nothing"},
+         ":2: 2 columns where the header has 3: one or more are missing; write an empty field for a missing "
+         "value"},
         {"time,key,x\n2026-01-01\ta\t1\n", AS_IS,
          ":2: the first line has commas, line 2 has tabs; write the same between all columns"},
         {"time,key,x\n\"2026-01-01\"\t\"a\"\t\"1\"\n", AS_IS,
@@ -181,7 +182,8 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
          "'delimiter', or "
          "leave it out"},
         {"time,key,x\n2026-01-01\n", AS_IS,
-         ":2: 1 column where the header has 3: one or more are missing; write an empty field for nothing"},
+         ":2: 1 column where the header has 3: one or more are missing; write an empty field for a missing "
+         "value"},
         {"t,u\n2026-01-01,a\n", COLUMNS("t", "user", NULL),
          ":1: no column 'user' in the header 't', 'u'; name one of these"},
         {"t,room,s\n2026-01-01,a,1\n", COLUMNS("t", "roomm", NULL),
@@ -223,8 +225,7 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
          ":2: not a JSON object; write one object per line"},
         {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 1767225600}\n", AS_IS,
          ":2: key is empty; give each row a key"},
-        {"name: x\nstrategies:\n", AS_IS,
-         ":1: this is a scenario, and a trace belongs here; name a file of rows"},
+        {"name: x\nstrategies:\n", AS_IS, ":1: this is a scenario, not a trace; name a file of rows"},
         {"PAR1xxxx", AS_IS, ":1: this is a Parquet file; write it out as CSV, as DuckDB's COPY does"},
         {"\xFF\xFEt\n", AS_IS, ":1: this is UTF-16; save the trace as UTF-8 text"},
     };
@@ -251,7 +252,7 @@ static void test_zstd_is_read_and_a_cut_or_damage_is_refused(void **state)
     for (size_t cut = 4; cut < size; cut++) {
         file = trace_file_plain(packed, cut);
         read_rows(file.path, &plain, rows, sizeof rows);
-        assert_non_null(strstr(rows, ": zstd file is cut off; copy or make it again"));
+        assert_non_null(strstr(rows, ": zstd file is truncated; copy or make it again"));
         trace_file_remove(&file);
     }
     packed[size - 1] ^= 1;

@@ -117,18 +117,17 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
              "{time: 1, key: 2, bytes: 3}"),
         CASE("a line that is longer than what a message shows of it\n",
              "1: one column, 'a line that is longer than what a messag...'; write the header "
-             "'timestamp_ms,key,bytes' and rows below it, or say what parts the columns, as in delimiter: "
-             "tab"),
+             "'timestamp_ms,key,bytes' and rows below it, or name the delimiter, as in delimiter: tab"),
         CASE("t\0i\0", "1: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a\0b,2\n", "2: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a,2\n\0\n", "3: NUL byte; save the trace as UTF-8 text"),
-        CASE(HEADER "1\n", "2: 1 column where 3 are wanted; write timestamp_ms,key,bytes"),
+        CASE(HEADER "1\n", "2: 1 column instead of 3; write timestamp_ms,key,bytes"),
         CASE(HEADER "1\ta b\t2\n", "2: the first line has commas, line 2 has tabs" SAME),
         CASE(COUNTS "1,a,2\n\"1\";\"a\";\"2\"\n", "3: the first line has commas, line 3 has semicolons" SAME),
         CASE("timestamp_ms\tkey\tbytes\n1,a,2\n", "2: the first line has tabs, line 2 has commas" SAME),
-        CASE(HEADER "1,a\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,bytes"),
-        CASE(HEADER "1,\"a\"\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,bytes"),
-        CASE(COUNTS "1,a\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,count"),
+        CASE(HEADER "1,a\n", "2: 2 columns instead of 3; write timestamp_ms,key,bytes"),
+        CASE(HEADER "1,\"a\"\n", "2: 2 columns instead of 3; write timestamp_ms,key,bytes"),
+        CASE(COUNTS "1,a\n", "2: 2 columns instead of 3; write timestamp_ms,key,count"),
         CASE(HEADER "1,a,2,3\n",
              "2: more than 3 columns; write timestamp_ms,key,bytes and quote a key that holds a comma"),
         CASE(COUNTS "1,a,2,\n",
@@ -245,12 +244,12 @@ static void test_trace_gzip_cut_or_damaged_is_refused(void **state)
         struct reading reading = read_all(file.path);
         assert_false(reading.fine);
         assert_int_equal(reading.error.class, SIM_ERROR_INPUT);
-        assert_non_null(strstr(reading.error.text, ": gzip file is cut off; copy or make it again"));
+        assert_non_null(strstr(reading.error.text, ": gzip file is truncated; copy or make it again"));
         trace_file_remove(&file);
     }
     /* Only the checksum is missing: the truncation is at the end of a line. */
     file = trace_file_gzip(text, size, 8, 0);
-    assert_fails(file.path, SIM_ERROR_INPUT, "4: gzip file is cut off; copy or make it again");
+    assert_fails(file.path, SIM_ERROR_INPUT, "4: gzip file is truncated; copy or make it again");
     trace_file_remove(&file);
 }
 

@@ -19,7 +19,7 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
                     strerror(code),
                     code == EISDIR   ? "name a file in it"
                     : code == ENOENT ? "make the folder first, or name another file"
-                                     : "make room and rights for it, or name another file");
+                                     : "free space there, check its permissions, or name another file");
 }
 
 bool cli_text_file_check(const char *name, const char *path, struct sim_error *error)

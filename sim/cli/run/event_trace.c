@@ -21,9 +21,10 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
     static const char *const of_trace[] = {"key", "agent", "kinds", "from", "until", "trace-format"};
     for (size_t i = 0; path == NULL && i < sizeof of_trace / sizeof *of_trace; i++) {
         if (cli_has(args, of_trace[i]))
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --%s belongs to --trace-events; add that, or remove --%s",
-                            of_trace[i], of_trace[i]);
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --%s applies only with --trace-events; add --trace-events, or remove --%s",
+                of_trace[i], of_trace[i]);
     }
     if (path == NULL)
         return true;
@@ -35,16 +36,15 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
             error, SIM_ERROR_INPUT,
             "bucketlab: --trace-events - and --json both want stdout; name a file for the events");
     if (scenario_count > 1)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events tells of one scenario, and %zu are named; run them one by "
-                        "one",
-                        scenario_count);
-    if (scenario->engine != LAB_ENGINE_CLUSTER)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "%s: --trace-events needs agents: without them nothing happens between rows; add, for "
-            "example, 'agents: {count: 8}'",
-            scenario->path);
+            "bucketlab: --trace-events takes one scenario, and %zu are named; run them one by one",
+            scenario_count);
+    if (scenario->engine != LAB_ENGINE_CLUSTER)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: --trace-events needs agents: without agents there are no events; add, for "
+                        "example, 'agents: {count: 8}'",
+                        scenario->path);
     return true;
 }
 

@@ -25,7 +25,7 @@ bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
     const char *point = strchr(table, '.');
     if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --table '%s': no table of a keyspace; write it as chat.messages", table);
+                        "bucketlab: --table '%s': not KEYSPACE.TABLE; write it as chat.messages", table);
     if (strcmp(format, "auto") != 0 && strcmp(format, "sstablepartitions") != 0 &&
         strcmp(format, "tablehistograms") != 0)
         return sim_fail(error, SIM_ERROR_INPUT,

@@ -23,7 +23,7 @@ static bool find(struct store *store, const char *database, int64_t run, struct 
         return false;
     if (!is_there && run == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: no run is unfinished; `bucketlab runs` lists those that it holds", database);
+                        "%s: no run is unfinished; `bucketlab runs` lists the finished ones", database);
     if (is_there)
         return true;
     /* A run that does not exist gives the same error as in other commands. */

@@ -231,9 +231,10 @@ static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
     lab_quantity_duration_text(snapshots->every_ms * 1000000, every, sizeof every);
     lab_quantity_duration_text(least_ms * 1000000, least, sizeof least);
     if (!snapshots->is_quiet)
-        fprintf(stderr,
-                "warning: a state of the run takes %s to write, so one is kept every %s, not every %s\n",
-                took, least, every);
+        fprintf(
+            stderr,
+            "warning: a state of the run takes %s to write, so it is stored every %s instead of every %s\n",
+            took, least, every);
 }
 
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Says at which price, and at which rate of reads, another kind of strategy would be the cheapest. */
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/contest_answer.h"
 #include "cli/text.h"
@@ -12,15 +13,21 @@ static void say_side(const struct tune_contest *contest, enum tune_axis axis, bo
     struct tune_flip flip = tune_flip_of(contest, axis, is_up);
     if (flip.entrant == SIZE_MAX)
         return;
-    const char *label = race->entrants[flip.entrant].strategy.label, *than = is_up ? "less" : "more";
+    const char *label = race->entrants[flip.entrant].strategy.label, *than = is_up ? "less" : "more",
+               *many = is_up ? "fewer" : "more";
     if (*is_first)
-        cli_say(out, "%s wins while ", race->entrants[race->recommended].strategy.label);
+        cli_say(out, "%s stays the cheapest while ", race->entrants[race->recommended].strategy.label);
     else
         cli_say(out, ", and while ");
-    if (axis == TUNE_AXIS_COUNTER)
-        cli_say(out, "a counter update costs %s than %.3g inserts (else %s)", than, flip.at, label);
+    char at[CLI_NUMBER_SIZE];
+    if (flip.at < 1000)
+        snprintf(at, sizeof at, "%.3g", flip.at);
     else
-        cli_say(out, "there are %s than %.3g times as many reads (else %s)", than, flip.at, label);
+        cli_compact(flip.at, 5, at);
+    if (axis == TUNE_AXIS_COUNTER)
+        cli_say(out, "a counter update costs %s than %s inserts (else %s)", than, at, label);
+    else
+        cli_say(out, "there are %s than %s times as many reads (else %s)", many, at, label);
     *is_first = false;
 }
 

@@ -184,7 +184,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     char text[CLI_NUMBER_SIZE];
     bool is_good = entrant->status <= TUNE_FRONT, is_refused = !tune_was_run(entrant);
     if (entrant->is_endless && is_in(entrant))
-        verdict = "grows on";
+        verdict = "keeps growing";
     if (entrant->status == TUNE_FAILS)
         verdict = failures[entrant->failed];
     if (has_colour)

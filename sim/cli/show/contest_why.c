@@ -359,7 +359,7 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
     cli_percent(cheapest->over.high, most);
     cli_say(out,
             " %s would cost %s, and was not seen to fail, but so far up to %s %% may be over a limit; more "
-            "seeds (--seeds) would show.",
+            "seeds (--seeds) would decide.",
             cheapest->strategy.label, cost, most);
 }
 
@@ -392,7 +392,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         cli_percent(race->entrants[race->recommended].over.high, most);
         cli_say(out,
                 " So few partitions cannot show it with %g %% confidence: up to %s %% may be above a limit. "
-                "More seeds (--seeds), or more rows, would tell.",
+                "More seeds (--seeds) or more rows would decide.",
                 100 * race->terms.confidence, most);
     }
     if (scenario->trace_path != NULL)
@@ -402,7 +402,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     say_cheaper(contest, out);
     say_endless(contest, out);
     if (contest->left_out > 0)
-        cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",
+        cli_say(out, " Left out: %zu setting%s that change%s during the run, or that one run cannot hold.",
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 

@@ -80,7 +80,7 @@ static void print_heading(const struct lab_result *result)
     }
     if (lab_result_is_observed(result)) {
         print_title(result);
-        printf("\nobserved; no rows were made\n\n");
+        printf("\nobserved; no rows were generated\n\n");
         return;
     }
     cli_grouped(result->rows, rows);

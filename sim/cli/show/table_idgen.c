@@ -27,8 +27,8 @@ bool cli_print_identifiers(const struct lab_result *result, struct sim_error *er
     }
     if (!cli_print_verdict(result, error))
         return false;
-    printf("\nlost: leased by clients that died, or did not learn of it in time; fail: leases\n"
-           "that were given up; stale: locks of others that had run out; for a lock: from\n"
-           "the request for a batch until its lock is held; twice: identifiers given twice\n");
+    printf("\nlost: leased by clients that died, or learned of it too late; fail: leases that were\ngiven "
+           "up; stale: expired locks of other clients; for a lock: from the request\nfor a batch until its "
+           "lock is held; twice: identifiers given twice\n");
     return true;
 }

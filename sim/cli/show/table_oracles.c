@@ -91,11 +91,11 @@ void cli_print_oracles(const struct lab_result *result)
         putchar('\n');
     }
     printf("\nby the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
-           "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
-           "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
-           "differences; live: keys; else rows. -: not judged for that strategy\n");
+           "bounded, conserved, live (docs/oracles.md). newst: stored rows after which\na reader does not "
+           "get the newest; gaps: buckets; bound: partitions; consv:\ndifferences; live: keys; the others: "
+           "rows. -: not judged for that strategy\n");
     for (size_t i = 0; i < result->strategy_count; i++)
         print_others(&result->strategies[i]);
     if (lacks_live(result))
-        printf("live is not judged: settings change, or too little is left after the last fault\n");
+        printf("live is not judged: settings change, or the run ends too soon after the last fault\n");
 }

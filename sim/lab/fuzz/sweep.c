@@ -225,7 +225,7 @@ static bool read_file(struct build *build, const char *path)
     sweep->files[sweep->file_count++] = name;
     if (!is_read)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the file cannot be read: %s; check its name and its rights", path,
+                        "%s: the file cannot be read: %s; check its name and its permissions", path,
                         sim_input_reason(problem, why, sizeof why));
     return true;
 }

@@ -121,7 +121,7 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("What is left"), IS("reads.failed", READS), .absent = NO_TOMBS,
      .meaning =
          "reads without an answer, at `tombstone_fail` or for another reason, such as a clock that jumped so "
-         "far that its agent would ask more than 100,000,000 windows"},
+         "far that its agent would query more than 100,000,000 windows"},
     {IN("What is left"), IS("writes.deletes_lost", OPERATIONS),
      .absent = "without `agents`, and without `deletes` and `row.ttl`",
      .meaning = "deletes whose last try failed"},
@@ -182,9 +182,7 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "conditional updates of a key's state that lost to another"},
     {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "except for `counter: incremental`",
      .meaning = "rows that were stored at earlier times than the last counted row, or in a bucket that was "
-                "full: no count "
-                "will ever "
-                "meet them"},
+                "full: no count ever includes them"},
     {IN("Writes"), IS("writes.increments_lost", OPERATIONS),
      .absent = "without `agents`, and without counter columns",
      .meaning = "increments that were due and were never made"},

@@ -99,7 +99,7 @@ const char *lab_expect_parse(const char *text, struct lab_expect *out)
         end--;
     const char *point = memchr(text + begin, '.', end - begin);
     if (point == NULL || point == text + begin || text[end - 1] == '.')
-        return "no metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
+        return "not a metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
     double value;
     const char *problem = parse_value(text + after, &value);
     if (problem != NULL)

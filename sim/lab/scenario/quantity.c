@@ -31,7 +31,7 @@ struct unit {
 };
 
 static const char too_long[] = "the number has too many digits; write at most 18";
-static const char too_far[] = "the number is out of any range; write a smaller exponent";
+static const char too_far[] = "the number is too large; write a smaller exponent";
 static const char unreadable[] = "";
 static const char not_whole[] =
     "not a whole number; write digits alone, as in 20480, or with k M or G, as in 20k";

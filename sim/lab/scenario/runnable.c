@@ -41,7 +41,7 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
     if (windows <= WINDOWS_MAX || rows <= (double)WINDOWS_MAX)
         return true;
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%d:%d: with late rows each key keeps its windows, here up to %" PRId64
+                    "%s:%d:%d: with late rows the lab keeps every window of a key, here up to %" PRId64
                     "; use a longer window, or leave out late, resolution and backfill",
                     scenario->path, strategy->line, strategy->column, windows);
 }
@@ -104,9 +104,9 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->design.is_given)
         return "a table keeps each row's columns";
     if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
-        return "reads of ranges ask for the times of rows";
+        return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
-        return "reads of rows that expire ask for the times of rows";
+        return "reads of rows that expire need the time of each row";
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         if (scenario->strategies[i].settings.change_count > 0)
             return "a strategy's settings change";

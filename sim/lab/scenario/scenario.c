@@ -56,8 +56,9 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     if (file == NULL && reason == EISDIR)
         return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: is a directory; name a scenario file in it", path);
     if (file == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: cannot be opened: %s; check the name and its rights",
-                        path, sim_input_reason(reason, why, sizeof why));
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:1:1: cannot be opened: %s; check the name and its permissions", path,
+                        sim_input_reason(reason, why, sizeof why));
     errno = 0;
     char *bytes = malloc(FILE_SIZE_MAX + 1);
     if (bytes == NULL) {
@@ -70,9 +71,8 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     if (problem == 0 && is_rows(bytes, *size)) {
         free(bytes);
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:1:1: rows of a trace, and a scenario belongs here; 'bucketlab trace %s "
-                        "--scenario FILE' tells "
-                        "what they are, and writes one of them",
+                        "%s:1:1: this is a trace, not a scenario; 'bucketlab trace %s --scenario FILE' "
+                        "describes it, and writes a scenario for it",
                         path, path);
     }
     if (problem == 0 && *size <= FILE_SIZE_MAX) {

@@ -87,10 +87,10 @@ static bool read_level(struct lab_reader *reader, const struct lab_field *field,
     if (node->kind == LAB_NODE_SCALAR && cass_consistency_parse(node->text, &level) &&
         (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL))
         return lab_fail_value(reader, node,
-                              "a level of LWT alone; give it to 'serial', and here a plain one, as in "
-                              "LOCAL_QUORUM");
+                              "a level only for conditional updates; set it under 'serial', and use a plain "
+                              "level here, as in LOCAL_QUORUM");
     if (node->kind == LAB_NODE_SCALAR && strcmp(node->text, "ANY") == 0 && field->detail != write_levels)
-        return lab_fail_value(reader, node, "no level of reads; use ONE, or a quorum");
+        return lab_fail_value(reader, node, "not a level of reads; use ONE, or a quorum");
     return lab_read_choice(reader, field, node, out);
 }
 
@@ -100,7 +100,7 @@ static bool read_serial(struct lab_reader *reader, const struct lab_field *field
     enum cass_consistency level;
     if (node->kind == LAB_NODE_SCALAR && cass_consistency_parse(node->text, &level) && level != CASS_SERIAL &&
         level != CASS_LOCAL_SERIAL)
-        return lab_fail_value(reader, node, "no level of LWT; use SERIAL or LOCAL_SERIAL");
+        return lab_fail_value(reader, node, "not a level of conditional updates; use SERIAL or LOCAL_SERIAL");
     return lab_read_choice(reader, field, node, out);
 }
 
@@ -160,7 +160,7 @@ static bool check_network(struct lab_reader *reader, const struct lab_node *mapp
     struct cass_cluster_config *network = &((struct lab_scenario *)target)->network;
     if (network->loss + network->duplicate > 1)
         return lab_fail_at(&reader->tree, &mapping->place,
-                           "loss and duplicate are beyond 100%% together; lower one of them");
+                           "loss and duplicate add up to more than 100%%; lower one of them");
     return true;
 }
 

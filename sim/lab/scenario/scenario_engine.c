@@ -40,8 +40,9 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
         return lab_fail_value(reader, engine, "no agents to run; add 'agents: {count: N}'");
     const struct lab_node *arrivals = lab_node_find(root, "arrivals");
     if (scenario->workload.early_share > 0 && !has_agents)
-        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "early")->name_place,
-                           "'early' needs agents, whose clocks it is ahead of; add 'agents: {count: N}'");
+        return lab_fail_at(
+            &reader->tree, &lab_node_find(arrivals, "early")->name_place,
+            "'early' needs agents, since it is relative to their clocks; add 'agents: {count: N}'");
     if (has_agents)
         scenario->engine = LAB_ENGINE_CLUSTER;
     const char *refusal = lab_thin_refusal(scenario);
@@ -74,10 +75,9 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
     if (is_cluster && scenario->workload.is_late_trace)
-        return lab_fail_at(
-            &reader->tree, &lab_node_find(root, "trace")->name_place,
-            "agents write the rows of a trace at its times; remove 'arrived' of its columns, or "
-            "'agents'");
+        return lab_fail_at(&reader->tree, &lab_node_find(root, "trace")->name_place,
+                           "with agents, a trace cannot have a column 'arrived'; remove it from 'columns', "
+                           "or remove 'agents'");
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->settings.strategy.kind));
@@ -89,13 +89,13 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
         if (!is_cluster && lab_rows_go(scenario) && counts_rows_again(strategy))
             return lab_fail_value(reader, lab_node_find(settings, "counter"),
-                                  "it counts rows that are there, and some go before they are counted, which "
-                                  "only agents see; add 'agents: {count: N}', or use memory");
+                                  "it counts stored rows, and only agents see which rows expired or were "
+                                  "deleted before a count; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->settings.strategy.max_age_ns != 0 &&
             strategy->settings.strategy.kind == BK_COUNT)
-            return lab_fail_value(reader, lab_node_find(settings, "max_age"),
-                                  "agents keep no state of a count whose numbers come from outside, so none "
-                                  "could tell where a bucket began; use 'probabilistic', or 'time'");
+            return lab_fail_value(
+                reader, lab_node_find(settings, "max_age"),
+                "'count' with agents does not store when a bucket began; use 'probabilistic', or 'time'");
         if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

@@ -220,8 +220,8 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
             return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
         if (kind == LAB_FAULT_STATE_RESTORED)
             return lab_fail_value(reader, item,
-                                  "no backup is made for an unknown moment; give it its own "
-                                  "time, as in '- state_restored: {key: 0, at: 1h}'");
+                                  "it cannot be drawn, since its backup is made at a known time; list it "
+                                  "separately, as in '- state_restored: {key: 0, at: 1h}'");
         kinds |= UINT32_C(1) << kind;
     }
     *(uint32_t *)out = kinds;
@@ -375,7 +375,7 @@ static bool check_number(struct lab_reader *reader, const struct lab_node *node,
     if (index < count)
         return true;
     if (count == 1)
-        snprintf(problem, sizeof problem, "no such %s; the one %s is 0", what, what);
+        snprintf(problem, sizeof problem, "no such %s; the only %s is 0", what, what);
     else
         snprintf(problem, sizeof problem, "no such %s; the %u %ss are 0 to %u", what, count, what, count - 1);
     return lab_fail_value(reader, node, problem);
@@ -449,9 +449,9 @@ static bool check_places(struct lab_reader *reader, const struct lab_node *node,
     if ((fault->kinds & KEY_KINDS) != 0)
         return check_key(reader, node, fault);
     if (fault->kinds == KIND(AGENT_CRASH) && fault->age_ns > 0 && scenario->identifiers.present)
-        return lab_fail_at(&reader->tree, &lab_node_find(node, "checkpoint")->name_place,
-                           "a client of identifiers that restarts from a checkpoint gives some twice; remove "
-                           "this");
+        return lab_fail_at(
+            &reader->tree, &lab_node_find(node, "checkpoint")->name_place,
+            "a client that restarts from a checkpoint hands out identifiers twice; remove this");
     if (on_node != NULL)
         return check_number(reader, on_node, "node", fault->target, scenario->cluster.nodes);
     if (on_agent != NULL)
@@ -466,7 +466,7 @@ static bool check_places(struct lab_reader *reader, const struct lab_node *node,
                               "the same place twice; a network partition is between two");
     if (groups[0].kind <= LAB_GROUP_AGENT && groups[1].kind <= LAB_GROUP_AGENT)
         return lab_fail_value(reader, between->last,
-                              "agents do not speak with each other; name a node or a datacenter here");
+                              "agents send no messages to each other; name a node or a datacenter here");
     return true;
 }
 

@@ -62,11 +62,11 @@ bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
         if (scenario->strategies[i].settings.is_idgen && section == NULL)
             return lab_fail_at(&reader->tree, &item->place,
-                               "'idgen' hands out identifiers, and nobody wants any; add 'identifiers: {}'");
+                               "'idgen' needs clients that take identifiers; add 'identifiers: {}'");
         if (!scenario->strategies[i].settings.is_idgen && section != NULL)
             return lab_fail_at(
                 &reader->tree, &item->place,
-                "it places rows, and 'identifiers' are wanted; use idgen, or remove 'identifiers'");
+                "it places rows, and with 'identifiers' there are none; use idgen, or remove 'identifiers'");
     }
     return section == NULL || (stands_alone(reader, root) && takes_time(reader, root));
 }
@@ -86,9 +86,10 @@ static bool check_stripe(struct lab_reader *reader, const struct lab_node *node,
     if (stripe != NULL && config->choice == BK_IDGEN_RANDOM)
         return lab_fail_at(
             &reader->tree, &stripe->name_place,
-            "'stripe' says nothing where stripes are drawn; remove it, or write choice: fixed");
+            "'stripe' has no effect when stripes are drawn at random; remove it, or write choice: fixed");
     if (stripe == NULL && choice != NULL && config->choice == BK_IDGEN_FIXED)
-        return lab_fail_value(reader, choice, "which one is missing; add 'stripe', as in stripe: 1");
+        return lab_fail_value(reader, choice,
+                              "it needs the number of the stripe; add 'stripe', as in stripe: 1");
     return true;
 }
 
@@ -135,7 +136,7 @@ bool lab_check_backoff(struct lab_reader *reader, const struct lab_node *node, v
     if (cap != NULL && config->backoff_cap_ns < config->backoff_base_ns)
         return lab_fail_value(reader, cap, "less than the first wait; raise it");
     return limit == NULL || config->backoff_limit_ns >= config->backoff_base_ns ||
-           lab_fail_value(reader, limit,
-                          "less than the first wait may be, so that no attempt would have a second; "
-                          "raise it");
+           lab_fail_value(
+               reader, limit,
+               "less than the first wait may be, so a lease might have only one attempt; raise it");
 }

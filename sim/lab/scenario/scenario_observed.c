@@ -21,8 +21,8 @@ static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
         const struct lab_node *node = lab_node_find(root, others[i]);
         if (node != NULL)
             return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' is about rows, and 'observed' alone places none; add a strategy that "
-                               "does, or remove this",
+                               "'%s' is about rows, and 'observed' places none; add a strategy that places "
+                               "rows, or remove this",
                                others[i]);
     }
     return true;
@@ -33,7 +33,7 @@ bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *roo
     const struct lab_scenario *scenario = reader->scenario;
     if (scenario->observed_count > 0 && lab_node_find(root, "identifiers") != NULL)
         return lab_fail_at(&reader->tree, &lab_node_find(root, "identifiers")->name_place,
-                           "'identifiers' make no partitions to hold 'observed' against; remove one of them");
+                           "'identifiers' make no partitions to compare 'observed' with; remove one of them");
     return scenario->strategy_count > 0 || check_alone(reader, root);
 }
 
@@ -45,5 +45,5 @@ bool lab_check_observed(struct lab_reader *reader, const struct lab_node *node, 
     const char *point = strchr(table, '.');
     bool is_name = point != NULL && point != table && point[1] != '\0' && strpbrk(table, " \t/\"'") == NULL;
     return is_name || lab_fail_value(reader, lab_node_find(node, "table"),
-                                     "no table of a keyspace; write it as chat.messages");
+                                     "not KEYSPACE.TABLE; write it as chat.messages");
 }

@@ -200,7 +200,7 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
             return false;
     }
     if (equals[1 + strspn(equals + 1, " ")] == '\0')
-        return lab_fail_at(tree, &path.place, "no value; give one, or null to take the field out");
+        return lab_fail_at(tree, &path.place, "no value; give one, or null to remove the field");
     struct lab_node *value;
     if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
         return false;

@@ -37,7 +37,7 @@ static bool check_read(struct lab_reader *reader, const struct lab_node *node, v
     if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
         return true;
     return lab_fail_at(&reader->tree, &at_once->name_place,
-                       "'at_once' applies only to plan: parallel; add that, or remove this");
+                       "'at_once' applies only to plan: parallel; add that, or remove 'at_once'");
 }
 
 static const struct lab_table latest_table = {
@@ -107,7 +107,7 @@ static bool check_plans(struct lab_reader *reader, const struct lab_node *read, 
             strategy->settings.reading.plan == BK_PLAN_DEFAULT)
             return lab_fail_value(
                 reader, lab_node_find(read, "plan"),
-                "only hash is read so; give it under hash, as in read: {plan: lazy}, and use "
+                "only hash can be read this way; give it under hash, as in read: {plan: lazy}, and use "
                 "walk, pair or parallel for the others");
     }
     return true;
@@ -135,15 +135,13 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
         if (read != NULL && kind != LAB_READ_LATEST && changes_settings(scenario))
             return lab_fail_at(
                 &reader->tree, &read->name_place,
-                "'%s' conflicts with a strategy with 'then', whose newest rows alone are read; "
-                "remove one of them",
+                "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them",
                 names[kind]);
         if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
             lab_node_find(root, "agents") == NULL)
-            return lab_fail_at(
-                &reader->tree, &read->name_place,
-                "'range' of times that rows do not come in needs agents, whose cluster keeps them "
-                "in order; add 'agents: {count: N}', or remove this");
+            return lab_fail_at(&reader->tree, &read->name_place,
+                               "'range' needs agents when rows do not arrive in the order of their times; "
+                               "add 'agents: {count: N}', or remove this");
     }
     return true;
 }
@@ -164,7 +162,7 @@ bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strateg
         return lab_fail_value(reader, plan,
                               "any bucket of hash may hold the newest row; use all, lazy or parallel");
     if (!is_hash && (asked == BK_PLAN_ALL || asked == BK_PLAN_LAZY))
-        return lab_fail_value(reader, plan, "only hash is read so; use walk, pair or parallel");
+        return lab_fail_value(reader, plan, "only hash can be read this way; use walk, pair or parallel");
     return remembers == NULL || settings->strategy.kind == BK_TIME ||
            lab_fail_at(&reader->tree, &remembers->name_place,
                        "'remember_empty' applies only to time, whose windows close by themselves; remove it");

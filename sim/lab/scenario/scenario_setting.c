@@ -169,7 +169,7 @@ static const struct lab_node *node_of(const struct lab_node *kind, const char *p
     return group == NULL ? NULL : lab_node_find(group, point + 1);
 }
 
-/* Fails with, for example, "'lead' applies only to coordination: three-state; add that, or remove this". */
+/* Fails with, for example, "'lead' applies only to coordination: three-state; add that, or remove 'lead'". */
 static bool fail_needs(struct lab_reader *reader, const struct lab_node *node, enum bk_kind kind,
                        const struct lab_setting_rule *rule)
 {
@@ -182,9 +182,9 @@ static bool fail_needs(struct lab_reader *reader, const struct lab_node *node, e
                                      word->name);
     }
     const char *point = strchr(other->path, '.');
-    return lab_fail_at(&reader->tree, &node->name_place,
-                       "'%s' applies only to %s: %s; add %s, or remove this", node->name,
-                       point == NULL ? other->path : point + 1, names, count == 1 ? "that" : "one");
+    return lab_fail_at(
+        &reader->tree, &node->name_place, "'%s' applies only to %s: %s; add %s, or remove '%s'", node->name,
+        point == NULL ? other->path : point + 1, names, count == 1 ? "that" : "one", node->name);
 }
 
 bool lab_settings_complete(struct lab_reader *reader, const struct lab_node *node,

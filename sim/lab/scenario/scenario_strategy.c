@@ -41,10 +41,10 @@ static bool is_named(struct lab_reader *reader, const struct lab_node *node,
                      const struct lab_settings *settings)
 {
     return settings->strategy.kind != BK_COUNT || reader->is_kept || lab_node_find(node, "counter") != NULL ||
-           lab_fail_at(&reader->tree, &node->place,
-                       "'counter' is missing under 'count'; add where a row's number comes from: external "
-                       "where rows already carry a gapless one, else counter, lwt, lease, incremental, "
-                       "scan or memory");
+           lab_fail_at(
+               &reader->tree, &node->place,
+               "'counter' is missing under 'count'; add where a row's number comes from: external if rows "
+               "already carry a gapless number, else counter, lwt, lease, incremental, scan or memory");
 }
 
 /* Checks how often rows are counted, in rows or in time. */
@@ -70,16 +70,15 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
     if (strategy->max_age_ns == 0)
         return true;
     if (strategy->kind == BK_COUNT && lab_node_find(node, "then") != NULL)
-        return fail_name(
-            reader, lab_node_find(node, "then"),
-            "conflicts with 'max_age': a key's state keeps where the count began, at the date or "
-            "at a line; remove one of them");
+        return fail_name(reader, lab_node_find(node, "then"),
+                         "conflicts with 'max_age': a key's state has room for only one position where the "
+                         "count began; remove one of them");
     for (uint32_t i = 0; i < settings->change_count; i++)
         settings->changes[i].strategy.max_age_ns = strategy->max_age_ns;
     return settings->source == BK_SOURCE_EXTERNAL ||
-           lab_fail_value(
-               reader, lab_node_find(node, "max_age"),
-               "only 'counter: external' has one, and without 'agents'; use that, 'probabilistic' or 'time'");
+           lab_fail_value(reader, lab_node_find(node, "max_age"),
+                          "of 'count', only 'counter: external' without 'agents' takes it; use that, "
+                          "'probabilistic' or 'time'");
 }
 
 /* The check of the settings of one of the core's kinds. */

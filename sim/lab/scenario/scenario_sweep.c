@@ -51,7 +51,7 @@ static bool check_value(struct lab_reader *reader, const struct lab_node *node)
 {
     char shown[LAB_SHOWN_SIZE];
     return !node->is_empty || lab_fail_at(&reader->tree, &node->place,
-                                          "'%s' has no value; give it one, or null to take the field out",
+                                          "'%s' has no value; give it one, or null to remove the field",
                                           lab_show(node->name, shown));
 }
 

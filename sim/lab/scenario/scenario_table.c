@@ -176,8 +176,7 @@ static bool read_partition_key(struct lab_reader *reader, const struct lab_node 
         return lab_fail_at(&reader->tree, &node->place,
                            "'partition_key' takes a list of columns; write it as [server, hour]");
     if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "a table needs a partition key; name the columns that part the rows");
+        return lab_fail_at(&reader->tree, &node->place, "a table needs a partition key; name its columns");
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         uint8_t position;
         const char *name = lab_scalar(reader, item);
@@ -186,8 +185,8 @@ static bool read_partition_key(struct lab_reader *reader, const struct lab_node 
             return false;
         if (design->columns[position].feed == LAB_FEED_TIME || design->columns[position].feed == LAB_FEED_ID)
             return lab_fail_value(reader, item,
-                                  "a partition for each moment or row cannot be read back; put it "
-                                  "into 'clustering', and a bucket here");
+                                  "a time or an id here makes a partition per row, which readers cannot "
+                                  "find; put it into 'clustering', and a bucket here");
         design->partition[design->partition_count++] = position;
     }
     return true;
@@ -235,7 +234,7 @@ static bool check_design(struct lab_reader *reader, const struct lab_node *mappi
     const struct lab_column *bucket = lab_design_column(design, LAB_FEED_BUCKET);
     if (bucket != NULL && !lab_design_partitions_by(design, LAB_FEED_BUCKET))
         return lab_fail_at(&reader->tree, &lab_node_find(mapping, "partition_key")->place,
-                           "bucket column '%s' parts nothing outside the partition key; add it here, or "
+                           "bucket column '%s' has no effect outside the partition key; add it here, or "
                            "remove it from 'columns'",
                            bucket->name);
     return true;
@@ -264,13 +263,12 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         if (scenario->strategies[i].settings.change_count > 0)
             return lab_fail_at(&reader->tree, &table->name_place,
-                               "settings of strategy '%s' change in the run, and a table is counted only for "
-                               "settings that do not; remove 'then' there, or 'table'",
+                               "'table' conflicts with 'then' of strategy '%s'; remove one of them",
                                scenario->strategies[i].label);
         if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_UNBUCKETED)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
-                               "hour: bucket, or try 'unbucketed' alone",
+                               "hour: bucket, or try only 'unbucketed'",
                                scenario->strategies[i].label);
     }
     return true;

@@ -41,7 +41,7 @@ static bool check_count(struct lab_reader *reader, const struct lab_node *list, 
     if (!is_cluster)
         return source == BK_SOURCE_EXTERNAL ||
                lab_fail_at(&reader->tree, &list->name_place,
-                           "without agents 'then' goes with counter: external alone; use that, or add "
+                           "without agents 'then' needs counter: external; use that, or add "
                            "'agents: {count: N}'");
     return (source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER) ||
            lab_fail_at(&reader->tree, &list->name_place,
@@ -73,8 +73,9 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
             return lab_fail_value(reader, at, "not after the change before it; put changes in order of time");
         if (i > 0 && strategy->settings.changes[i].at_ns - strategy->settings.changes[i - 1].at_ns <
                          strategy->settings.changes[i - 1].rollout_ns)
-            return lab_fail_value(reader, at,
-                                  "the rollout before it has not ended by then; move it, or shorten that");
+            return lab_fail_value(
+                reader, at,
+                "the previous rollout has not ended by then; move this change, or shorten that rollout");
         if (duration_ns > 0 && strategy->settings.changes[i].at_ns >= duration_ns)
             return lab_fail_value(reader, at,
                                   "the change comes after the run's end; move it, or make duration longer");

@@ -78,7 +78,7 @@ static bool read_delimiter(struct lab_reader *reader, const struct lab_field *fi
     char delimiter = wl_trace_delimiter(text);
     if (delimiter == '\0' && strcmp(text, "auto") != 0)
         return lab_fail_value(reader, node,
-                              "no delimiter; use comma, semicolon, tab, pipe, space or one character");
+                              "not a delimiter; use comma, semicolon, tab, pipe, space or one character");
     ((struct lab_scenario *)out)->trace_format.delimiter = delimiter;
     return true;
 }

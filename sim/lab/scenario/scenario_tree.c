@@ -130,8 +130,9 @@ static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const 
         unsigned code;
         length = sim_utf8(text + i, size - i, &code);
         if (length == 0 || code == 0)
-            return lab_fail_at(yaml->tree, place,
-                               "an escape makes what is no text; write the character itself");
+            return lab_fail_at(
+                yaml->tree, place,
+                "an escape sequence makes something that is not text; write the character itself");
     }
     *is_plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
     *out = lab_tree_text(yaml->tree, text, size);
@@ -154,14 +155,14 @@ static bool refuse_extras(struct yaml *yaml, const struct lab_place *place)
 {
     struct fy_event *event = yaml->event;
     if (event->type == FYET_ALIAS)
-        return lab_fail_at(yaml->tree, place, "aliases (*name) are not read here; write the value out");
+        return lab_fail_at(yaml->tree, place, "aliases (*name) are not supported; write the value out");
     struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
     struct lab_place here =
         place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
     if (anchor != NULL)
-        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not read here; remove it");
+        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not supported; remove it");
     if (tag != NULL)
-        return lab_fail_at(yaml->tree, &here, "tags (!name) are not read here; remove it");
+        return lab_fail_at(yaml->tree, &here, "tags (!name) are not supported; remove it");
     return true;
 }
 
@@ -191,7 +192,7 @@ static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const c
     if (!read_scalar(yaml, place, name, &is_plain))
         return false;
     if (is_plain && strcmp(*name, "<<") == 0)
-        return lab_fail_at(yaml->tree, place, "merge keys '<<' are not read here; write the fields out");
+        return lab_fail_at(yaml->tree, place, "merge keys '<<' are not supported; write the fields out");
     for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
         char where[LAB_PLACE_SIZE], shown[LAB_SHOWN_SIZE];
         if (strcmp(node->name, *name) == 0)

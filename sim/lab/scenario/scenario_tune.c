@@ -95,9 +95,9 @@ bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root)
         return false;
     if (tiny != NULL && scenario->limits.tiny_rows == 0)
         return lab_fail_at(&reader->tree, &tiny->name_place,
-                           "'tiny' needs to know what is tiny; add tiny_rows under 'limits', or remove this");
+                           "'tiny' needs tiny_rows; add it under 'limits', or remove this");
     if (per_read != NULL && !scenario->reads.present)
         return lab_fail_at(&reader->tree, &per_read->name_place,
-                           "'partitions_per_read' without reads; add 'reads', or remove this");
+                           "'partitions_per_read' needs reads; add 'reads', or remove this");
     return true;
 }

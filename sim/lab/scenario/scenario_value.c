@@ -16,7 +16,7 @@ const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node)
     if (node->kind == LAB_NODE_SCALAR)
         return node->text;
     lab_fail_at(&reader->tree, &node->place,
-                "'%s' takes a single value, not a %s; give one, in quotes where it must be", node->name,
+                "'%s' takes a single value, not a %s; give one, in quotes if necessary", node->name,
                 node->kind == LAB_NODE_LIST ? "list" : "mapping");
     return NULL;
 }

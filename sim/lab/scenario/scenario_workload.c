@@ -36,7 +36,7 @@ static bool read_point(struct lab_reader *reader, const struct lab_node *node, s
         rank->next->kind != LAB_NODE_SCALAR || lab_quantity_whole(rank->text, &point->rank) != NULL ||
         lab_quantity_number(rank->next->text, &point->weight) != NULL ||
         !(point->weight >= 1e-15 && point->weight <= ROWS_MAX))
-        return lab_fail_at(&reader->tree, &node->place, "no point of popularity; " POINTS_FORM);
+        return lab_fail_at(&reader->tree, &node->place, "not a point of popularity; " POINTS_FORM);
     if (zipf->point_count == 0 && point->rank != 1)
         return lab_fail_at(&reader->tree, &node->place, "the first point is that of rank 1; " POINTS_FORM);
     if (zipf->point_count > 0 && (point->rank <= point[-1].rank || point->weight > point[-1].weight))
@@ -363,14 +363,13 @@ static bool check_backfill(struct lab_reader *reader, const struct lab_node *bac
         return lab_fail_value(reader, lab_node_find(backfill, "lasts"),
                               "longer than the run; shorten it, or make duration longer");
     if (workload->backfill_before_ns > (INT64_C(1) << 62) - workload->backfill_lasts_ns)
-        return lab_fail_value(reader, before, "too long with what loading it lasts; shorten one of them");
+        return lab_fail_value(reader, before, "too long together with 'lasts'; shorten one of them");
     double loaded = workload->backfill_rate_per_s * ((double)workload->backfill_before_ns / 1e9);
     double rate = loaded / ((double)workload->backfill_lasts_ns / 1e9);
     if (!(rate * sim_zipf_share(&workload->popularity, 0) <= RATE_MAX))
-        return lab_fail_value(
-            reader, before,
-            "the busiest key would load more than 1000000000 rows/s; load a shorter history, "
-            "or give it longer by 'lasts'");
+        return lab_fail_value(reader, before,
+                              "the busiest key would load more than 1000000000 rows/s; load a shorter "
+                              "history, or raise 'lasts'");
     if (!(loaded <= ROWS_MAX))
         return lab_fail_value(reader, before, "more than 1e18 rows; load a shorter history, or a lower rate");
     return true;

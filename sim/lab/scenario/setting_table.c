@@ -156,8 +156,8 @@ const struct lab_setting lab_setting_table[] = {
      .drawn = " every %s rows",
      .standard_text = "1 for `scan`",
      .meaning = "only for `incremental` and `scan`: an agent counts a key's newest bucket each time that it "
-                "has stored this number of rows in it; only on average where keys outnumber `cache_entries`, "
-                "see below"},
+                "has stored this number of rows in it; only on average if there are more keys than "
+                "`cache_entries`, see below"},
     {.path = "every_time",
      .stored = "every_ns",
      .kinds = KIND(COUNT),
@@ -254,7 +254,8 @@ const struct lab_setting lab_setting_table[] = {
      .needs_agents = true,
      .told = "%s",
      .standard_text = "`single`",
-     .meaning = "how several writers agree on a roll; `single`: each rolls as if it were alone; `locked`: "
+     .meaning = "how several writers agree on a roll; `single`: each rolls a key as if it were the only "
+                "writer; `locked`: "
                 "under a lock row; `three-state`: at a change time that every agent knows in advance; "
                 "`guarded`: each row is placed by a grant that a conditional update has stored, see "
                 "[guarded.md](guarded.md). All except `single` need `agents`"},
@@ -269,8 +270,9 @@ const struct lab_setting lab_setting_table[] = {
      .needs_agents = true,
      .told = "counter %s",
      .standard_text = "`rmw`",
-     .meaning = "how the count is kept: a column that is read and written back, the same by conditional "
-                "updates, or Cassandra's counter less a stored base. All except `rmw` need `agents`. "
+     .meaning = "how the count is stored: `rmw`: a column that is read and written back; `lwt`: the same "
+                "column with conditional updates; `counter`: Cassandra's counter less a stored base. All "
+                "except `rmw` need `agents`. "
                 "`guarded` has a counter for each bucket: it takes only `counter`, its default"},
     {.path = "lead",
      .stored = "lead_ns",
@@ -295,9 +297,9 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("coordination", BK_GUARDED),
      .needs_agents = true,
      .told = "grants of %s",
-     .meaning = "only for `guarded`: a grant ends this long after its request; up to eight times as "
-                "long where agents contend for it. A key makes one request per grant, and a partition "
-                "exceeds its threshold by what is written during a grant"},
+     .meaning = "only for `guarded`: a grant ends this long after its request, or up to eight times as long "
+                "if agents contend for it. Each grant costs a key one request. A partition exceeds its "
+                "threshold by the rows that are written during a grant"},
     {.path = "lock",
      .kinds = FIRES,
      .type = LAB_SETTING_GROUP,
@@ -447,7 +449,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_base_ns),
      .words = backoffs,
      SPAN,
-     .meaning = "the first wait; each next one is twice as long"},
+     .meaning = "the first wait; each further wait is twice as long"},
     {.path = "backoff.random",
      .kinds = IDGEN,
      .type = LAB_SETTING_WAIT,
@@ -506,7 +508,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(observed_table),
      FROM(0, 256, "a table, as in chat.messages"),
      .standard_text = "the only one in the file",
-     .meaning = "which table, of a file that holds several"},
+     .meaning = "which table, if the file has several"},
     /* of several kinds */
     {.path = "max_age",
      .stored = "max_age_ns",
@@ -539,9 +541,9 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(changes[0].rollout_ns),
      FROM(1, LONG_MAX_NS, "a duration above 0s"),
      .standard_text = "none: all agents know the date in advance",
-     .meaning =
-         "each agent takes the new settings at its own moment between `at` and `at` + `rollout`, and takes "
-         "that moment, by its own clock, for their date. Needs `agents`; the next change comes after it"},
+     .meaning = "each agent takes the new settings at its own moment between `at` and `at` + `rollout`, and "
+                "uses that moment, by its own clock, as their date. Needs `agents`; the next change comes "
+                "after the rollout"},
     {.path = "keep_old",
      .stored = "keep_old",
      .kinds = CORE,

@@ -293,7 +293,7 @@ static void lint_unbounded(struct lint *lint)
         snprintf(figure, sizeof figure, ": the largest has about %s when the run ends", rows);
     }
     if (bucket == NULL)
-        snprintf(reason, sizeof reason, "nothing in the partition key moves on");
+        snprintf(reason, sizeof reason, "no column of the partition key changes over time");
     else if (is_hash)
         snprintf(reason, sizeof reason, "one of %u constant values",
                  lint->strategy->settings.strategy.of.hash.buckets);

@@ -112,16 +112,15 @@ static void tell_conflict(const struct lab_strategy *strategy, const struct wind
             "conflict: buckets of %s and windows of %s end at different times; set %s: %s, or a multiple\n",
             bucket, span, kind == BK_TIME ? "window" : "max_age", span);
     else if (kind == BK_UNBUCKETED || kind == BK_HASH)
-        snprintf(line, sizeof line,
-                 "conflict: a partition takes rows in every window, so a read of it asks up to %d tables on "
-                 "disk\n",
-                 WINDOWS_MOST);
-    else
         snprintf(
             line, sizeof line,
-            "conflict: a bucket ends where its rows do, in the midst of a window; set max_age: %s to end "
-            "both together\n",
-            span);
+            "conflict: a partition takes rows in every window, so a read of it queries up to %d sstables\n",
+            WINDOWS_MOST);
+    else
+        snprintf(line, sizeof line,
+                 "conflict: a bucket ends where its rows do, in the middle of a window; set max_age: %s so "
+                 "that both end together\n",
+                 span);
     lab_cql_add(text, line);
 }
 
@@ -133,7 +132,7 @@ void lab_retention_tell(const struct lab_scenario *scenario, const struct lab_st
         return;
     struct window window = window_of(scenario->row_ttl_ns, grid_of(strategy));
     lab_quantity_duration_text(window.span_ns, span, sizeof span);
-    snprintf(line, sizeof line, "windows of %s: %" PRId64 " a time to live%s\n", span,
+    snprintf(line, sizeof line, "windows of %s: %" PRId64 " per time to live%s\n", span,
              scenario->row_ttl_ns / window.span_ns,
              scenario->row_ttl_ns / window.span_ns < WINDOWS_LEAST
                  ? ", where 20 to 30 are meant; none is shorter than a minute"
@@ -148,11 +147,10 @@ void lab_retention_tell(const struct lab_scenario *scenario, const struct lab_st
         "set)\n");
     if (scenario->workload.late_share > 0 && scenario->workload.late_mean_ns > window.span_ns) {
         lab_quantity_duration_text(scenario->workload.late_mean_ns, late, sizeof late);
-        snprintf(
-            line, sizeof line,
-            "conflict: rows come late by %s on average, later than a window lasts; they keep its table from "
-            "being dropped\n",
-            late);
+        snprintf(line, sizeof line,
+                 "conflict: rows come late by %s on average, later than a window lasts; they keep its "
+                 "sstable from being dropped\n",
+                 late);
         lab_cql_add(text, line);
     }
     tell_conflict(strategy, &window, text);

@@ -35,18 +35,18 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
     [LAB_SIDE_STATE] = {"_state",
                         {"bucket", "counted", "last_change", "next_change"},
                         .about =
-                            "where each key stands: its bucket, what was counted in it, when it changed, and "
+                            "the state of each key: its bucket, what was counted in it, when it changed, and "
                             "when it is to change (0: not)"},
     [LAB_SIDE_BASE] =
         {"_state",
          {"bucket", "base", "last_change", "next_change"},
-         .about = "where each key stands: its bucket, the counter's value at which the bucket's count "
+         .about = "the state of each key: its bucket, the counter's value at which the bucket's count "
                   "begins, when it changed, and when it is to change (0: not)"},
     [LAB_SIDE_GRANTS] = {"_state",
                          {"bucket", "before", "start", "until"},
                          .about = "the newest grant of each key: rows with times in [start, until) belong to "
                                   "bucket, those with times in [before, start) to bucket - 1"},
-    [LAB_SIDE_STARTS] = {"_starts", {"start"}, .by_bucket = true, .about = "where each older bucket starts"},
+    [LAB_SIDE_STARTS] = {"_starts", {"start"}, .by_bucket = true, .about = "the start of each older bucket"},
     [LAB_SIDE_COUNTER] = {"_counter",
                           {"n"},
                           .is_counter = true,
@@ -71,14 +71,16 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
                         {"n"},
                         .is_counter = true,
                         .about = "how many rows of each key took a number; a counter is never reset"},
-    [LAB_SIDE_LOCK] = {"_lock", {"owner", "until"}, .about = "who may roll a key, and until when; 0: nobody"},
+    [LAB_SIDE_LOCK] = {"_lock",
+                       {"owner", "until"},
+                       .about = "the agent that may roll a key, and until when; 0: none"},
 };
 
 static const struct lab_rule firing_rules[] = {
     {UNGUARDED, RMW | LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
-     "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
+     "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
     {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
-     "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
+     "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
     {UNGUARDED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "after a conditional update of unknown outcome, and under a lock"},
     {UNGUARDED, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
@@ -111,7 +113,7 @@ static const struct lab_rule firing_rules[] = {
     {LOCKED, ANY, ALWAYS, LAB_SIDE_LOCK, LAB_FORM_INSERT_IF, 3u, LAB_LEVEL_CAS,
      "the count is full: take the lock of a key that never had one"},
     {LOCKED, ANY, ALWAYS, LAB_SIDE_LOCK, LAB_FORM_UPDATE_IF, 3u, LAB_LEVEL_CAS,
-     "take a lock that was released or has run out; release it, as owner 0 until 0"},
+     "take a lock that was released or has expired; release it, as owner 0 until 0"},
     {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | NEXT, LAB_LEVEL_STATE,
      "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
     {THREE_STATE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | NEXT, LAB_LEVEL_STATE,
@@ -182,16 +184,16 @@ static const struct lab_rule count_rules[] = {
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "the first count of a bucket; also returns the newest row, which is now the last counted row"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_AFTER, 0, LAB_LEVEL_READ,
-     "now and then: the rows after the last one that was counted"},
+     "at intervals: the rows after the last one that was counted"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first sum of a key"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
-     "adds to the sum, or raises the bucket when it is full; a failed condition: somebody has counted "
+     "adds to the sum, or raises the bucket when it is full; a failed condition: another agent has counted "
      "further"},
     {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
-     "before a row or a read whose key the agent does not know; afresh before the bucket is raised"},
+     "before a row or a read whose key the agent does not know; again before the bucket is raised"},
     {BY_SCAN, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
-     "now and then: every row of the bucket"},
+     "at intervals: every row of the bucket"},
     {BY_MEMORY, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "once after the agent has started: how many rows the bucket already has"},
     {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,

@@ -66,7 +66,7 @@ static bool join(struct ranks *ranks, const char *program, struct sim_error *err
 {
     int level, count, own;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "MPI does not begin; see what it says above");
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "MPI does not start; see its message above");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
@@ -74,7 +74,7 @@ static bool join(struct ranks *ranks, const char *program, struct sim_error *err
     ranks->own = (uint32_t)own;
     if (level < MPI_THREAD_SERIALIZED)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
-                        own == 0 ? "this MPI knows no threads; use an Open MPI that does" : "");
+                        own == 0 ? "this MPI does not support threads; use an Open MPI that does" : "");
     return tell_about(ranks, program, error);
 }
 

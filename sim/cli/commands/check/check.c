@@ -33,13 +33,13 @@ static const struct cli_option options[] = {
     {"junit", "FILE", "write the checks as JUnit XML"},
     {"baseline", "FILE", "compare with this baseline, a run database"},
     {"update-baseline", NULL,
-     "make the baseline again, from runs that pass\n"
-     "what they expect and guarantee"},
+     "make the baseline again, from runs whose expectations\n"
+     "and guarantees hold"},
     {"seeds", "K",
      "further seeds of a new baseline, which show how much\n"
      "a figure varies: 3 to 1000 (default 5)"},
     {"digest", "exact|ignore",
-     "ignore: rows may go elsewhere as long as no\n"
+     "ignore: rows may go to other buckets as long as no\n"
      "figure drifts (default exact)"},
     {"seed", "N", "use this seed instead of the scenarios'"},
     {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
@@ -71,14 +71,15 @@ static bool read_options(const struct cli_args *args, struct cli_gate *gate, str
     if (gate->baseline == NULL && gate->is_update)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --update-baseline: which? add --baseline FILE, as in --baseline baseline.db");
+            "bucketlab: --update-baseline needs a file; add --baseline FILE, as in --baseline baseline.db");
     if (gate->baseline == NULL && cli_has(args, "digest"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --digest says how a baseline is compared; add --baseline FILE");
-    if (!gate->is_update && cli_has(args, "seeds"))
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --seeds says over how many seeds a baseline is made; add --update-baseline");
+            "bucketlab: --digest applies only with --baseline; add --baseline FILE, or leave --digest out");
+    if (!gate->is_update && cli_has(args, "seeds"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds applies only with --update-baseline; add --update-baseline, or "
+                        "leave --seeds out");
     return true;
 }
 
@@ -364,13 +365,13 @@ static bool conclude(const struct cli_gate *gate, struct sim_error *error)
     names_of(gate, names);
     if (gate->is_update)
         return sim_fail(error, SIM_ERROR_CHECK,
-                        "%zu of %zu checks failed, in %s; %s is unchanged, since a baseline is made of runs "
-                        "that pass: fix these first",
+                        "%zu of %zu checks failed, in %s; %s is unchanged, because only runs that pass make "
+                        "a baseline; fix the failures first",
                         failed, cli_gate_checks(gate), names, gate->baseline);
     return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed,
                     cli_gate_checks(gate), names,
-                    of_baseline == failed ? "if the change is meant, repeat this with --update-baseline"
-                                          : "run what follows 'again:' above to see it");
+                    of_baseline == failed ? "if the change is intended, repeat this with --update-baseline"
+                                          : "the command after 'again:' above reproduces each failure");
 }
 
 static int run(const struct cli_args *args, struct sim_error *error)
@@ -401,7 +402,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_check = {
     .name = "check",
     .arguments = "SCENARIO...",
-    .summary = "the gate for CI: expectations, guarantees and a baseline hold",
+    .summary = "a gate for CI: check expectations, guarantees and a baseline",
     .example = "  bucketlab check scenarios/*.yaml --baseline baseline.db --update-baseline\n"
                "  bucketlab check scenarios/*.yaml --baseline baseline.db --junit out.xml\n",
     .options = options,

@@ -65,7 +65,7 @@ static void tell_where(const struct lab_result *one, const struct lab_result *no
                  " of %" PRIu64,
                  now->rows, now->keys, one->rows, one->keys);
     else if (differ == 0)
-        snprintf(out->where, sizeof out->where, "; each strategy that both have places as before");
+        snprintf(out->where, sizeof out->where, "; each strategy that both have puts every row where it did");
 }
 
 static bool begins_line(const char *text, size_t at)
@@ -117,7 +117,7 @@ static void tell_change(const struct lab_scenario *scenario, const struct store_
     const char *overrides = info->overrides == NULL ? "" : info->overrides;
     bool is_overridden = strcmp(overrides, scenario->overrides) != 0;
     snprintf(buffer, size, "%s%s%s", lines[0] == '\0' ? "" : "; the scenario changed since: ", lines,
-             is_overridden ? "; --set is another than it was" : "");
+             is_overridden ? "; --set differs from the baseline's" : "");
 }
 
 static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate,
@@ -129,8 +129,10 @@ static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate
     bool is_same = one->digest == now->digest && one->seed == now->seed;
     bool is_same_version = strcmp(info->version == NULL ? "" : info->version, BUCKETLAB_VERSION) == 0;
     item->is_exact = is_same && moved.change[0] == '\0' && (is_same_version || gate->digest_counts);
-    item->cause = is_same_version ? "the same program gives two answers, which is a defect worth a report"
-                                  : "the baseline is another version's, which computed it otherwise";
+    item->cause =
+        is_same_version
+            ? "the same program gave two results, which is a defect; please report it"
+            : "another version of bucketlab made the baseline, and computed this figure differently";
     if (!is_same_version)
         snprintf(moved.version, sizeof moved.version, " by bucketlab %.32s, and this is %.32s", info->version,
                  BUCKETLAB_VERSION);
@@ -143,7 +145,7 @@ static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate
         snprintf(seed, sizeof seed, " at seed %" PRIu64 ", and this is %" PRIu64, one->seed, now->seed);
     tell_where(one, now, &moved);
     struct cli_about about = {.name = "digest", CLI_NO_FIGURE};
-    const char *format = "digest moved: %016" PRIx64 ", baseline %016" PRIx64 "%s%s%s%s";
+    const char *format = "digest changed: %016" PRIx64 ", baseline %016" PRIx64 "%s%s%s%s";
     bool is_fine = gate->digest_counts ? cli_check_fail(item, &about, format, now->digest, one->digest, seed,
                                                         moved.version, moved.where, moved.change)
                                        : cli_check_note(item, format, now->digest, one->digest, seed,
@@ -162,8 +164,7 @@ bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, str
     if (item->has_baseline)
         return compare_digest(item, gate, &item->held.info, error);
     return cli_check_fail(item, &about,
-                          "%s holds nothing of '%s'; make it with --update-baseline, once its figures are as "
-                          "they should be",
+                          "%s does not have '%s'; add it with --update-baseline once its figures are right",
                           gate->baseline, item->scenario->name) ||
            sim_fail_memory(error);
 }

@@ -153,7 +153,7 @@ static bool compare_equal(struct cli_checked *item, const struct lab_strategy_re
             .high = old->value,
             .excess = figure == NULL ? HUGE_VAL : fabs(value - old->value) / fmax(fabs(old->value), DBL_MIN)};
         if (figure == NULL
-                ? !cli_check_fail(item, &about, "%s.%s is gone although the digest is the same; %s",
+                ? !cli_check_fail(item, &about, "%s.%s is missing although the digest is the same; %s",
                                   one->label, old->name, cause)
                 : !cli_check_fail(item, &about,
                                   "%s.%s: %.10g, baseline %.10g, although the digest is the same; %s",
@@ -202,7 +202,7 @@ static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
                               .high = metric->high,
                               .excess = HUGE_VAL};
     if (suspect->side == 0)
-        return cli_check_fail(item, &about, "%s.%s is gone, at each of %" PRIu64 " seeds", metric->label,
+        return cli_check_fail(item, &about, "%s.%s is missing, at each of %" PRIu64 " seeds", metric->label,
                               metric->name, gate->confirmed);
     double bound = suspect->side < 0 ? metric->low : metric->high;
     double width = (metric->high - metric->low) / 2 + ROUNDING * fabs(metric->mean);
@@ -233,7 +233,7 @@ static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate
     if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", one->label))
         return false;
     if (now == NULL)
-        return cli_check_fail(item, &gone, "strategy %s of the baseline is gone", one->label);
+        return cli_check_fail(item, &gone, "the baseline has strategy %s, and the run does not", one->label);
     if (item->is_exact)
         return compare_equal(item, one, now, item->cause);
     for (size_t i = 0; i < item->suspect_count; i++) {
@@ -287,7 +287,7 @@ static bool note_new(struct cli_checked *item)
     }
     return count == 0 ||
            (count == 1 ? cli_check_note(item, "%s.%s is not in the baseline", label, name)
-                       : cli_check_note(item, "%zu figures are not in the baseline, %s.%s for one", count,
+                       : cli_check_note(item, "%zu figures are not in the baseline, for example %s.%s", count,
                                         label, name));
 }
 

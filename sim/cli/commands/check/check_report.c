@@ -30,7 +30,7 @@ static void print_table(const struct cli_gate *gate)
     if (all_excused > 0)
         printf("\n"
                "excused: the guarantee does not cover what happened in the run, for example a clock\n"
-               "that jumped; --json and --junit say what\n");
+               "that jumped; --json and --junit say why\n");
 }
 
 static void print_line(const struct cli_checked *item, const char *text)

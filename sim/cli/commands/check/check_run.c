@@ -132,6 +132,6 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
     free(crew.order);
     if (gate->signals.caught != 0)
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored%s",
-                        gate->is_update ? ", and the baseline is as it was" : "");
+                        gate->is_update ? "; the baseline is unchanged" : "");
     return is_fine;
 }

@@ -75,7 +75,7 @@ static int bucket_of(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_bucket_of = {
     .name = "bucket-of",
     .arguments = "KEY...",
-    .summary = "the consistent-hash bucket of a key, as Guava computes it",
+    .summary = "print the consistent-hash bucket of a key, as Guava does",
     .example = "  bucketlab bucket-of --buckets 256 user1 user2\n",
     .options = options,
     .least = 1,

@@ -15,15 +15,16 @@
 #include "stress.h"
 
 static const struct cli_option options[] = {
-    {"strategy", "LABEL", "for this strategy only (default: for each)"},
+    {"strategy", "LABEL", "only for this strategy (default: for each)"},
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
      "table.clustering=[at]; repeatable"},
     {"stress", NULL, "print a profile for cassandra-stress instead of CQL"},
     {"run", "N",
-     "of --stress: rows of a partition as in this run, a\nnumber or 'last' (default: by the "
-     "exact\ndistribution)"},
-    {"db", "FILE", "of --run: the run database (default bucketlab.db)"},
+     "with --stress: take the rows per partition from this\n"
+     "run, a number or 'last' (default: from the exact\n"
+     "distribution)"},
+    {"db", "FILE", "with --run: the run database (default bucketlab.db)"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
@@ -62,7 +63,7 @@ static bool fail_label(const struct lab_scenario *scenario, const char *label, s
     if (scenario->strategy_count == 0)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "%s: 'observed' alone places no rows, so it needs no statements; add a strategy that does",
+            "%s: 'observed' is the only strategy, and it writes no rows; add a strategy that writes rows",
             scenario->path);
     const char *labels[LAB_STRATEGIES_MAX];
     for (size_t i = 0; i < scenario->strategy_count; i++)
@@ -160,7 +161,8 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
     bool is_stress = cli_has(args, "stress");
     if (!is_stress && (cli_has(args, "run") || cli_has(args, "db")))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s belongs to --stress; add that, or remove it",
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s applies only with --stress; add --stress, or leave the option out",
                         cli_has(args, "run") ? "run" : "db");
     return true;
 }
@@ -242,7 +244,7 @@ static int cql(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_cql = {
     .name = "cql",
     .arguments = "SCENARIO",
-    .summary = "the tables and statements that each strategy needs, as CQL",
+    .summary = "print the tables and statements of each strategy, as CQL",
     .example = "  bucketlab cql chat.yaml --strategy probabilistic\n"
                "  bucketlab cql chat.yaml --strategy hash --stress --run last > stress.yaml\n",
     .options = options,

@@ -41,8 +41,9 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
     }
     if (found == NULL || strcmp(result->scenario_name, profile->scenario->name) != 0)
         return fail(profile, error,
-                    found == NULL ? "is not in the run; give the number of a run that has it"
-                                  : "is in the run, but that is of another scenario; give a run of this one");
+                    found == NULL
+                        ? "is not in the run; give the number of a run that has it"
+                        : "is in the run, but the run is of another scenario; give a run of this scenario");
     bool is_closed = cli_figure(&found->metrics, "partitions.closed") > 0;
     double figures[4];
     static const char *const names[] = {"mean", "stddev", "min", "max"};
@@ -51,7 +52,7 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
         snprintf(name, sizeof name, "partitions.%s.rows.%s", is_closed ? "closed" : "all", names[i]);
         figures[i] = cli_figure(&found->metrics, name);
         if (!isfinite(figures[i]))
-            return fail(profile, error, "has no partitions in this run; give one in which it has");
+            return fail(profile, error, "has no partitions in this run; give a run in which it has some");
     }
     profile->rows =
         (struct stress_figures){figures[0], figures[1], (uint64_t)figures[2], (uint64_t)figures[3]};
@@ -71,7 +72,9 @@ static bool fill_from_distribution(struct profile *profile, struct sim_error *er
 {
     const struct bk_strategy *strategy = &profile->strategy->settings.strategy;
     if (profile->scenario->trace_path != NULL)
-        return fail(profile, error, "has its rows from a trace; run it first, and give its number by --run");
+        return fail(
+            profile, error,
+            "takes its rows from a trace; run the scenario first, and give the run's number with --run");
     if (strategy->kind == BK_COUNT && strategy->max_age_ns == 0) {
         uint64_t rows = strategy->of.count.rows;
         profile->rows = (struct stress_figures){(double)rows, 0, rows, rows};
@@ -86,7 +89,8 @@ static bool fill_from_distribution(struct profile *profile, struct sim_error *er
             tune_quantile(&distribution, 0.0001), tune_quantile(&distribution, 0.9999)};
     } else {
         return fail(profile, error,
-                    "has partitions that depend on the stream; run it first, and give its number by --run");
+                    "has partitions whose sizes depend on the stream; run the scenario first, and give the "
+                    "run's number with --run");
     }
     profile->source = "the strategy's own distribution";
     profile->partitions = fmax(1, ceil(profile->all_rows / profile->rows.mean));

@@ -112,7 +112,7 @@ static int token(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_token = {
     .name = "token",
     .arguments = "VALUE...",
-    .summary = "Cassandra's token of a partition key, simple or composite",
+    .summary = "print Cassandra's token of a partition key",
     .example = "  bucketlab token channel-17\n"
                "  bucketlab token --type text,bigint channel-17 42\n"
                "  bucketlab token --type blob 0xcafe --json\n",

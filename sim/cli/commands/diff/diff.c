@@ -154,7 +154,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_diff = {
     .name = "diff",
     .arguments = "RUN[:LABEL] RUN[:LABEL]",
-    .summary = "two stored runs side by side: which differences are chance",
+    .summary = "compare two stored runs, and test the differences for chance",
     .example = "  bucketlab diff 3 last\n  bucketlab diff 3 4 --seeds 10\n"
                "  bucketlab diff 3:hash 3:probabilistic\n",
     .options = options,

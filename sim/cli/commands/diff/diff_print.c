@@ -87,19 +87,19 @@ static void print_ground(const struct cli_diff *diff)
                       "same rows on both sides.");
     if (diff->test == CLI_DIFF_PAIRED) {
         snprintf(text, sizeof text,
-                 "Means over the %zu seeds that both have. +-: 95 %% confidence interval of b - a.",
+                 "Means over the %zu common seeds. +-: 95 %% confidence interval of b - a.",
                  diff->pair_count);
     } else if (diff->test == CLI_DIFF_WELCH) {
         snprintf(text, sizeof text,
-                 "No seed that both have: means over %zu seeds of a and %zu others of b, by Welch's test. "
+                 "No common seed: means over %zu seeds of a and %zu others of b, by Welch's test. "
                  "+-: 95 %% confidence interval of b - a. Paired seeds show more: --seeds 10.",
                  diff->a.seed_count, diff->b.seed_count);
     } else if (diff->is_one_sample && diff->is_same_choice) {
         snprintf(text, sizeof text, "The two differ only in their seed: the differences are chance.");
     } else {
         snprintf(text, sizeof text,
-                 "%s seed that both have cannot tell a difference from chance: --seeds 10 compares ten, and "
-                 "runs those that are missing.",
+                 "%s common seed cannot distinguish a difference from chance: --seeds 10 compares ten seeds, "
+                 "and runs the missing ones.",
                  diff->pair_count == 0 ? "No" : "One");
     }
     print_wrapped(text);
@@ -205,9 +205,8 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     char rows[CLI_NUMBER_SIZE], text[256];
     cli_grouped(gap->size, rows);
     snprintf(text, sizeof text,
-             "the distributions of sizes differ most at %s row%s: %.1f%% of a's %spartitions are no larger, "
-             "and %.1f%% of b's "
-             "(Kolmogorov-Smirnov %.3f)",
+             "the distributions of sizes differ most at %s row%s: %.1f%% of a's %spartitions have at most "
+             "that size, and %.1f%% of b's (Kolmogorov-Smirnov %.3f)",
              rows, gap->size == 1 ? "" : "s", 100 * gap->one, strategy->is_gap_of_closed ? "closed " : "",
              100 * gap->other, gap->distance);
     putchar(' ');

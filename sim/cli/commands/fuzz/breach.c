@@ -176,7 +176,7 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
                       lab_oracle_name(breach->oracle), lab_oracle_about(breach->oracle));
     end = add_comment(end, whole + size, "%s%s%s", breach->key, breach->key[0] == '\0' ? "" : ": ",
                       breach->violation.text);
-    end = add_comment(end, whole + size, "The expectation fails for as long as it does.");
+    end = add_comment(end, whole + size, "The expectation fails as long as the guarantee is broken.");
     snprintf(end, (size_t)(whole + size - end), "%s", text);
     bool is_fine = report_write_text(folder, stem, whole, &finding->path, error);
     free(whole);

@@ -253,7 +253,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     if (job->baseline.path == NULL && job->baseline.is_update)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --update-baseline: which? add --baseline FILE, as in --baseline shares.json");
+            "bucketlab: --update-baseline needs a file; add --baseline FILE, as in --baseline shares.json");
     /* Errors in the user's file are found before any thread is started. */
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))

@@ -122,7 +122,7 @@ static bool read_text(const struct cli_fuzz_baseline *baseline, char *text, size
     if (file != NULL)
         fclose(file);
     return is_read || sim_fail(error, SIM_ERROR_INPUT,
-                               "%s: the baseline cannot be read: %s; check its name and its rights",
+                               "%s: the baseline cannot be read: %s; check its name and its permissions",
                                baseline->path, sim_input_reason(problem, why, sizeof why));
 }
 
@@ -314,12 +314,12 @@ bool cli_fuzz_baseline_judge(const struct cli_fuzz_baseline *baseline, struct si
     char more[48] = "";
     if (baseline->worse_count > 1)
         snprintf(more, sizeof more, ", and %zu more shares", baseline->worse_count - 1);
-    return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: '%s' of %s is worse: violated in %.2f %% of %" PRIu64 " seeds, %.2f %% of %" PRIu64
-                    " before%s; find out why, or if it is meant, repeat this with --update-baseline",
-                    baseline->path, lab_fuzz_share_name(worst->share),
-                    lab_protocol_name(worst->kind, worst->protocol), percent(&worst->now), worst->now.seeds,
-                    percent(&worst->before), worst->before.seeds, more);
+    return sim_fail(
+        error, SIM_ERROR_CHECK,
+        "%s: '%s' of %s is worse: violated in %.2f %% of %" PRIu64 " seeds, %.2f %% of %" PRIu64
+        " before%s; find out why, or, if the change is intended, repeat this with --update-baseline",
+        baseline->path, lab_fuzz_share_name(worst->share), lab_protocol_name(worst->kind, worst->protocol),
+        percent(&worst->now), worst->now.seeds, percent(&worst->before), worst->before.seeds, more);
 }
 
 static json_t *shifts_of(const struct cli_fuzz_shift *shifts, size_t count)

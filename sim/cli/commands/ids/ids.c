@@ -22,7 +22,7 @@ static const struct {
                              {"snowflake", "BK_ID_SNOWFLAKE"}, {"bytes", "BK_ID_BYTES"}};
 
 static const struct cli_option options[] = {
-    {"bits", "N", "as many bits as the strategy takes, 1 to 32 (default 9)"},
+    {"bits", "N", "bits that the strategy takes, 1 to 32 (default 9)"},
     {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
     {"kind", "KIND",
      "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n"

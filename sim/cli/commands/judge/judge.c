@@ -121,7 +121,7 @@ static int judge(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_judge = {
     .name = "judge",
     .arguments = "SCENARIO HISTORY...",
-    .summary = "judge a run, or a real service, by its log, with the oracles",
+    .summary = "judge the history of a run or of a real service by the oracles",
     .example = "  bucketlab judge my.yaml agent-*.log driver.log --tables read-back.csv\n"
                "  bucketlab run my.yaml --trace-events run.log --trace-format record\n"
                "  bucketlab judge my.yaml run.log\n",

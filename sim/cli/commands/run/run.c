@@ -33,11 +33,11 @@ static const struct cli_option options[] = {
     CLI_OPTION_OUT,
     CLI_OPTION_FORMAT,
     {"no-charts", NULL, "draw no charts"},
-    {"no-store", NULL, "keep nothing in the database"},
+    {"no-store", NULL, "do not store the run in the database"},
     {"trace-events", "FILE",
-     "write what happens between agents and cluster,\n"
-     "one event per line, or, where FILE ends in .json, as a\n"
-     "Chrome trace, which Perfetto opens; - means stdout"},
+     "write the events between agents and cluster to FILE, one\n"
+     "per line; or, if FILE ends in .json, as a Chrome trace,\n"
+     "which Perfetto opens; - means stdout"},
     {"trace-format", "F", "lines, chrome, or record: a history for `judge`"},
     {"kinds", "K,...",
      "with --trace-events: rows, reads, requests, state,\n"
@@ -109,19 +109,19 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
     for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
         if (cli_has(args, of_new_runs[i]))
             return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --%s uses what the run was stored with; remove --%s", mode,
-                            of_new_runs[i]);
+                            "bucketlab: --%s takes scenario and options from the stored run; remove --%s",
+                            mode, of_new_runs[i]);
     }
     static const char *const of_stored_runs[] = {"db", "snapshot-every", "resume", "continue"};
     for (size_t i = 0; cli_has(args, "no-store") && i < sizeof of_stored_runs / sizeof *of_stored_runs; i++) {
         if (cli_has(args, of_stored_runs[i]))
             return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --no-store uses no database; remove that, or --%s",
+                            "bucketlab: --no-store uses no database; remove --no-store or --%s",
                             of_stored_runs[i]);
     }
     return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
            sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: a run that writes --trace-events cannot be resumed; remove that, or "
+                    "bucketlab: a run that writes --trace-events cannot be resumed; remove --trace-events or "
                     "--snapshot-every");
 }
 
@@ -453,7 +453,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_run = {
     .name = "run",
     .arguments = "SCENARIO...",
-    .summary = "try all strategies of a scenario on the same rows; store, draw",
+    .summary = "compare the strategies of a scenario on the same rows",
     .example = "  bucketlab run chat.yaml\n"
                "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
                "  bucketlab run --resume last\n",

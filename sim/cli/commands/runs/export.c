@@ -15,7 +15,7 @@
 #include "store/store.h"
 
 static const struct cli_option options[] = {
-    {"label", "L", "of this strategy only (default: of all)"},
+    {"label", "L", "only of this strategy (default: of all)"},
     {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
     {"unit", "U", "rows, bytes or partitions (default: all)"},
     {"metrics", NULL, "export metrics instead of histograms"},
@@ -223,7 +223,7 @@ static int export(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_export = {
     .name = "export",
     .arguments = "RUN",
-    .summary = "histograms or metrics of a stored run, as CSV",
+    .summary = "write histograms or metrics of a stored run, as CSV",
     .example = "  bucketlab export last --state all --unit bytes --out sizes.csv\n"
                "  bucketlab export 3 --metrics\n",
     .options = options,

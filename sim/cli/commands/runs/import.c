@@ -20,7 +20,7 @@
 
 static const struct cli_option options[] = {
     {"label", "L", "the strategy's label (default observed)"},
-    {"table", "KS.TABLE", "which table, of a file that holds several (default:\nthe only one)"},
+    {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "F",
      "sstablepartitions or tablehistograms (default:\n"
      "detected)"},

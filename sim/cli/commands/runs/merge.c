@@ -146,7 +146,7 @@ static int merge(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_merge = {
     .name = "merge",
     .arguments = "FILE.db...",
-    .summary = "combine run databases and parts of sweeps; each run once",
+    .summary = "combine run databases and parts of sweeps; keep each run once",
     .example = "  bucketlab merge part-1.db part-2.db --db all.db\n",
     .options = options,
     .least = 1,

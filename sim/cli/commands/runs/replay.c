@@ -26,7 +26,7 @@ struct rerun {
 static const char *cure_of(const struct store_run_info *info)
 {
     return strcmp(info->version, BUCKETLAB_VERSION) == 0
-               ? "a trace that changed since, or a defect worth a report"
+               ? "a trace that changed since, or this is a defect; please report it"
                : "another version stored it";
 }
 
@@ -41,11 +41,11 @@ static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_di
     const char *cure = cure_of(&rerun->info);
     char event[CLI_EVENT_SIZE] = "", place[128];
     if (!difference->is_placed)
-        return sim_fail(error, SIM_ERROR_CHECK,
-                        "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
-                        " stored and %016" PRIx64 " of %" PRIu64 " now, and no mark says where; %s",
-                        run, one->label, one->events.digest, one->events.events, now->digest, now->events,
-                        cure);
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
+            " stored and %016" PRIx64 " of %" PRIu64 " now, and the stored marks do not show where; %s",
+            run, one->label, one->events.digest, one->events.events, now->digest, now->events, cure);
     if (difference->first == difference->last)
         snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
     else
@@ -147,7 +147,7 @@ static int replay(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_replay = {
     .name = "replay",
     .arguments = "RUN",
-    .summary = "run a stored run again, and prove that its digest is the same",
+    .summary = "run a stored run again, and check that its digest is the same",
     .example = "  bucketlab replay last\n",
     .options = options,
     .least = 1,

@@ -87,7 +87,7 @@ static int report(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_report = {
     .name = "report",
     .arguments = "RUN",
-    .summary = "charts and page of a stored run, from the database alone",
+    .summary = "draw the charts, or the page, of a stored run",
     .example = "  bucketlab report last --format html\n"
                "  bucketlab report 3 --format svg,pdf --out charts\n",
     .options = options,

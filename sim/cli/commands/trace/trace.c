@@ -22,11 +22,11 @@
 static const struct cli_option options[] = {
     {"columns", "SPEC",
      "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\narrived, count and bytes_of; by name or number"},
-    {"sort", NULL, "rows in no order: trace.sort=true"},
+    {"sort", NULL, "the rows are in no order; the same as trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
-    {"anonymise", "FILE", "write the rows with numbers for keys; - for stdout"},
+    {"anonymise", "FILE", "write the rows with numbers instead of keys; - for stdout"},
     {"scenario", "FILE", "write a scenario of these rows, for run and tune"},
-    {"emit-scenario", "FILE", "write a synthetic scenario fitted to it"},
+    {"emit-scenario", "FILE", "write a synthetic scenario fitted to the trace"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};

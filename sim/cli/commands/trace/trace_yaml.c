@@ -128,7 +128,7 @@ bool trace_yaml_write(const struct cli_args *args, const struct trace_summary *s
         "%s%s"
         "reads:\n"
         "  latest: {rows: 50, rate: %.3f/h} # a guess: the newest 50 rows of a key, once for %d rows\n"
-        "limits: # what you hold to be too much, and too little\n"
+        "limits: # what is too much, and too little, in your view\n"
         "  partition_rows: 100000\n"
         "  partition_bytes: 100MB\n"
         "  tiny_rows: 24\n"

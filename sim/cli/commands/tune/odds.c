@@ -208,7 +208,7 @@ static void print_plain(const struct question *question)
 {
     const struct tune_distribution *distribution = &question->distribution;
     char label[64];
-    printf("rows of a partition until %" PRIu64 " increment%s, one a row with chance %.9g\n\n",
+    printf("rows until %" PRIu64 " increment%s; each row adds one with probability %.9g\n\n",
            distribution->threshold, distribution->threshold == 1 ? "" : "s", distribution->p);
     printf("  %-28s %20.17g\n", "mean", tune_mean_rows(distribution));
     printf("  %-28s %20.17g\n", "standard deviation", tune_stddev_rows(distribution));
@@ -233,7 +233,8 @@ static int odds(const struct cli_args *args, struct sim_error *error)
         return cli_odds_weighted(args, error);
     if (cli_has(args, "row-bytes"))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --row-bytes belongs to --weighted; add that, or remove this"),
+                        "bucketlab: --row-bytes applies only with --weighted; add --weighted, or leave "
+                        "--row-bytes out"),
                (int)error->class;
     struct question question = {0};
     bool is_fine =
@@ -254,7 +255,7 @@ static int odds(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_odds = {
     .name = "odds",
     .arguments = "",
-    .summary = "exact odds of the sizes that one setting gives, without a run",
+    .summary = "print the exact distribution of partition sizes for one setting",
     .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
                "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 1KB --above 30MB\n",
     .options = options,

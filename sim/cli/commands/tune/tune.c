@@ -38,8 +38,8 @@ static const struct cli_option options[] = {
      "database (default bucketlab.db); the same command\n"
      "resumes from it when it was interrupted"},
     {"emit", "FILE",
-     "write the recommended setting, as bk_strategy_parse()\n"
-     "of the core reads it"},
+     "write the recommended setting in the form that the core's\n"
+     "bk_strategy_parse() reads"},
     {"out", "DIR",
      "folder of the charts (default bucketlab-out);\n"
      "with --rows: draw the risk of the settings"},
@@ -59,10 +59,10 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
     for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
         if (cli_has(args, *name))
             return sim_fail(error, SIM_ERROR_INPUT,
-                            is_scenario
-                                ? "bucketlab: --%s applies to 'tune' without a scenario; a scenario has "
-                                  "its limits under 'limits'"
-                                : "bucketlab: --%s applies to 'tune SCENARIO'; name one, or leave this out",
+                            is_scenario ? "bucketlab: --%s applies only to 'tune' without a scenario; a "
+                                          "scenario has its limits under 'limits'"
+                                        : "bucketlab: --%s applies only to 'tune SCENARIO'; name a scenario, "
+                                          "or leave the option out",
                             *name);
     }
     return true;
@@ -88,10 +88,10 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
     bool has_chart = cli_has(args, "out") || cli_has(args, "format");
     bool is_fine = !has_chart || cli_charts_read(args, &charts, error);
     if (is_fine && charts.has_page)
-        is_fine =
-            sim_fail(error, SIM_ERROR_INPUT,
-                     "bucketlab: --format html applies to 'tune SCENARIO', whose run has a page; choose png, "
-                     "svg or pdf");
+        is_fine = sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --format html applies only to 'tune SCENARIO', whose run has a page; choose png, "
+            "svg or pdf");
     is_fine = is_fine && (!has_chart || cli_tune_draw(answer, &charts, error));
     if (is_fine && cli_has(args, "json")) {
         is_fine = cli_json_print(cli_tune_json(answer), error);
@@ -197,8 +197,7 @@ static bool read_limits(const struct cli_args *args, struct limits *out, struct 
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --max-increments %s: %s", increments, why);
     if (!(out->increments > 0))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --max-increments %s: a partition by chance needs increments; give a "
-                        "number above 0, for example 2",
+                        "bucketlab: --max-increments %s: out of range; give a number above 0, for example 2",
                         increments);
     find_rarity(out);
     return true;
@@ -219,21 +218,18 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
 {
     const char *probability = cli_value(args, "probability", NULL);
     if (probability != NULL && strcmp(probability, "any") != 0)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --probability %s: 'tune' takes only 'any'; the odds of one chance: bucketlab "
-            "odds --probability 1/300",
-            probability);
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --probability %s: 'tune' takes only 'any'; for one probability use "
+                        "'bucketlab odds --probability 1/300'",
+                        probability);
     if (probability != NULL && cli_has(args, "bits"))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --bits means powers of two, --probability any all numbers; leave one out");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --bits and --probability any exclude each other; leave one of them out");
     const char *increments = cli_value(args, "max-increments", "");
     if (probability != NULL && limits->rarity > TUNE_ONE_IN_MAX)
         return sim_fail(error, SIM_ERROR_CHECK,
-                        "bucketlab: no setting stays within the limits with --max-increments %s: a chance is "
-                        "1 in 2^63 at least; "
-                        "--max-increments 2e-16 would do",
+                        "bucketlab: no setting stays within the limits with --max-increments %s: the lowest "
+                        "probability is 1 in 2^63; --max-increments 2e-16 would do",
                         increments);
     if (probability == NULL && limits->rarity_bits > limits->bits_most) {
         char cure[CLI_NUMBER_SIZE], bits[64] = "";
@@ -317,7 +313,7 @@ static int tune(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_tune = {
     .name = "tune",
     .arguments = "[SCENARIO]",
-    .summary = "the settings that keep partitions within limits, cheapest first",
+    .summary = "find the settings that stay within the limits, cheapest first",
     .example = "  bucketlab tune chat.yaml --risk 0.1%\n"
                "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
                "  bucketlab tune --rows 12000..32000 --risk 0.3% --probability any\n",

@@ -58,17 +58,17 @@ static void say_rarer(const struct cli_tune_answer *answer, struct text *text)
     const struct tune_found *found = &answer->found;
     char chance[64], risk[CLI_NUMBER_SIZE];
     if (!found->has_rarer) {
-        say(text, " No rarer chance was asked for%s.",
+        say(text, " No lower probability was tried%s.",
             answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
-                ? ": a setting has 32 bits at most"
+                ? ": a setting has at most 32 bits"
                 : "");
         return;
     }
     cli_tune_chance(&answer->chances, found->rarer.one_in, chance, sizeof chance);
     cli_tune_share_above(found->rarer.best_risk, answer->goal.risk, risk);
     say(text,
-        " With %s, the next cheaper chance, no threshold holds: the nearest miss is %" PRIu64
-        ", with a risk of %s.",
+        " With %s, the next cheaper probability, no threshold stays within the risk: the best one, %" PRIu64
+        ", has a risk of %s.",
         chance, found->rarer.best, risk);
 }
 
@@ -192,7 +192,7 @@ void cli_tune_print(const struct cli_tune_answer *answer)
     printf("rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less\n\n", answer->goal.rows_min,
            answer->goal.rows_max, 100 * answer->goal.risk);
     printf("  %9s  %-19s %8s %10s %10s\n", "", "thresholds", "the best", "its", "increments");
-    printf("  %9s  %-19s %8s %10s %10s %8s %7s\n", answer->chances.powers ? "bits" : "one in", "that hold",
+    printf("  %9s  %-19s %8s %10s %10s %8s %7s\n", answer->chances.powers ? "bits" : "one in", "within risk",
            "of them", "risk", "per 1000", "mean", "stddev");
     size_t shown = answer->chances.powers || found->fit_count <= LINES_MAX ? found->fit_count : LINES_MAX;
     for (size_t i = 0; i < shown; i++)

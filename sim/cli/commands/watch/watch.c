@@ -26,14 +26,14 @@ static const struct cli_option options[] = {
     {"looks", "N", "with --every: end after N looks"},
     {"check", NULL, "end with exit code 1 at the first look that finds drift"},
     {"by", "UNIT", "bytes or rows (default bytes)"},
-    {"tolerance", "SHARE", "sizes that differ by less count as equal (default 10%)"},
-    {"false-alarms", "SHARE", "chance that any look ever finds drift where there is none\n(default 1%)"},
+    {"tolerance", "SHARE", "sizes that differ by less are equal (default 10%)"},
+    {"false-alarms", "SHARE", "chance that any look reports drift when there is none\n(default 1%)"},
     {"partitions", "N",
      "partitions of the table; needed with tablehistograms,\n"
      "which does not print them (nodetool tablestats "
      "does)"},
     {"prometheus", "FILE", "write the figures of each look to FILE, for Prometheus"},
-    {"table", "KS.TABLE", "which table, where several are printed (default: the only\none)"},
+    {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "F",
      "sstablepartitions or tablehistograms (default:\n"
      "detected)"},
@@ -59,7 +59,8 @@ static bool read_every(const struct cli_args *args, struct watch *watch, struct 
     if (text != NULL && every_ns < SIM_MS)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --every %s: write 1ms or more", text);
     if (text == NULL && cli_has(args, "looks"))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --looks: there is one look; add --every 1h");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --looks applies only with --every; add --every 1h");
     watch->every_ms = every_ns / SIM_MS;
     return cli_whole(args, "looks", 1, INT64_MAX, &watch->looks, error);
 }
@@ -89,7 +90,7 @@ static bool read_options(const struct cli_args *args, struct watch *watch, struc
                         "bucketlab: --false-alarms: write more than 0%% and less than 100%%");
     if (watch->path != NULL && watch->every_ms > 0 && sim_input_is_descriptor(watch->path))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: standard input can be read once; leave out --every, or name a file");
+                        "bucketlab: standard input can be read only once; leave out --every, or name a file");
     return watch->prometheus == NULL || cli_text_file_check("prometheus", watch->prometheus, error);
 }
 
@@ -189,8 +190,7 @@ static bool judge(struct watch *watch, struct store *store, struct watch_look *l
             "bucketlab: tablehistograms does not say how many partitions there are; add --partitions N, "
             "which nodetool tablestats prints");
     if (question->unit == LAB_IN_ROWS && look->observed->open_rows.count == 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: the sizes say nothing of rows; leave out --by rows");
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: the file has no row counts; leave out --by rows");
     question->observed = look->observed;
     if (!store_count_looks(store, watch->run, watch->predicted->label, &look->number, error))
         return false;
@@ -232,9 +232,9 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
     bool is_file = watch->path != NULL && !sim_input_is_descriptor(watch->path);
     char *path = is_file ? realpath(watch->path, NULL) : NULL;
     FILE *output = watch->command == NULL ? NULL : tmpfile();
-    bool is_fine =
-        watch->command == NULL || output != NULL ||
-        sim_fail(error, SIM_ERROR_ENVIRONMENT, "no file for the command's output; make room below /tmp");
+    bool is_fine = watch->command == NULL || output != NULL ||
+                   sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                            "cannot create a file for the command's output; free space in /tmp");
     if (is_fine && output != NULL) {
         is_fine = watch_run_command(watch->command, watch->every_ms, &watch->signals, output, error);
         snprintf(descriptor, sizeof descriptor, "/dev/fd/%d", fileno(output));

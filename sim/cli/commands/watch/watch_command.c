@@ -62,7 +62,7 @@ static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *
             return true;
         if (size > 0 && fwrite(buffer, 1, (size_t)size, out) != (size_t)size)
             return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                            "the command's output cannot be stored (%s); make room below /tmp",
+                            "the command's output cannot be stored (%s); free space in /tmp",
                             strerror(errno));
     }
 }
@@ -96,5 +96,5 @@ bool watch_run_command(const char *command, int64_t limit_ms, struct cli_signals
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     return fflush(out) == 0 ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "the command's output cannot be stored (%s); make room below /tmp", strerror(errno));
+                    "the command's output cannot be stored (%s); free space in /tmp", strerror(errno));
 }

@@ -42,9 +42,9 @@ static bool load(const struct cli_args *args, struct lab_scenario **out, struct 
                            "'agents: {count: 8}'",
                            path);
     if (is_fine && (*out)->fault_count > WHY_FAULTS_MAX)
-        is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                           "%s: %zu faults; 'why' leaves out each of at most %u: take some away by --set",
-                           path, (*out)->fault_count, WHY_FAULTS_MAX);
+        is_fine =
+            sim_fail(error, SIM_ERROR_INPUT, "%s: %zu faults; 'why' tries at most %u; remove some with --set",
+                     path, (*out)->fault_count, WHY_FAULTS_MAX);
     if (is_fine)
         return true;
     lab_scenario_destroy(*out);
@@ -80,7 +80,7 @@ static int why(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_why = {
     .name = "why",
     .arguments = "SCENARIO",
-    .summary = "which fault, or race, caused misrouted, refused and slow rows",
+    .summary = "show which faults or races caused misrouted or slow rows",
     .example = "  bucketlab why scenarios/three-state.yaml\n"
                "  bucketlab why my.yaml --seed 7 --slow 50ms --json\n",
     .options = options,

@@ -82,7 +82,7 @@ static void print_causes(const struct why *why, size_t strategy, enum why_kind k
         printf("  %8" PRIu64 "  several faults together: leaving out one of them does not help\n",
                causes.any);
     if (causes.races > 0)
-        printf("  %8" PRIu64 "  races: as many go wrong without any fault\n", causes.races);
+        printf("  %8" PRIu64 "  races: as many occur without any fault\n", causes.races);
 }
 
 void why_print(const struct why *why)

@@ -16,26 +16,26 @@
 
 /* Each oracle's unit of violations is in brackets. */
 #define LAB_ORACLE_MAP(X)                                                                                    \
-    X(FINDABLE, "findable", "every acknowledged row is met by a fresh reader walking down [rows]")           \
+    X(FINDABLE, "findable", "a fresh reader that walks down finds every acknowledged row [rows]")            \
     X(NEWEST, "newest",                                                                                      \
-      "the newest n rows that a reader gets are the newest n [stored rows after which not]")                 \
+      "a reader of the newest n rows gets the newest n [stored rows after which it does not]")               \
     X(AGREEMENT, "agreement",                                                                                \
-      "beyond the clock bound, no agent puts a later time into a lower bucket than "                         \
-      "another agent an earlier one [rows]")                                                                 \
+      "beyond the clock bound, no agent puts a row into a lower bucket than another agent's older row "      \
+      "[rows]")                                                                                              \
     X(MONOTONE, "monotone", "in the order of row times the buckets never go back [rows]")                    \
     X(NO_GAPS, "no_gaps", "no bucket below the current one is empty [buckets]")                              \
     X(NO_DUPLICATES, "no_duplicates", "a retried row is in one bucket only [rows]")                          \
     X(BOUNDED, "bounded",                                                                                    \
       "no partition outgrows its distribution by more than lag x peak rate [partitions]")                    \
-    X(CONSERVED, "conserved", "rows and increments add up: none is lost or made [differences]")              \
+    X(CONSERVED, "conserved", "rows and increments add up: none is lost or invented [differences]")          \
     X(LIVE, "live", "once all faults are healed, full partitions close [keys]")                              \
     X(UNIQUE, "unique", "no identifier is given twice [identifiers]")                                        \
     X(AVAILABLE, "available",                                                                                \
       "outside faults every row is acknowledged within a bound, and every operation ends [operations]")      \
     X(FILLED, "filled", "no partition closes before its threshold is reached [partitions]")                  \
     X(RESTORED, "restored",                                                                                  \
-      "an agent that resumes from its checkpoint asks for what one does that never stopped [agents]")        \
-    X(LINES, "lines", "with a greatest age no bucket has rows from both sides of a line [rows]")
+      "an agent that resumes from its checkpoint behaves like one that never stopped [agents]")              \
+    X(LINES, "lines", "with max_age no bucket has rows from both sides of a line [rows]")
 
 enum lab_oracle {
 #define LAB_ORACLE_ENUM(name, text, what) LAB_ORACLE_##name,
@@ -58,11 +58,11 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(LATE_STATE_WRITE, "late_state_write", "a write of the state took longer than the lead leaves for it")  \
     X(LOST_INCREMENT, "lost_increment", "an increment was lost, or not known")                               \
     X(UNKNOWN_WRITE, "unknown_write", "the outcome of a write of the state stayed unknown")                  \
-    X(WEAK_LEVELS, "weak_levels", "reads and writes need not meet in a replica")                             \
+    X(WEAK_LEVELS, "weak_levels", "reads and writes need not overlap in a replica")                          \
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")                                                            \
     X(LATE_ROWS, "late_rows", "rows arrived later than their own times")                                     \
-    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no guarantee survives")              \
+    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, and no guarantee covers that")             \
     X(UNEVEN_SETTINGS, "uneven_settings",                                                                    \
       "agents took new settings at different times, or forgot the old ones")                                 \
     X(REMOVED_ROWS, "removed_rows", "rows expired or were deleted")                                          \
@@ -73,7 +73,7 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(STATE_LOST, "state_lost", "a key's state row was deleted, or restored from a backup")                  \
     X(PAXOS_LOST, "paxos_lost", "a replica forgot recent Paxos state")                                       \
     X(COUNTED_AT_ROLL, "counted_at_roll",                                                                    \
-      "a row was counted while its key rolled, or nobody knows whether it was counted")
+      "a row was counted while its key rolled, or it is unknown whether it was counted")
 
 enum lab_condition {
 #define LAB_CONDITION_ENUM(name, text, what) LAB_CONDITION_##name,
