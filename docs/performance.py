@@ -140,7 +140,7 @@ def machine(kept):
     told = kept["machine"]
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(told["unix_s"]))
     return (f"Measured on {when} on {told['processors']} virtual cores of an {told['model']}, gcc "
-            f"{told['compiler'].split()[0]}, which others use too: the load stood at {told['load']:.1f} when it ended."
+            f"{told['compiler'].split()[0]}, which others use too: the load was {told['load']:.1f} at the end."
             + later(kept))
 
 

@@ -157,7 +157,7 @@ static void add_span(const struct report_change *change, const struct belief *be
     const bool knows_more = belief->ink == REPORT_INK_OLD_SOON || belief->ink == REPORT_INK_NEW_SOON;
     const char *text = !is_known ? "not in its cache"
                                  : report_text(arena, "bucket %" PRId64 "%s", belief->bucket,
-                                               knows_more ? ", knows of a change to come" : "");
+                                               knows_more ? ", knows the coming change" : "");
     lane->spans[lane->span_count++] = (struct report_span){
         .from = from / unit_ns,
         .to = to / unit_ns,
@@ -323,13 +323,11 @@ static void fill_legend(struct report_chart *chart)
     static const struct {
         enum report_ink ink;
         const char *text;
-    } entries[] = {{REPORT_INK_OLD, "old bucket"},
-                   {REPORT_INK_OLD_SOON, "old bucket, knows of the change to come"},
-                   {REPORT_INK_NEW, "new bucket"},
-                   {REPORT_INK_NEW_SOON, "new bucket, knows of another change"},
-                   {REPORT_INK_OTHER, "another bucket"},
-                   {REPORT_INK_UNKNOWN, "not in the agent's cache"},
-                   {REPORT_INK_SPLIT, "agents disagree"}};
+    } entries[] = {
+        {REPORT_INK_OLD, "old bucket"},       {REPORT_INK_OLD_SOON, "old bucket, knows the coming change"},
+        {REPORT_INK_NEW, "new bucket"},       {REPORT_INK_NEW_SOON, "new bucket, knows another change"},
+        {REPORT_INK_OTHER, "another bucket"}, {REPORT_INK_UNKNOWN, "not in the agent's cache"},
+        {REPORT_INK_SPLIT, "agents disagree"}};
     bool is_used[REPORT_INK_COUNT] = {false};
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];

@@ -167,7 +167,7 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
     }
     if (open >= closed / 10) {
         return report_text(
-            arena, "%s open, %s closed: the large ones are still open, the closed ones left of the curve",
+            arena, "%s open, %s closed: large ones are still open, so the closed ones are left of the curve",
             report_number(arena, (double)open), report_number(arena, (double)closed));
     }
     return "";

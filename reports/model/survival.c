@@ -295,7 +295,7 @@ static void fill_notes(const struct selection *selection, size_t strategy_count,
         has_open |= selection->entries[i].is_open;
     }
     if (has_open) {
-        add_note(arena, chart, "Open: none of its partitions was closed, so all of them count.");
+        add_note(arena, chart, "(open): no partition of the strategy was closed, so all of them count.");
     }
     if (selection->left_out_count > 0) {
         add_note(arena, chart,

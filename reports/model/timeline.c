@@ -139,7 +139,7 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
 static void add_figure(struct report_panel *panel, const char *name, const char *text, bool is_alarm)
 {
     panel->figures[panel->figure_count++] = (struct report_figure){
-        .name = name, .text = text, .is_alarm = is_alarm, .is_key = strcmp(name, "a step") != 0};
+        .name = name, .text = text, .is_alarm = is_alarm, .is_key = strcmp(name, "step length") != 0};
 }
 
 static void fill_figures(const struct lab_strategy_result *strategy, const struct domain *domain,
@@ -168,7 +168,7 @@ static void fill_figures(const struct lab_strategy_result *strategy, const struc
         return;
     }
     add_figure(panel, "partitions", report_number(arena, (double)partitions), false);
-    add_figure(panel, "a step", report_duration(arena, step_ns), false);
+    add_figure(panel, "step length", report_duration(arena, step_ns), false);
     add_figure(panel, "medians",
                low == high ? report_size(arena, (double)low, unit)
                            : report_text(arena, "%s\u2013%s", report_size(arena, (double)low, unit),

@@ -10,7 +10,7 @@
 #include "kernel/shorten.h"
 #include "kernel/time.h"
 
-/* U+202F, a narrow no-break space. */
+/* U+202F, a narrow no-break space, between a number and its unit. */
 #define THIN_SPACE "\xE2\x80\xAF"
 /* U+2212, the minus sign. A hyphen is too short. */
 #define MINUS "\xE2\x88\x92"
@@ -104,7 +104,7 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
     }
     char plain[24];
     snprintf(plain, sizeof plain, "%" PRIu64, value);
-    return with_unit(arena, group(arena, plain, THIN_SPACE), 0, unit);
+    return with_unit(arena, group(arena, plain, ","), 0, unit);
 }
 
 const char *report_grouped(struct report_arena *arena, uint64_t value)

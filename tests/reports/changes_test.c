@@ -81,7 +81,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
         "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
         "start 1767225600000000000\n"
         "legend old old bucket\n"
-        "legend old-soon old bucket, knows of the change to come\n"
+        "legend old-soon old bucket, knows the coming change\n"
         "legend new new bucket\n"
         "legend other another bucket\n"
         "legend unknown not in the agent's cache\n"

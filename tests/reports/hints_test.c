@@ -134,15 +134,14 @@ static void test_span_tells_agent_times_and_belief(void **state)
         fixture_look(views, stored_ns + ((int64_t)i - 2) * SIM_SECOND, 0, looks[i].is_known, looks[i].bucket,
                      looks[i].is_changing);
     }
-    check_kind(
-        result, REPORT_BUCKET_CHANGES,
-        "panel 'probabilistic'\n"
-        "hint agent 0, −2 s to −1 s since the change was stored: not in its cache\n"
-        "hint agent 0, −1 s to 0 s since the change was stored: bucket 1234\n"
-        "hint agent 0, 0 s to 1 s since the change was stored: bucket 1234, knows of a change to come\n"
-        "hint agent 0, 1 s to 2 s since the change was stored: bucket 1235\n"
-        "hint agent 0, 2 s to 3 s since the change was stored: bucket 7\n"
-        "hint agent 0, 3 s to 5 s since the change was stored: bucket 8\n");
+    check_kind(result, REPORT_BUCKET_CHANGES,
+               "panel 'probabilistic'\n"
+               "hint agent 0, −2 s to −1 s since the change was stored: not in its cache\n"
+               "hint agent 0, −1 s to 0 s since the change was stored: bucket 1234\n"
+               "hint agent 0, 0 s to 1 s since the change was stored: bucket 1234, knows the coming change\n"
+               "hint agent 0, 1 s to 2 s since the change was stored: bucket 1235\n"
+               "hint agent 0, 2 s to 3 s since the change was stored: bucket 7\n"
+               "hint agent 0, 3 s to 5 s since the change was stored: bucket 8\n");
     lab_result_destroy(result);
 }
 

@@ -75,7 +75,7 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
               "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to "
               "2026-04-01T00:00:00Z\n"
               "start 1767225600000000000\n"
-              "note Open: none of its partitions was closed, so all of them count.\n"
+              "note (open): no partition of the strategy was closed, so all of them count.\n"
               "x 0.96..5.04 'x: rows in a partition (log scale)' 1='10' 2='100' 3='1K' 4='10K' "
               "5='100K'\n"
               "y -1.108..0.01097 'share of partitions larger than x (log scale)' -1='10%' "

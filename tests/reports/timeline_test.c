@@ -90,7 +90,7 @@ static void test_timeline_shows_the_sizes_of_each_slice(void **state)
           "  step 0..21600 closed 1.000 1.301 2.000 3.000 5.000\n"
           "  step 21600..43200 closed 2.000 2.000 2.000 2.000 2.000 open 0.000 0.000 0.000 4.311 4.311\n"
           "  figure 'partitions' 1.2K\n"
-          "  figure 'a step' 6 h\n"
+          "  figure 'step length' 6 h\n"
           "  figure 'medians' 100\n"
           "  figure 'largest' 100K\n"
           "  figure 'over the limit' 3 !\n");

@@ -77,7 +77,7 @@ bool cli_contest_regions_make(const json_t *answer, struct cli_contest_regions *
         .subtitle = "of the settings within the limits, at other prices and rates of reads",
         .foot = "all other prices as in the scenario; means over seeds",
         .x = {"price of a counter update, in inserts", REPORT_UNIT_PLAIN, REPORT_LOG},
-        .y = {"times the reads of the scenario", REPORT_UNIT_PLAIN, REPORT_LOG},
+        .y = {"reads, as a multiple of the scenario's", REPORT_UNIT_PLAIN, REPORT_LOG},
         .columns = plane->columns,
         .rows = plane->rows,
         .column_count = take_values(json_object_get(data, "counter_increment"), plane->columns),

@@ -109,8 +109,8 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
     out->front = (struct report_front){
         .title = out->front_title,
         .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both; the front also weighs the CV and "
-                "partitions per read",
+        .foot = "means over seeds with intervals; less is better in both; the front also considers the CV "
+                "and partitions per read",
         .x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
         .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
         .points = out->points,
