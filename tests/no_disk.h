@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A disk that fails when it is told to. The linker puts the functions below in the place of those that write
+/* A disk that fails on demand. The linker puts the functions below in the place of those that write
  * files, in the code under test, when the test is given to bucketlab_wrap_disk(). All calls of
  * disk_kind_failing fail with ENOSPC, and call number disk_calls_left, from 0, of any kind; disk_failed then
  * says what it was. */

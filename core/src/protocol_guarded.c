@@ -246,7 +246,7 @@ static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struc
            (bucket > 1) == (columns[BK_GUARDED_BEFORE] > INT64_MIN);
 }
 
-/* Contenders that retry immediately or in step would make each other time out for ever. So the random wait
+/* Contenders that retry immediately or in step would make each other time out without end. So the random wait
  * grows with each try and is at least as long as the last try took. If the clock was set forward meanwhile,
  * that time is wrong, so the wait is limited to little more than the longest grant. */
 static int64_t pause_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns,

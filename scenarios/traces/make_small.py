@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes small.csv and small-counts.csv.gz beside itself: 30 days of 12 made keys.
+"""Makes small.csv and small-counts.csv.gz next to itself: 30 days of 12 synthetic keys.
 
 The keys' traffic differs by a factor of some hundred. Loud keys come in bursts, one key falls silent half way, one
 appears late, and one is a flash crowd of an hour. The second file has the same rows as counts of each key's hours.

@@ -2,7 +2,7 @@
 /* Checks that a loaded cluster is consistent: each list ends and contains items in use, each once; each
  * message and each reply has its event; each lock has its holder; and each operation is at a stage that its
  * statement can reach. The cluster follows its indices without checks, so this ensures that it never leaves
- * its pools or loops for ever. */
+ * its pools or loops without end. */
 #include "archive_private.h"
 #include "coordination.h"
 #include "data.h"

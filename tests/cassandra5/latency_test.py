@@ -87,7 +87,7 @@ def check_script():
     one, four = measured["points"]
     check((one["kind"], one["in_flight"], four["in_flight"]) == ("insert", 1, 4), "the points are others")
     # The excess over the delay depends on the machine. But the number in flight is the rate times the mean
-    # latency (Little's law), and a median is at most twice the mean.
+    # latency (Little's theorem), and a median is at most twice the mean.
     check(DELAY_S <= one["p50_us"] / 1e6, f"p50 is {one['p50_us']} us")
     for point in (one, four):
         check(point["per_second"] * point["p50_us"] / 1e6 < 2.01 * point["in_flight"],

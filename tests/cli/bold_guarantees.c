@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In place of the table of guarantees: the author's single writer keeps its buckets in order, however many
+/* Instead of the table of guarantees: the author's single writer keeps its buckets in order, however many
  * agents there are. It does not, which `fuzz` is to find. */
 #include "lab/oracle.h"
 

@@ -86,7 +86,7 @@ static void test_random_sizes_agree_with_counting(void **state)
     }
 }
 
-/* The same sizes, but one histogram has so many further sizes that it rounds: rounding adds no gap. */
+/* The same sizes, but one histogram has enough further sizes to be rounded: rounding adds no gap. */
 static void test_rounding_makes_no_gap(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ class Run:
         self.start(agent)
 
     def begin_fault(self, kind, place, target, until, end):
-        """until: seconds of the run, or a function that tells whether the fault is over; then `end` is
+        """until: seconds of the run, or a function that returns whether the fault is over; then `end` is
         called. place: the name of the target in the scenario."""
         number = next(i for i in range(len(self.lasting) + 1) if i not in self.lasting)
         self.lasting[number] = (kind, place, target, self.seconds(), until, end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checks that apply to the scene of every chart: each mark lies on the page, and none crosses a text. */
+/* Checks that apply to the scene of every chart: each mark is on the page, and none crosses a text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

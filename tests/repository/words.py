@@ -19,6 +19,9 @@ SCOPES = {"identifier", *PROSE}
 SETS = {"prose": PROSE, "all": SCOPES}
 TOKEN = re.compile(r'(/\*.*?\*/|//[^\n]*)|("(?:\\.|[^"\\\n])*")|\'(?:\\.|[^\'\\\n])*\'|([a-z_]\w*)', re.S)
 MARGIN = re.compile(r"^( *)\*(?=[ \n])", re.M)
+HASH = re.compile(r"^( *)#", re.M)
+# A docstring is a string at the beginning of a line.
+PYTHON = re.compile(r'(?<=\n) *r?(""".*?""")|"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(#[^\n]*)', re.S)
 
 
 class Row:
@@ -66,6 +69,9 @@ def scopes_of(name):
     """Scope -> its text, where each word keeps its place; identifier -> names split into words, and the
     places of each."""
     text = (ROOT / name).read_text(encoding="utf-8").lower()
+    if name.endswith(".py"):
+        spans = [found.span(found.lastindex) for found in PYTHON.finditer(text) if found.lastindex]
+        return {"comment": HASH.sub(r"\1 ", joined(text, spans))}
     if not name.endswith((".c", ".h")):
         if name == "CHANGELOG.md":
             text = re.sub(r"`[^`]*`", lambda found: re.sub(r"[^\n]", " ", found[0]), text)
@@ -104,7 +110,7 @@ def check(name, rows, any_prose, faults):
 def main():
     faults = []
     rows = read_rows(faults)
-    names = sources.files(".c", ".h", ".md", ".1.in", ".yaml")
+    names = sources.files(".c", ".h", ".py", ".md", ".1.in", ".yaml")
     any_prose = re.compile("|".join(row.prose.pattern for row in rows if row.prose))
     for name in names:
         check(name, rows, any_prose, faults)

@@ -18,6 +18,7 @@ TREE = {
     "CHANGELOG.md": "- `law` is distribution.\n",
     "core/far.c": "int far, lawn, outlaw, spread; /* By law_of(), far and spread. */\n",
     "scenarios/a.yaml": "name: a\n",
+    "tests/a.py": '"""One."""\na = "# law" + "law"\n',
 }
 # A text to append to a file -> the check's output.
 CASES = [
@@ -28,6 +29,8 @@ CASES = [
     ("sim/a.c", "/* It goes\n * on with it. */\n", "sim/a.c:3: comment says 'goes on with'; write 'resumes'"),
     ("sim/a.c", 'char b[] = "/* goes "\n"on with";\n', "sim/a.c:3: message says 'goes on with'; write 'resumes'"),
     ("sim/a.c", 'char b[] = "\\"a spread";\n', "sim/a.c:3: message says 'spread'; write 'CV'"),
+    ("tests/a.py", 'def b():\n    """A\n    law."""\n', "tests/a.py:5: comment says 'law'; write 'distribution'"),
+    ("tests/a.py", "b = 1  # it goes\n# on with it\n", "tests/a.py:3: comment says 'goes on with'; write 'resumes'"),
     ("docs/a.md", "It goes on\nwith it.\n", "docs/a.md:4: doc says 'goes on with'; write 'resumes'"),
     ("docs/a.md", "`law`\n", "docs/a.md:4: doc says 'law'; write 'distribution'"),
     ("CHANGELOG.md", "- A law.\n", "CHANGELOG.md:2: doc says 'law'; write 'distribution'"),

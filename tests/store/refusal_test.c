@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: whatever file has the database's name is refused in one line that names the file and a cure, and stays
  * unchanged, byte for byte, without new files next to it. Method: a gallery of wrong files; locks held by
- * second connections; a child process as user nobody, without access rights; bytes flipped all over a good
+ * second connections; a child process of another user, without access rights; bytes flipped all over a good
  * database. */
 #define _DEFAULT_SOURCE
 #include "../share.h"

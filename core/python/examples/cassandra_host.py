@@ -61,7 +61,7 @@ class Store:
     def perform(self, action, text, now_us):
         try:
             return self.ask(action, action.key, action.bucket, action.sets, text, now_us) or Outcome.applied()
-        except NoHostAvailable:  # nobody was asked
+        except NoHostAvailable:  # no node was asked
             return Outcome.refused()
         except Unavailable:  # a conditional update may have been decided before its commit failed
             return Outcome.unknown() if action.kind in (Act.CAS_STATE, Act.CAS_LOCK) else Outcome.refused()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The vectors of core/vectors through the package: what goes in, and exactly what must come out.
 
-docs/porting.md says what stands in a case."""
+docs/porting.md says what a case has."""
 import dataclasses
 import json
 import pathlib
@@ -33,7 +33,7 @@ def tried(call, *arguments, **options):
 
 
 def filled(dataclass, node, **more):
-    """A dataclass of the members that stand in the case under its names."""
+    """A dataclass of the members that the case has under its names."""
     names = {field.name for field in dataclasses.fields(dataclass)} - more.keys()
     return dataclass(**{name: value for name, value in node.items() if name in names}, **more)
 
@@ -69,7 +69,7 @@ def query_of(node):
 
 
 def of_row(node, target, state):
-    """Routes the case's row and has the state go on: what the case must say of it."""
+    """Routes the case's row and advances the state: what the case must have of it."""
     row = bk.Row(*node["row"])
     status, route = tried(target.route, state, row)
     got = {"status": status}

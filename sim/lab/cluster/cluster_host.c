@@ -155,7 +155,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
                         "%s: %u agents with caches of %u entries take %.0f GB; lower cache_entries, or count",
                         run->scenario->path, agents->count, run->config.cache_entries,
                         (double)bytes * agents->count / 1e9);
-    /* One block, so that what their caches have of a few keys, here and there, lies in few pages. */
+    /* One block, so that the entries of a few keys in all caches are in few pages. */
     bytes = agents->count * agent_bytes(&run->config);
     run->agents_memory = bytes < LARGE_CACHES ? malloc(bytes) : sim_memory_take(bytes);
     if (run->agents_memory == NULL)

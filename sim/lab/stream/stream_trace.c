@@ -21,7 +21,7 @@
 /* The time for a row relative to that for reading a byte of the file, for the progress bar. */
 #define ROW_WORK 16
 
-/* A pipe would be empty when it is read a second time, or block for ever. */
+/* A pipe would be empty when it is read a second time, or block without end. */
 static bool check_file(const char *path, struct sim_error *error)
 {
     struct stat status;

@@ -33,7 +33,7 @@ static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
     return copy;
 }
 
-/* Queues a message, with the lock held. A lost message would leave the other side waiting for ever, so the
+/* Queues a message, with the lock held. A lost message would leave the other side waiting without end, so the
  * program ends when out of memory; but a message is sent without its text if there is no memory for that. */
 static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                          unsigned char *body)

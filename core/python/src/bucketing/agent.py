@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A process that shares its keys with others: agent.h.
 
-A host tells an agent what happens, takes its actions, and tells it their outcomes:
+A host reports to an agent what happens, takes its actions, and reports their outcomes:
 
     agent = Agent(AgentConfig(Strategy.probabilistic(9, 40), Coordination.THREE_STATE, agent_id=1))
     agent.write(key_of("room-7"), Row(time_ns=agent.now(), id=secrets.randbits(64)))
@@ -155,7 +155,7 @@ class Agent:
     """Several threads may share an agent: each call takes its lock. It holds its memory itself; nothing is to be freed.
 
     clock: the agent's own, in ns since 1970; every call that needs the time asks it, unless now_ns is given.
-    state: what save() returned, of an agent with the same config; the agent goes on from there.
+    state: what save() returned, of an agent with the same config; the agent resumes from there.
     """
 
     def __init__(self, config: AgentConfig, state: bytes | None = None,
@@ -205,7 +205,7 @@ class Agent:
             yield read(Action, out)
 
     def outcome(self, action: Action | int, outcome: Outcome, now_ns: int | None = None) -> None:
-        """Tells what became of an action, or of the one action of an operation."""
+        """Reports the outcome of an action, or of the one action of an operation."""
         operation = action.operation if isinstance(action, Action) else action
         told = new("bk_outcome", outcome)
         with self._lock:
@@ -237,7 +237,7 @@ class Agent:
             check(lib.bk_agent_tick(self._agent, self.now() if now_ns is None else now_ns))
 
     def change(self, history: History) -> None:
-        """The agent goes by this history from now on."""
+        """The agent uses this history from now on."""
         with self._lock:
             check(lib.bk_agent_change(self._agent, history._c))
 

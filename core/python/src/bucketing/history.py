@@ -53,7 +53,7 @@ class History:
         target[0] = self._c[0]
 
     def change(self, from_ns: int, strategy: Strategy) -> None:
-        """Rows from this time on go by the strategy."""
+        """The strategy applies to rows from this time on."""
         check(lib.bk_history_change(self._c, from_ns, strategy._c))
 
     @property

@@ -86,7 +86,7 @@ class Reader:
         return read(Step, step) if there_is else None
 
     def found(self, rows: int, saw_older: bool | None = None) -> None:
-        """The step's buckets returned so many rows; saw_older: of a range, as bk_read_found_range() wants it."""
+        """The step's buckets returned this number of rows; saw_older: for a range, as in bk_read_found_range()."""
         if saw_older is None:
             lib.bk_read_found(self._reader, rows)
         else:

@@ -55,7 +55,7 @@ class Effect:
     rolled: bool
 
 
-# What stands in struct bk_strategy for each kind.
+# The members of struct bk_strategy for each kind.
 _SETTINGS = {
     Kind.UNBUCKETED: ("", ()),
     Kind.TIME: ("time", ("calendar", "window_ns", "epoch_ns")),
@@ -185,8 +185,8 @@ class Strategy:
         """The bucket of each row of one key, as route() and advance() of one after the other; changes the state.
 
         Columns are NumPy arrays of 64-bit integers, or whatever else shows its memory (array.array, memoryview); they
-        are not copied. Negative numbers stand for unsigned ones, as Cassandra's bigint has them. out: gets the
-        buckets; None: a new NumPy array does. While C works, other threads of Python go on."""
+        are not copied. Negative numbers mean unsigned ones, as Cassandra's bigint has them. out: gets the
+        buckets; None: a new NumPy array does. While C works, other threads of Python run."""
         columns = {"times_ns": times_ns, "sequences": sequences, "ids": ids, "bytes": bytes}
         views = {name: _column(name, column) for name, column in columns.items() if column is not None}
         lengths = {len(view) for view in views.values()} | ({len(out)} if out is not None else set())

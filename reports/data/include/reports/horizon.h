@@ -11,7 +11,7 @@
 
 struct report_horizon {
     double days_left;    /* days after the end of the run for which `unbucketed` stays within the limits;
-                            infinity: for ever; NaN: it exceeds them already */
+                            infinity: without end; NaN: it exceeds them already */
     double doubles_days; /* days in which the rate of a trace doubles; infinity: it does not grow */
     bool is_trace;
     uint64_t limit_rows, limit_bytes; /* 0: none */

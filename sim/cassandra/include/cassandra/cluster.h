@@ -145,7 +145,7 @@ struct cass_statement {
     bool has_after;    /* CASS_COUNT_ROWS: only rows after (after_time_ns, after_order) */
     int64_t after_time_ns, after_order;
     uint64_t bytes;
-    int64_t ttl_ns; /* 0: the table's default; CASS_NO_TTL: for ever; whole seconds, rounded up */
+    int64_t ttl_ns; /* 0: the table's default; CASS_NO_TTL: it never expires; whole seconds, rounded up */
     uint64_t limit; /* CASS_READ_ROWS: the most rows; 0: all */
     bool has_span;  /* CASS_READ_ROWS: read only rows with a time in [from_ns, until_ns), newest first */
     int64_t from_ns, until_ns;

@@ -20,7 +20,7 @@ void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archiv
 static inline void lab_archive_random(struct sim_archive *archive, struct sim_random *random)
 {
     sim_archive_bytes(archive, random->s, sizeof random->s);
-    /* A state of all zeros would stay so for ever. */
+    /* A state of all zeros would stay so permanently. */
     if (archive->is_loading && sim_archive_is_fine(archive))
         sim_archive_check(archive, (random->s[0] | random->s[1] | random->s[2] | random->s[3]) != 0);
 }

@@ -61,7 +61,7 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
 /* The sums, per partition with guarded, whose buckets have counters, and otherwise per key. */
 struct books {
     uint32_t key;
-    uint64_t *doubled, *added; /* NULL: it is nobody's */
+    uint64_t *doubled, *added; /* NULL: it has no owner */
 };
 
 static struct books books_of(struct lab_cluster_run *run, uint64_t counter)

@@ -173,7 +173,7 @@ static bool is_over(const struct lab_cluster_run *run, const struct lab_host_ope
     return operation->lock.until_ns - wait_ns <= operation->lock.clock_ns;
 }
 
-/* Whether the state that the operation was told last is full without it: the row is among those counted by
+/* Whether the state that the operation received last is full without it: the row is among those counted by
  * now. A counter column holds the count elsewhere. */
 static bool may_roll(const struct lab_cluster_run *run, uint32_t agent,
                      const struct lab_host_operation *operation)

@@ -179,7 +179,7 @@ uint32_t lab_may_go_back(const struct lab_cluster_run *run)
 }
 
 /* The agent has heard of a grant that reaches beyond the time: one that holds it, or the start of a later
- * bucket. Of a state that may have gone back nobody can tell. */
+ * bucket. For a state that may have gone back this cannot be decided. */
 static bool knows_beyond(const struct step *step, int64_t time_ns)
 {
     const struct lab_cluster_run *run = step->run;
@@ -399,8 +399,8 @@ static void judge_conditional(const struct step *step)
 
 /* --- Grants. */
 
-/* The grant of a row's bucket reaches to a line, where the next row rolls the key. Of a state that may have
- * gone back nobody can tell. */
+/* The grant of a row's bucket reaches to a line, where the next row rolls the key. For a state that may have
+ * gone back this cannot be decided. */
 static bool ends_at_line(const struct step *step)
 {
     const struct lab_cluster_key *key = &step->run->keys[step->operation->key];

@@ -3,7 +3,7 @@
  * partition, which the engine and the mock's observer fill; and their other evidence.
  *
  * Memory does not grow with the number of rows: a row has a record of its own only while its write is under
- * way, or for ever if its outcome was never reported. */
+ * way, or without end if its outcome was never reported. */
 #ifndef LAB_ORACLE_TYPES_H
 #define LAB_ORACLE_TYPES_H
 
@@ -211,7 +211,7 @@ struct lab_walk {
     bool is_overtaken;         /* its agent stored a row of the key while an answer was pending */
 };
 
-/* What an oracle is told of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
+/* What an oracle is notified of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
 #define LAB_CONCERNS_STEPS  1u
 #define LAB_CONCERNS_FIRING 2u
 #define LAB_CONCERNS_LOCK   4u

@@ -194,7 +194,7 @@ void lab_filled_end(struct lab_cluster_run *run);
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 /* An agent acts for the key. */
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key);
-/* A fault began or ended, and the cluster was told. */
+/* A fault began or ended, and the cluster has applied it. */
 void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault);
 void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault);
 /* A delete ended with this reply, or with NULL if its last try was not answered. */

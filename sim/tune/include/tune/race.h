@@ -10,8 +10,8 @@
  * equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends neither
  * on other kinds nor on what the user may not have.
  *
- * A setting fails before that when it is hopeless (tune_is_hopeless()). One whose partitions grow for ever is
- * not compared, and runs with the first three seeds only.
+ * A setting fails before that when it is hopeless (tune_is_hopeless()). One whose partitions grow without end
+ * is not compared, and runs with the first three seeds only.
  *
  * Branch and bound: of each template (settings that differ only in numbers) the settings with the lowest
  * bound of cost run first (tune_entrant.cost_least; a window bounds the smaller windows into which it can be
