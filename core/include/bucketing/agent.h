@@ -401,8 +401,8 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
  *
  * @param out  every member is set, to 0 where the kind of action does not use it; unchanged when there is no
  *             action
- * @return     false when there is no action, which stays so until another function is called, and when either
- *             pointer is NULL
+ * @return     false when either pointer is NULL, or when there is no action; further calls then return false
+ *             until another function has been called
  *
  * Cost: constant. */
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);

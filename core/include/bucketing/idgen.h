@@ -12,7 +12,7 @@
  *   lock row, and then reads all columns of that row. A client that finds only its own column has the lock;
  *   the others delete their columns and back off. A column that has expired by the reader's clock is stale
  *   and does not count. The lock is safe as long as no two clocks differ by more than lock_lasts_ns -
- *   lease_ns, and reads meet acknowledged writes (R + W > RF).
+ *   lease_ns, and each read overlaps with each acknowledged write in a replica (R + W > RF).
  * - LWT: the lock is a row with an owner and an end, updated by compare-and-set. The last identifier is
  *   updated by compare-and-set too, so no batch is leased twice whatever the clocks show; the lock only
  *   reduces contention.
@@ -20,7 +20,7 @@
  * The last identifier is written with its own value as the timestamp, so the largest one wins, in whatever
  * order writes arrive. A lock column is written and deleted with its end as the timestamp, so a late delete
  * cannot remove a later column. Only such clients may write these rows, and the number of stripes must never
- * change. docs/idgen.md proves it.
+ * change. docs/idgen.md has the proof.
  *
  * Example: a host that performs each action synchronously takes an identifier.
  *
@@ -190,8 +190,8 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
 enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
                                 const struct bk_idgen_outcome *outcome);
 /* Takes the next action and returns true; every member of *out is set. Returns false and leaves *out
- * unchanged when there is no action, which stays so until another function is called, or when a pointer is
- * NULL. */
+ * unchanged when a pointer is NULL, or when there is no action; further calls then return false until another
+ * function has been called. */
 bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out);
 /* The time, by the client's clock, at which bk_idgen_tick() must be called; INT64_MAX when the client does
  * not wait for a time, and for NULL. */
