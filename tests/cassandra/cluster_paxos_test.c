@@ -79,7 +79,7 @@ static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
     harness_stop(&h);
 }
 
-static void test_columns_set_on_all_replicas_replace_what_stood_there(void **state)
+static void test_columns_set_on_all_replicas_replace_the_old_ones(void **state)
 {
     (void)state;
     struct harness h;
@@ -339,7 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_semantics_6_v1_takes_four_round_trips_and_v2_fewer),
         cmocka_unit_test(test_replica_forgets_recent_paxos_and_keeps_columns),
-        cmocka_unit_test(test_columns_set_on_all_replicas_replace_what_stood_there),
+        cmocka_unit_test(test_columns_set_on_all_replicas_replace_the_old_ones),
         cmocka_unit_test(test_semantics_6_failed_condition_returns_current_values),
         cmocka_unit_test(test_semantics_6_dropped_commit_is_completed_by_a_serial_read),
         cmocka_unit_test(test_semantics_6_partial_accept_is_unknown),

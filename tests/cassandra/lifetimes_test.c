@@ -52,7 +52,7 @@ static struct cass_reply read_rows(uint64_t limit)
 
 /* 400 deleted rows precede 5 live ones: a read with a limit of 5 scans all of them. Rows after the limit are
  * not scanned. */
-static void test_limit_scans_the_tombstones_that_stand_before_its_rows(void **state)
+static void test_limit_scans_the_tombstones_before_its_rows(void **state)
 {
     (void)state;
     struct cass_cluster_config config = config_of();
@@ -259,7 +259,7 @@ static void test_each_replica_finds_the_rows_that_it_has(void **state)
 }
 
 /* A batch for one partition is applied as a whole: static columns, and rows that are written and deleted. */
-static void test_batch_holds_static_columns_writes_and_deletes(void **state)
+static void test_batch_has_static_columns_writes_and_deletes(void **state)
 {
     (void)state;
     struct cass_cluster_config config = harness_config();
@@ -316,11 +316,11 @@ static void test_default_time_to_live_and_ttl_0(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit_scans_the_tombstones_that_stand_before_its_rows),
+        cmocka_unit_test(test_limit_scans_the_tombstones_before_its_rows),
         cmocka_unit_test(test_expired_row_is_as_many_tombstones_as_it_has_cells),
         cmocka_unit_test(test_tombstones_cost_time_and_fail_reads),
         cmocka_unit_test(test_each_replica_finds_the_rows_that_it_has),
-        cmocka_unit_test(test_batch_holds_static_columns_writes_and_deletes),
+        cmocka_unit_test(test_batch_has_static_columns_writes_and_deletes),
         cmocka_unit_test(test_default_time_to_live_and_ttl_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ class BarTest(ProgramTest):
         self.assertEqual(text.strip(), "")
         self.good("run", "long.yaml", "--no-charts")
 
-    def test_error_stands_alone_on_its_line(self):
+    def test_error_is_alone_on_its_line(self):
         code, _, text = self.on_terminal("run", "long.yaml", "--no-charts", "--set",
                                          "expect=[unbucketed.partitions.total < 0]")
         self.assertEqual(code, 1)

@@ -107,7 +107,7 @@ class CheckTest(ProgramTest):
         self.check("small.yaml", "--no-store")
         self.assertEqual(self.files(), ["small.yaml"])
 
-    def test_failed_expectation_is_told_with_limit_value_key_and_a_line_that_shows_it(self):
+    def test_failed_expectation_is_reported_with_limit_value_key_and_a_line_that_shows_it(self):
         self.write("a b.yaml", BAD)
         out, err = self.check("small.yaml", "a b.yaml", "--set", "row.bytes=90", code=1)
         line = [line for line in out.splitlines() if "again:" in line]
@@ -212,7 +212,7 @@ class CheckTest(ProgramTest):
         for found, expected in [(mean, average), (stddev, spread), (low, average - half), (high, average + half)]:
             self.assertAlmostEqual(found / expected, 1, places=4)
 
-    def test_moved_digest_is_told_with_the_first_strategy(self):
+    def test_moved_digest_is_reported_with_the_first_strategy(self):
         self.update()
         self.sql("UPDATE run SET digest = '0123456789abcdef';"
                  "UPDATE strategy SET placement_digest = '00000000000000aa' WHERE label IN ('time', 'hash')")
@@ -368,7 +368,7 @@ class CheckTest(ProgramTest):
 
     # --- malformed and missing files
 
-    def test_baseline_that_cannot_be_used_is_refused_and_left_alone(self):
+    def test_baseline_that_cannot_be_used_is_refused_and_not_changed(self):
         self.update()
         good = self.bytes_of("b.db")
         damaged = bytearray(good)
@@ -392,7 +392,7 @@ class CheckTest(ProgramTest):
                       self.bad(3, "check", "small.yaml", "--baseline", "none.db", "--quiet"))
         self.bad(3, "check", "small.yaml", "--baseline", "none/b.db", "--update-baseline", "--quiet")
 
-    def test_locked_baseline_is_waited_for_and_then_left_alone(self):
+    def test_locked_baseline_is_waited_for_and_then_not_changed(self):
         self.update()
         before = self.bytes_of("b.db")
         database = sqlite3.connect(os.path.join(self.folder, "b.db"), isolation_level=None)

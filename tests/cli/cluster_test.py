@@ -110,7 +110,7 @@ class ClusterTest(ProgramTest):
         self.assertLess(10, len(of_one))
         self.assertLess(len(of_one), len(whole))
 
-    def test_guarded_is_named_in_the_table_and_told_by_its_own_columns(self):
+    def test_guarded_is_named_in_the_table_and_reported_by_its_own_columns(self):
         whole = AGENTS.split("strategies:")[0].replace("agents: {count: 4", "agents: {count: 4, clock: {offset: 20s}")
         self.write("agents.yaml", whole + "strategies:\n  - probabilistic: {bits: 2, threshold: 3, "
                    "coordination: guarded, grant: 1500ms, label: guarded}\n")
@@ -126,7 +126,7 @@ class ClusterTest(ProgramTest):
         self.assertRegex(events, r"agent \d reads the start of bucket 1\n")
         self.assertRegex(events, r"agent \d reads start = -?\d+\.\d{6} s\n")
 
-    def test_event_trace_is_cut_to_what_is_asked_for(self):
+    def test_event_trace_is_cut_to_what_is_requested(self):
         def seconds(line):
             return float(line.split(" s  ")[0])
         whole = self.events()
@@ -195,7 +195,7 @@ class ClusterTest(ProgramTest):
                    for more in [[], ["--trace-events", "events.txt"], ["--jobs", "3"]]]
         self.assertEqual(len(set(digests)), 1)
 
-    def test_event_trace_on_stdout_stands_before_the_table(self):
+    def test_event_trace_on_stdout_is_before_the_table(self):
         events = self.events()
         out = self.good("run", *QUIET, "--trace-events", "-")
         self.assertEqual(out.splitlines()[:len(events)], events)
@@ -290,7 +290,7 @@ class ClusterTest(ProgramTest):
         self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
                          r"differs is between 97 and 100, the first of these" + EVENT)
 
-    def test_replay_tells_the_event_as_the_event_trace_does(self):
+    def test_replay_shows_the_event_as_the_event_trace_does(self):
         lines = self.events()
         events, _, marks = self.marks("careful")
         marks[0] ^= 1
@@ -309,7 +309,7 @@ class ClusterTest(ProgramTest):
         self.assertIn(f"differs is number {events + 1}, and now there are {events}; ",
                       self.bad(1, "replay", "1", "--quiet"))
 
-    def test_replay_of_an_altered_digest_says_that_no_mark_tells_where(self):
+    def test_replay_of_an_altered_digest_says_that_no_mark_shows_where(self):
         self.good("run", *QUIET)
         self.database("UPDATE event_log SET digest = '00000000deadbeef'")
         self.assertIn("strategy 'careful': the events differ, digest 00000000deadbeef of ",

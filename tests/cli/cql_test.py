@@ -460,7 +460,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
         self.assertIn("1 per time to live, where 20 to 30 are meant; none is shorter", self.retention(
             "90500ms", "time: {window: 1m}")[2])
 
-    def test_buckets_and_windows_that_conflict_are_told(self):
+    def test_buckets_and_windows_that_conflict_are_reported(self):
         dice = "probabilistic: {bits: 4, threshold: 40"
         for strategy, window, problem in (
                 ("time: {window: 1d}", 86400, None), ("time: {window: 30h}", 108000, None),

@@ -218,7 +218,7 @@ class DiffTest(ProgramTest):
         self.assertTrue(rows["low"] < rows["difference"] < rows["high"] < 0 and rows["significant"])
         self.assertIn("No common seed: means over 3 seeds of a and 3 others of b", self.good("diff", "1", "6"))
 
-    def test_other_rows_are_told(self):
+    def test_other_rows_are_reported(self):
         self.keep()
         self.keep("--set", "arrivals.rate=0.6/s")
         self.keep("--set", "row.bytes=101B")
@@ -308,7 +308,7 @@ class DiffTest(ProgramTest):
         self.assertRegex(out, r"latency\.write\.p99 +[\d.]+ms +[\d.]+ms")
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
-    def test_interrupted_goes_on_where_it_was(self):
+    def test_interrupted_continues_where_it_was(self):
         slow = SMALL.replace("2d", "200d")
         self.write("slow.yaml", slow)
         self.keep(name="slow.yaml")
@@ -325,7 +325,7 @@ class DiffTest(ProgramTest):
         self.assertGreaterEqual(stored, 2)
         self.assertEqual(len(self.good_json("diff", "1", "2", "--json")["pairs"]), 1 + stored // 2)
 
-    def test_sizes_that_a_file_told(self):
+    def test_sizes_that_a_file_reported(self):
         self.keep()
         self.good("import", os.path.join(SOURCE, "scenarios", "observed", "messages.csv"), "--quiet")
         out = self.good("diff", "1:hash", "2")

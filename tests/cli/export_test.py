@@ -114,7 +114,7 @@ class ExportTest(ProgramTest):
         os.close(reader)
         self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         for arguments, words in [
                 (["last", "--state", "shut"], "--state: no state 'shut'; choose closed, open, read or all"),
                 (["last", "--unit", "kb"], "--unit: no unit 'kb'; choose rows, bytes or partitions"),

@@ -40,7 +40,7 @@ class FuzzTest(ProgramTest):
 
     # --- nothing found
 
-    def test_reads_of_ranges_that_are_asked_for_fit_every_seed(self):
+    def test_reads_of_ranges_that_are_requested_fit_every_seed(self):
         self.good("fuzz", "--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}", "--seeds", "1..60", "--quiet")
 
     def test_table_of_guarantees_is_that_of_the_page(self):
@@ -148,7 +148,7 @@ class FuzzTest(ProgramTest):
         cells[oracle] = change(*cells[oracle])
         self.write("shares.json", json.dumps(stored))
 
-    def test_baseline_tells_what_is_worse_and_what_is_better(self):
+    def test_baseline_shows_what_is_worse_and_what_is_better(self):
         self.write("rolls.yaml", SINGLE)
         self.good("fuzz", *self.baseline("--update-baseline"))
         stored = json.loads(self.read("shares.json"))
@@ -177,7 +177,7 @@ class FuzzTest(ProgramTest):
         self.change_baseline("monotone", lambda seeds, violated: [2000, 2000])
         self.assertIn("0 worse, 1 better\nbetter: single, 'monotone': ", self.good("fuzz", *self.baseline()))
 
-    def test_baseline_tells_that_fewer_rows_are_kept(self):
+    def test_baseline_shows_that_fewer_rows_are_kept(self):
         self.write("rolls.yaml", SINGLE)
         self.good("fuzz", *self.baseline("--update-baseline"))
         stored = json.loads(self.read("shares.json"))["protocols"]["single"]
@@ -214,7 +214,7 @@ class FuzzTest(ProgramTest):
 
     # --- something found
 
-    def test_broken_guarantee_is_told_replayed_shrunk_and_kept(self):
+    def test_broken_guarantee_is_reported_replayed_shrunk_and_kept(self):
         self.bold()
         self.write("single.yaml", SINGLE)
         code, out, err = self.run_program("fuzz", "single.yaml", "--set", "agents.cache_ttl=800ms", "--quiet")
@@ -361,7 +361,7 @@ class FuzzTest(ProgramTest):
         for word in ["--seeds A..B", "--keep-going", "--print", "--jobs N", "example:"]:
             self.assertIn(word, out)
 
-    def test_interrupted_campaign_tells_what_it_has(self):
+    def test_interrupted_campaign_shows_what_it_has(self):
         self.write("fine.yaml", FINE)
         process = self.start("fuzz", "fine.yaml", "--seeds", "1..1000000000", "--json")
         self.wait_for_work(process, 1.05)

@@ -149,7 +149,7 @@ class ImportTest(ProgramTest):
         self.assertIn("p50 is above 88.1KB, at\nmost 106KB; p99 is above 4.06MB, at most 4.87MB", text)
         self.assertTrue(all(len(row) <= 80 for row in text.splitlines() if not row.startswith("scenario")), text)
 
-    def test_observed_stands_beside_strategies_of_either_engine(self):
+    def test_observed_is_compared_with_strategies_of_either_engine(self):
         self.write_csv([line("a", 100, 4), line("b", 5000, 7)])
         scenario = SMALL + "  - observed: {file: s.csv}\nexpect: [observed.partitions.all.bytes.max == 5KB]\n"
         path = self.write("x.yaml", scenario.replace("  - unbucketed: {}\n",

@@ -140,7 +140,7 @@ class InputsTest(ProgramTest):
 
     # --- a last line without its line break
 
-    def test_last_line_without_line_break_is_used_and_told(self):
+    def test_last_line_without_line_break_is_used_and_reported(self):
         cases = [(HEADER + ROWS, False), (HEADER + ROWS[:-1], True), (HEADER + ROWS[:-2], True),
                  (gzip.compress(HEADER + ROWS[:-1]), False)]
         for data, is_told in cases:

@@ -214,7 +214,7 @@ class JudgeTest(ProgramTest):
         self.assertGreater(judged["metrics"]["writes.misrouted"], 0)
         self.assertEqual(judged["metrics"]["writes.misrouted"], run["metrics"]["writes.misrouted"])
 
-    def test_rows_that_no_line_tells_of_are_those_of_the_tables(self):
+    def test_rows_that_no_line_describes_are_those_of_the_tables(self):
         """One writer of a row in seven was killed before it could log the row, but the sums count these rows.
         """
         only = [

@@ -187,7 +187,7 @@ class MeetingTest(ProgramTest):
                     "reads": {"all": {"rate": "1/s"}}, "strategies": [{"time": {"window": "1us"}}]}
         self.assertRegex(self.refusal(scenario), r"\Ax\.yaml:\d+:\d+: a read may have to walk over more than ")
 
-    def test_a_clock_that_jumps_fails_its_reads_alone(self):
+    def test_a_clock_that_jumps_fails_its_reads_only(self):
         scenario = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s"}, **QUIET,
                     "faults": [{"clock_jump": {"agent": 0, "at": "4s", "by": "300d"}}],
                     "reads": {"all": {"rate": "5/s"}}, "row": {"ttl": "1m"},
@@ -208,7 +208,7 @@ class MeetingTest(ProgramTest):
                     "identifiers": {}, "strategies": [{"idgen": {"batch": 1, "lock": "lwt"}}]}
         self.assertGreater(self.metrics(scenario)["ids.given"], 10)
 
-    def test_what_only_the_rows_tell_is_refused_with_its_place(self):
+    def test_what_only_the_rows_show_is_refused_with_its_place(self):
         rows = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s", "resolution": "1s"}}
         tail = {"strategies": [{"unbucketed": {}}]}
         self.assertRegex(self.refusal({**rows, "reads": {"range": {"span": "1s", "rate": "1/s"}}, **tail}),

@@ -210,7 +210,7 @@ class NewcomerTest(ProgramTest):
                 if IS_SLOW:
                     print(f"{form}, {name}: {len(stream)} rows, {took:.1f} s: {best}")
 
-    def test_rows_given_for_a_scenario_are_told_the_way(self):
+    def test_rows_given_as_a_scenario_are_explained(self):
         file = self.bring(cases()[0][3])
         self.assertIn("'bucketlab trace rows.csv --scenario FILE'", self.bad(2, "tune", file))
 

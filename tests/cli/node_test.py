@@ -42,7 +42,7 @@ class NodeTest(ProgramTest):
         shutil.copy(RECORDED, os.path.join(self.folder, "measured.json"))
         self.assertLess(self.latency(), 0.2)
 
-    def test_a_stored_run_is_replayed_with_its_file_alone(self):
+    def test_a_stored_run_is_replayed_with_its_file_only(self):
         self.node(write="2ms")
         self.good("run", "slow.yaml", "--no-charts", "--quiet")
         self.good("replay", "last", "--quiet")

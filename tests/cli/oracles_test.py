@@ -152,7 +152,7 @@ class OraclesTest(ProgramTest):
             self.assertGreater(sums[name], 0, name)
 
     # Rows that are later than a lead are refused under three-state. The table has no column for that oracle.
-    def test_oracles_without_a_column_are_told_below_the_table(self):
+    def test_oracles_without_a_column_are_reported_below_the_table(self):
         self.write("late.yaml", (
             "duration: 5m\nkeys: {count: 2}\narrivals: {rate: 10/s, late: {share: 30%, by: 30s}}\nagents: {count: 2}\n"
             "strategies:\n"

@@ -63,7 +63,7 @@ class PricesTest(ProgramTest):
         shown = json.loads(self.good("show", "2", "--json"))
         self.assertEqual([s["cost"] for s in shown["strategies"]], [s["cost"] for s in priced["strategies"]])
 
-    def test_bad_prices_are_told(self):
+    def test_bad_prices_are_reported(self):
         self.write("s.yaml", SMALL)
         cures = [("insert=0", "a number above 0"), ("lwt=-1", "at least 0"), ("lw=1", "did you mean 'lwt'?")]
         for price, cure in cures:

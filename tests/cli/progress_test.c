@@ -26,7 +26,7 @@ static struct cli_progress display_of(const char *name)
     return display;
 }
 
-static void test_line_tells_share_time_and_rate(void **state)
+static void test_line_shows_share_time_and_rate(void **state)
 {
     (void)state;
     char line[CLI_PROGRESS_SIZE];
@@ -64,7 +64,7 @@ static void test_nothing_is_said_of_time_before_a_second_and_after_the_end(void 
     assert_null(strstr(line, "left"));
 }
 
-static void test_unknown_end_gives_the_rate_alone(void **state)
+static void test_unknown_end_gives_the_rate_only(void **state)
 {
     (void)state;
     char line[CLI_PROGRESS_SIZE];
@@ -148,7 +148,7 @@ static void test_line_is_narrower_than_the_terminal(void **state)
     }
 }
 
-static void test_hours_and_days_are_told_as_such(void **state)
+static void test_hours_and_days_are_reported_as_such(void **state)
 {
     (void)state;
     char line[CLI_PROGRESS_SIZE];
@@ -165,13 +165,13 @@ static void test_hours_and_days_are_told_as_such(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_tells_share_time_and_rate),
+        cmocka_unit_test(test_line_shows_share_time_and_rate),
         cmocka_unit_test(test_nothing_is_said_of_time_before_a_second_and_after_the_end),
-        cmocka_unit_test(test_unknown_end_gives_the_rate_alone),
+        cmocka_unit_test(test_unknown_end_gives_the_rate_only),
         cmocka_unit_test(test_work_that_gets_slower_is_believed_within_half_a_minute),
         cmocka_unit_test(test_large_pieces_neither_jump_nor_stay_at_zero),
         cmocka_unit_test(test_line_is_narrower_than_the_terminal),
-        cmocka_unit_test(test_hours_and_days_are_told_as_such),
+        cmocka_unit_test(test_hours_and_days_are_reported_as_such),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

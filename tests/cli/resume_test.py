@@ -209,7 +209,7 @@ class ResumeTest(ProgramTest):
         self.good("run", "--resume", "last", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
 
-    def test_damaged_state_costs_its_part_alone(self):
+    def test_damaged_state_costs_its_part_only(self):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         for damage in part(["substr(bytes, 1, 500) || x'00ff00' || substr(bytes, 504)", "zeroblob(length(bytes))",
@@ -241,7 +241,7 @@ class ResumeTest(ProgramTest):
         self.good("run", "--resume", "1", "--no-charts")
 
     @in_full
-    def test_scenario_that_has_changed_goes_on_as_it_began_and_a_trace_does_not(self):
+    def test_scenario_that_has_changed_continues_as_it_began_and_a_trace_does_not(self):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         self.killed_with_state("long.yaml")
@@ -284,7 +284,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
         self.assertEqual(self.execute("SELECT count(*) FROM run")[0][0], 2)
 
-    def test_who_loses_a_run_is_told_at_whatever_moment(self):
+    def test_program_that_loses_a_run_is_notified_at_any_moment(self):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         self.killed_with_state("long.yaml")
@@ -303,7 +303,7 @@ class ResumeTest(ProgramTest):
             self.assertEqual(self.bad(2, *arguments),
                              "bucketlab.db: run 1 is not finished; `bucketlab run --resume 1` resumes it")
 
-    def test_trace_has_no_time_to_go_on_for(self):
+    def test_trace_has_no_time_to_continue_for(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\n")
         self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.run_quietly("run", "trace.yaml")

@@ -47,7 +47,7 @@ class RunTest(ProgramTest):
         self.assertIsInstance(count["partitions.closed"], int)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
-    def test_run_that_is_not_stored_leaves_charts_alone(self):
+    def test_run_that_is_not_stored_does_not_change_charts(self):
         stored = self.good_json("run", "small.yaml", "--json", "--no-charts", "--db", "a.db")
         result = self.good_json("run", "small.yaml", "--json", "--no-store", "-o", "x", "--format", "html")
         self.assertEqual(result, {**stored, "run": None})
@@ -142,7 +142,7 @@ class RunTest(ProgramTest):
                 self.assertTrue(self.bad(3, "run", "small.yaml", "--db", database).startswith(database + ": "))
                 self.assertEqual(self.files(), before)
 
-    def test_run_into_what_is_no_database_leaves_it_alone(self):
+    def test_run_into_what_is_no_database_does_not_change_it(self):
         self.write("notes.db", "these are my notes, " * 100)
         before = self.files()
         self.assertIn("notes.db", self.bad(3, "run", "small.yaml", "--db", "notes.db"))

@@ -24,7 +24,7 @@ class SampleTest(ProgramTest):
         run = self.good_json("run", "small.yaml", "--json", "--quiet", "--no-charts", *words)
         return {strategy["label"]: strategy["metrics"] for strategy in run["strategies"]}
 
-    def test_the_ratio_is_told_and_estimates_the_disk(self):
+    def test_the_ratio_is_reported_and_estimates_the_disk(self):
         code, out, err = self.run_program("run", "small.yaml", "--sample", "rows.csv.gz", "--no-charts")
         self.assertEqual(code, 0, err)
         self.assertIn("sample rows.csv.gz: 1,500 rows in 102 partitions, 198,276 bytes, compressed 111,107: "

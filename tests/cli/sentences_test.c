@@ -353,7 +353,7 @@ static void test_notes_say_nothing_where_there_is_nothing(void **state)
     expect_notes(&made, "");
 }
 
-static void test_notes_tell_what_more_seeds_would(void **state)
+static void test_notes_say_what_more_seeds_would_do(void **state)
 {
     (void)state;
     struct fixture made;
@@ -376,7 +376,7 @@ static void test_notes_tell_what_more_seeds_would(void **state)
                         "limit. More seeds (--seeds) or more rows would decide.");
 }
 
-static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
+static void test_notes_say_when_what_grows_without_end_is_too_large(void **state)
 {
     (void)state;
     struct fixture made;
@@ -444,7 +444,7 @@ static void expect_horizon(struct fixture *made, const char *text)
 }
 
 /* A day of 100 partitions a seed. */
-static void test_horizon_is_told_in_partitions_and_time(void **state)
+static void test_horizon_is_reported_in_partitions_and_time(void **state)
 {
     (void)state;
     struct fixture made;
@@ -533,7 +533,7 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     assert_true(cli_contest_needs_buckets(&made.contest));
 }
 
-static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
+static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
 {
     (void)state;
     struct fixture made;
@@ -698,13 +698,13 @@ int main(void)
         cmocka_unit_test(test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds),
         cmocka_unit_test(test_margins_say_what_binds),
         cmocka_unit_test(test_notes_say_nothing_where_there_is_nothing),
-        cmocka_unit_test(test_notes_tell_what_more_seeds_would),
-        cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
+        cmocka_unit_test(test_notes_say_what_more_seeds_would_do),
+        cmocka_unit_test(test_notes_say_when_what_grows_without_end_is_too_large),
         cmocka_unit_test(test_flips_are_where_costs_are_equal),
-        cmocka_unit_test(test_horizon_is_told_in_partitions_and_time),
+        cmocka_unit_test(test_horizon_is_reported_in_partitions_and_time),
         cmocka_unit_test(test_horizon_follows_the_growth_of_a_trace),
         cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
-        cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),
+        cmocka_unit_test(test_notes_report_traces_leads_and_what_was_left_out),
         cmocka_unit_test(test_table_has_a_line_for_each_verdict),
         cmocka_unit_test(test_refusal_names_the_nearest_and_its_cure),
     };

@@ -57,7 +57,7 @@ class StopTest(ProgramTest):
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
         self.assertEqual(self.files(), ["bucketlab.db", "huge.yaml"])
 
-    def test_run_whose_parent_ignores_interrupts_goes_on(self):
+    def test_run_whose_parent_ignores_interrupts_continues(self):
         self.write("long.yaml", LONG)
         process = self.start("run", "long.yaml", "--quiet",
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))

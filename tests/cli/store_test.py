@@ -52,7 +52,7 @@ class StoreTest(ProgramTest):
         self.assertEqual({line.rindex("  ") for line in lines if line != lines[1]}, {lines[2].rindex("  ")})
         self.assertEqual([len(line) for line in lines[2:]], [80, 80, 80])
 
-    def test_show_tells_where_numbers_come_from(self):
+    def test_show_says_where_numbers_come_from(self):
         sources = ["counter", "lease, batch: 50", "scan", "incremental, every_rows: 7"]
         strategies = ", ".join(f"{{count: {{rows: 100, label: c{i}, counter: {one}}}}}"
                                for i, one in enumerate(sources))
@@ -62,7 +62,7 @@ class StoreTest(ProgramTest):
         self.assertEqual(told, ["rows 100, counter counter", "rows 100, counter lease, batch 50",
                                 "rows 100, counter scan, every 1 row", "rows 100, counter incremental, every 7 rows"])
 
-    def test_locks_are_told_apart(self):
+    def test_locks_are_distinguished(self):
         self.write("locks.yaml", SMALL.split("reads:")[0] + "agents: {count: 2}\nstrategies:\n" + "".join(
             f"  - probabilistic: {{bits: 4, threshold: 40, coordination: locked, lock: {lock}, label: {label}}}\n"
             for label, lock in [("one", "{lasts: 3s, backoff: 50ms}"), ("two", "{lasts: 4s, backoff: 50ms}")]))
@@ -162,7 +162,7 @@ class StoreTest(ProgramTest):
         self.assertNotIn("bucketlab-out", self.files())
         self.assertEqual(len(self.good_json("runs", "--json")), 1)
 
-    def test_database_of_a_newer_version_is_left_alone(self):
+    def test_database_of_a_newer_version_is_not_changed(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")
         with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
             database.execute("PRAGMA user_version = 999")

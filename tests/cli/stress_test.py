@@ -204,7 +204,7 @@ class StressTest(ProgramTest):
         found = self.good_json("cql", "x.yaml", "--stress", "--strategy", "count", "--json")
         self.assertEqual(found, {"strategy": "count", "profile": self.profile("--strategy", "count")["text"]})
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         self.write("x.yaml", SMALL)
         self.write("y.yaml", SMALL.replace("small", "other"))
         self.good("run", "y.yaml", "--no-charts")

@@ -100,7 +100,7 @@ class SweepTest(ProgramTest):
         alone = answer["points"][6]["strategies"][0]["metrics"]["partitions.total"]
         self.assertEqual((alone["count"], alone["low"], alone["high"]), (1, None, None))
 
-    def test_figure_that_the_first_run_lacks_stands_with_its_strategy(self):
+    def test_figure_that_the_first_run_lacks_is_listed_with_its_strategy(self):
         """At the first seed no partition closes."""
         self.write("s.yaml", "duration: 1h\nkeys: {count: 1}\narrivals: {rate: 0.005/s}\nsweep: {seeds: 6}\n"
                              "strategies:\n  - probabilistic: {bits: 2, threshold: 6}\n  - hash: {buckets: 2}\n")
@@ -168,7 +168,7 @@ class SweepTest(ProgramTest):
         self.assertEqual(self.read("a.db"), before)
         self.assertEqual(self.files(), ["a.db", "s.yaml", "text.db"])
 
-    def test_sweep_goes_on_where_it_was_and_says_so(self):
+    def test_sweep_continues_where_it_was_and_says_so(self):
         self.sweep("--shard", "1/3")
         code, _, err = self.run_program("sweep", "s.yaml")
         self.assertEqual((code, err), (0, f"sweep: 13 of {JOBS} runs were done\n"))

@@ -46,7 +46,7 @@ class TableTest(ProgramTest):
         shown = self.good_json("show", "last", "--json")
         return {strategy["label"]: strategy["metrics"] for strategy in shown["strategies"]}
 
-    def test_the_chosen_is_marked_and_told(self):
+    def test_the_chosen_is_marked_and_reported(self):
         out = self.run_text(SMALL)
         metrics = self.metrics()
         within = [label for label, figures in metrics.items()
@@ -154,7 +154,7 @@ class TableTest(ProgramTest):
         process.stderr.close()
         return text.decode().replace("\r\n", "\n")
 
-    def test_show_tells_how_settings_change_and_how_readers_read(self):
+    def test_show_says_how_settings_change_and_how_readers_read(self):
         self.run_text(SMALL.split("strategies:")[0] + """\
 strategies:
   - count: {rows: 500, counter: external, then: [{at: 6h, rows: 700}, {at: 1d, rows: 900, keep_old: false}]}
@@ -172,7 +172,7 @@ strategies:
   hash           hash: buckets 4
 """), told)
 
-    def test_show_tells_which_stripes_identifiers_come_from(self):
+    def test_show_says_which_stripes_identifiers_come_from(self):
         self.run_text("""\
 name: x
 engine: cluster

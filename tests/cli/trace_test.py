@@ -100,7 +100,7 @@ class TraceTest(ProgramTest):
         self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
         self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
 
-    def test_growth_is_told_of_weeks_that_grow(self):
+    def test_growth_is_reported_for_weeks_that_grow(self):
         for factor, doubles in ((14, 14), (1e9, None), (-14, None)):
             self.write("grow.csv", "timestamp_ms,key,count\n" +
                        "".join(f"{1767225600000 + day * 86_400_000},k,{round(1e5 * 2 ** (day / factor))}\n"

@@ -99,7 +99,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertRegex(answer["why"],
                          best["label"] + r" is (the cheapest|as cheap as any) that stays within the limits")
 
-    def test_a_trace_that_grows_is_told_when_it_needs_buckets(self):
+    def test_a_trace_that_grows_gets_the_time_when_it_needs_buckets(self):
         """With 6,000,000 rows in 60 days and a rate that doubles in a year, when does an unbucketed key have
         100 million?"""
         per_day = math.log(2) / 365
@@ -323,7 +323,7 @@ class TuneScenarioTest(ProgramTest):
             with open(os.path.join(self.folder, folder, "small-tune-front.pdf"), "rb") as file:
                 self.assertIn(b"/Title (small: the settings that " + claim + b")", file.read())
 
-    def test_damaged_answer_is_told_by_report(self):
+    def test_damaged_answer_is_reported_by_report(self):
         self.tell()
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
         database.execute("UPDATE tune SET answer = substr(answer, 1, 100)")
@@ -357,7 +357,7 @@ class TuneScenarioTest(ProgramTest):
         self.good(*base, "--risk", risk)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
-    def test_risk_that_nobody_may_take_is_no_cure(self):
+    def test_risk_above_the_allowed_is_no_cure(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.seeds=2", "--set",
                         "limits={partition_bytes: 1B}")
         self.assertRegex(line, r"no setting stays within the limits: .* partitions exceed 1B; "
@@ -386,7 +386,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual((own["status"], own["metrics"]["partitions.over_limit.share"]["mean"]), ("fails", 1))
         self.assertEqual(own["metrics"]["partitions.over_limit.share"]["low"], 1)
 
-    def test_bad_use_is_told(self):
+    def test_bad_use_is_reported(self):
         cases = [
             (["--rows", "1..2"], "bucketlab: --rows applies only to 'tune' without a scenario; a scenario has its "
                                  "limits under 'limits'"),
@@ -430,7 +430,7 @@ class TuneScenarioTest(ProgramTest):
         return without_progress(err.decode()), self.outcomes()
 
     @in_full
-    def test_interrupted_tune_goes_on_where_it_was(self):
+    def test_interrupted_tune_continues_where_it_was(self):
         command = ["tune", "small.yaml", "--json", "--no-charts", *LONG]
         whole = self.good(*command, "--quiet", "--db", "whole.db")
         self.assertEqual(self.outcomes("whole.db"), 0)
@@ -446,7 +446,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual((code, out, without_progress(err)), (0, whole, f"tune: {done} runs were done\n"))
         self.assertEqual(self.outcomes(), 0)
 
-    def test_tune_that_is_killed_goes_on_from_the_last_half_second(self):
+    def test_tune_that_is_killed_continues_from_the_last_half_second(self):
         command = ["tune", "small.yaml", "--json", "--no-charts", "--jobs", "1", *LONG, "--set",
                    "arrivals.rate=24/s", "--set", "tune.strategies=[time]"]
         process = self.start(*command, "--quiet")

@@ -144,7 +144,7 @@ class TuneTest(ProgramTest):
         for line in (text + any_number + huge).splitlines():
             self.assertLessEqual(len(line), 80, line)
 
-    def test_chart_is_drawn_for_who_asks(self):
+    def test_chart_is_drawn_on_request(self):
         self.good("tune", *GOAL)
         self.assertEqual(self.files(), [])
         text = self.good("tune", *GOAL, "--out", "here", "--format", "png,svg")

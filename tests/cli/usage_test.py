@@ -43,13 +43,13 @@ class UsageTest(ProgramTest):
         self.assertIn("did you mean '--version'?", self.bad(2, "--verison"))
         self.assertIn("'x' is one too many; write 'bucketlab help run'", self.bad(2, "help", "run", "x"))
 
-    def test_help_is_asked_for_as_elsewhere(self):
+    def test_help_has_the_usual_options(self):
         for words in [["-h"], ["help"], ["help", "--help"], ["help", "help"]]:
             self.assertEqual(self.good(*words), self.good("--help"))
         for words in [["run", "-h"], ["run", "x.yaml", "--help"], ["run", "--help", "--jobs", "1"], ["help", "run"]]:
             self.assertEqual(self.good(*words), self.good("run", "--help"))
 
-    def test_columns_of_the_help_stand_below_each_other(self):
+    def test_columns_of_the_help_are_below_each_other(self):
         for command in COMMANDS:
             text = self.good(command, "--help").split("options:\n")[1].split("\n\n")[0]
             for line in text.splitlines():
@@ -78,7 +78,7 @@ class UsageTest(ProgramTest):
         self.assertIn("not a run", self.bad(2, "show", "newest"))
         self.assertIn("not a run", self.bad(2, "show", "-1"))
 
-    def test_options_stand_before_and_after_arguments(self):
+    def test_options_are_before_and_after_arguments(self):
         first = self.good("bucket-of", "--buckets", "9", "a", "b")
         for environment in [{}, {"POSIXLY_CORRECT": "1"}]:
             self.assertEqual(first, self.good("bucket-of", "a", "b", "--buckets=9", environment=environment))

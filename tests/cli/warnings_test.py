@@ -32,7 +32,7 @@ class WarningsTest(ProgramTest):
         super().setUp()
         self.write("x.yaml", LOGS)
 
-    def test_run_tells_them_first_and_keeps_the_figures(self):
+    def test_run_shows_them_first_and_keeps_the_figures(self):
         code, out, err = self.run_program("run", "x.yaml", "--no-charts")
         self.assertEqual((code, err.splitlines()), (0, LINES))
         self.assertIn(" rows were replaced by later ones with the same primary key ", out.replace("\n", " "))

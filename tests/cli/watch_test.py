@@ -123,7 +123,7 @@ class WatchTest(ProgramTest):
             self.good("watch", "1", "t.csv", "--strategy", "probabilistic"),
         )
 
-    def test_other_seeds_are_seldom_called_drift(self):
+    def test_other_seeds_are_rarely_called_drift(self):
         """Half of all watches may find drift, and half of these in the first sample: 7.5 of 30 on average.
         The bound is so wide that hardly any does, even where bursts make the partitions of a key alike."""
         self.predict(BURSTS)
@@ -204,7 +204,7 @@ class WatchTest(ProgramTest):
         self.assertEqual([json.loads(line)["look"] for line in out.splitlines()], [1, 2])
         self.assertIn("sstablepartitions of cat t.csv", self.good("show", "2"))
 
-    def test_a_look_that_fails_later_on_is_told_and_counted(self):
+    def test_a_look_that_fails_later_on_is_reported_and_counted(self):
         self.predict()
         self.sizes("time")
         self.write(

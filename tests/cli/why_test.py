@@ -69,7 +69,7 @@ class WhyTest(ProgramTest):
         self.assertEqual((refused["together"], refused["any"]), (sum(refused["faults"]) - refused["rows"], 0))
         self.assertIn("need several faults together", self.good("why", "cut.yaml", "--quiet"))
 
-    def test_what_either_of_two_faults_would_do_is_neithers_alone(self):
+    def test_effect_of_either_of_two_faults_belongs_to_neither(self):
         refused = self.why(SCENARIO + PARTITION + PARTITION)["strategies"][0]["refused"]
         self.assertGreater(refused["rows"], 0)
         self.assertEqual((refused["faults"], refused["together"], refused["any"]), ([0, 0], 0, refused["rows"]))
@@ -84,7 +84,7 @@ class WhyTest(ProgramTest):
         self.assertEqual(storm["faults"], [0])
         self.assertEqual(storm["races"], storm["rows"])
 
-    def test_what_is_slow_is_asked_for(self):
+    def test_slow_checks_run_only_on_request(self):
         slow = [self.why(SCENARIO + PARTITION, "--slow", limit)["strategies"][0]["slow"]["rows"]
                 for limit in ("1ms", "100ms", "1h")]
         self.assertGreater(slow[0], slow[1])

@@ -225,7 +225,7 @@ static void test_age_routes_hold_as_far_as_they_say(void **unused)
 
 /* A host that counts whole ranges, and advances only when it must, places rows like a host that routes each
  * row. */
-static void test_age_host_that_jumps_places_as_one_that_asks(void **unused)
+static void test_age_host_that_jumps_places_as_one_that_routes_each_row(void **unused)
 {
     (void)unused;
     struct draw draw = {4};
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_age_no_bucket_spans_a_line_and_none_below_is_empty),
         cmocka_unit_test(test_age_late_rows_go_to_the_newest_bucket),
         cmocka_unit_test(test_age_routes_hold_as_far_as_they_say),
-        cmocka_unit_test(test_age_host_that_jumps_places_as_one_that_asks),
+        cmocka_unit_test(test_age_host_that_jumps_places_as_one_that_routes_each_row),
         cmocka_unit_test(test_age_ends_of_the_time_line_are_sound),
         cmocka_unit_test(test_age_is_refused_where_it_has_no_meaning),
     };

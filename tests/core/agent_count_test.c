@@ -216,7 +216,7 @@ static void test_count_that_fails_leaves_the_row_stored(void **state)
              "1022 A0 applied: ack 3, done ok\n");
 }
 
-static void test_add_of_unknown_outcome_is_repeated_when_told_so_alone(void **state)
+static void test_add_of_unknown_outcome_is_repeated_only_if_configured(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -326,7 +326,7 @@ static void test_row_of_a_closed_bucket_is_not_counted(void **state)
          "1004 A0 not applied, bucket=4 counter=2 last=1001 next=0: done ok fired\n");
 }
 
-static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
+static void test_conditional_count_that_loses_without_end_is_given_up(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -407,10 +407,10 @@ int main(void)
         cmocka_unit_test(test_single_column_at_threshold_moves_the_base),
         cmocka_unit_test(test_state_of_some_columns_is_filled_with_zeros),
         cmocka_unit_test(test_count_that_fails_leaves_the_row_stored),
-        cmocka_unit_test(test_add_of_unknown_outcome_is_repeated_when_told_so_alone),
+        cmocka_unit_test(test_add_of_unknown_outcome_is_repeated_only_if_configured),
         cmocka_unit_test(test_conditional_count_of_unknown_outcome_looks_first_and_ends),
         cmocka_unit_test(test_row_of_a_closed_bucket_is_not_counted),
-        cmocka_unit_test(test_conditional_count_that_loses_for_ever_is_given_up),
+        cmocka_unit_test(test_conditional_count_that_loses_without_end_is_given_up),
         cmocka_unit_test(test_answers_that_were_overtaken_do_not_lower_the_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

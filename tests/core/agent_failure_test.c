@@ -98,7 +98,7 @@ static void test_state_that_cannot_be_read_refuses_the_row(void **state)
 }
 
 /* A bucket below 0, the last bucket, a count that cannot be continued: no agent has stored these. */
-static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **state)
+static void test_state_that_no_agent_can_have_stored_counts_as_missing(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(test_put_times_out_twice_is_repeated_in_the_bucket_first_given),
         cmocka_unit_test(test_put_tries_used_up_ends_refused_or_unknown),
         cmocka_unit_test(test_state_that_cannot_be_read_refuses_the_row),
-        cmocka_unit_test(test_state_that_nobody_can_have_stored_is_as_good_as_none),
+        cmocka_unit_test(test_state_that_no_agent_can_have_stored_counts_as_missing),
         cmocka_unit_test(test_last_bucket_counts_and_does_not_roll),
         cmocka_unit_test(test_last_bucket_of_guarded_does_not_roll),
         cmocka_unit_test(test_clock_set_forward_during_a_try_makes_no_long_wait),

@@ -5,7 +5,7 @@
  * actions is asserted as text (agent_trace.h). */
 #include "agent_guarded_trace.h"
 
-static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
+static void test_first_row_of_a_key_requests_its_first_grant(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -92,7 +92,7 @@ static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
              "207 A2 applied: ack 0, done ok\n");
 }
 
-static void test_row_older_than_the_state_tells_is_looked_up(void **state)
+static void test_row_older_than_the_state_shows_is_looked_up(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -132,7 +132,7 @@ static void test_row_older_than_the_state_tells_is_looked_up(void **state)
 }
 
 /* A start that is missing or impossible is not guessed. */
-static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void **state)
+static void test_start_that_is_missing_is_requested_again_and_then_refused(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -163,7 +163,7 @@ static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void 
              "569 A0 applied: ack 2, done ok\n");
 }
 
-static void test_row_of_the_future_is_refused_before_anything_is_asked(void **state)
+static void test_row_of_the_future_is_refused_before_anything_is_requested(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -188,7 +188,7 @@ static void test_row_of_the_future_is_refused_before_anything_is_asked(void **st
              "9223372036854775807 A0 applied: ack 0, done ok\n");
 }
 
-static void test_extension_of_unknown_outcome_looks_and_goes_on_from_there(void **state)
+static void test_extension_of_unknown_outcome_looks_and_continues_from_there(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -305,7 +305,7 @@ static void test_grant_that_is_contended_for_is_longer(void **state)
              "3070 A0 applied: ack 5, done ok\n");
 }
 
-static void test_race_that_is_lost_for_ever_is_given_up(void **state)
+static void test_race_that_is_lost_without_end_is_given_up(void **state)
 {
     (void)state;
     struct trace trace = {.is_guarded = true};
@@ -337,7 +337,7 @@ static void test_older_answer_does_not_replace_a_newer_copy(void **state)
              "291 A0 applied: ack 1, done ok\n");
 }
 
-static void test_state_that_nobody_can_have_stored_counts_as_refused(void **state)
+static void test_state_that_no_agent_can_have_stored_counts_as_refused(void **state)
 {
     (void)state;
     static const int64_t impossible[][4] = {
@@ -419,7 +419,7 @@ static void test_answers_that_make_no_sense_count_as_refused(void **state)
              "645 A0 applied: done ok fired counted\n");
 }
 
-static void test_view_tells_what_the_copy_covers(void **state)
+static void test_view_shows_what_the_copy_covers(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -442,21 +442,21 @@ static void test_view_tells_what_the_copy_covers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_row_of_a_key_asks_for_its_first_grant),
+        cmocka_unit_test(test_first_row_of_a_key_requests_its_first_grant),
         cmocka_unit_test(test_grant_that_another_agent_got_is_used),
         cmocka_unit_test(test_race_that_is_lost_serves_the_rows_that_waited),
-        cmocka_unit_test(test_row_older_than_the_state_tells_is_looked_up),
-        cmocka_unit_test(test_start_that_is_missing_is_asked_for_again_and_then_refused),
-        cmocka_unit_test(test_row_of_the_future_is_refused_before_anything_is_asked),
-        cmocka_unit_test(test_extension_of_unknown_outcome_looks_and_goes_on_from_there),
+        cmocka_unit_test(test_row_older_than_the_state_shows_is_looked_up),
+        cmocka_unit_test(test_start_that_is_missing_is_requested_again_and_then_refused),
+        cmocka_unit_test(test_row_of_the_future_is_refused_before_anything_is_requested),
+        cmocka_unit_test(test_extension_of_unknown_outcome_looks_and_continues_from_there),
         cmocka_unit_test(test_first_grant_of_unknown_outcome_looks_first),
         cmocka_unit_test(test_tries_are_bounded_and_the_row_is_refused),
         cmocka_unit_test(test_grant_that_is_contended_for_is_longer),
-        cmocka_unit_test(test_race_that_is_lost_for_ever_is_given_up),
+        cmocka_unit_test(test_race_that_is_lost_without_end_is_given_up),
         cmocka_unit_test(test_older_answer_does_not_replace_a_newer_copy),
-        cmocka_unit_test(test_state_that_nobody_can_have_stored_counts_as_refused),
+        cmocka_unit_test(test_state_that_no_agent_can_have_stored_counts_as_refused),
         cmocka_unit_test(test_answers_that_make_no_sense_count_as_refused),
-        cmocka_unit_test(test_view_tells_what_the_copy_covers),
+        cmocka_unit_test(test_view_shows_what_the_copy_covers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

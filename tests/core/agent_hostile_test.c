@@ -209,7 +209,7 @@ static void step(struct host *host, bool is_busy)
     assert_true(host->begun == 0 || host->asked > 0 || bk_agent_deadline(host->agent) != INT64_MAX);
 }
 
-static void test_all_operations_end_whatever_the_host_tells(void **state)
+static void test_all_operations_end_whatever_the_host_reports(void **state)
 {
     (void)state;
     for (uint64_t run = 0; run < RUNS; run++) {
@@ -293,7 +293,7 @@ static void test_no_altered_checkpoint_does_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_operations_end_whatever_the_host_tells),
+        cmocka_unit_test(test_all_operations_end_whatever_the_host_reports),
         cmocka_unit_test(test_no_altered_checkpoint_does_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

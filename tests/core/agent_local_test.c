@@ -240,7 +240,7 @@ static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **sta
 }
 
 /* Of the rows that waited, the first one that must ask does so; rows after it that need not ask continue. */
-static void test_memory_without_a_cache_asks_for_one_row_after_the_other(void **state)
+static void test_memory_without_a_cache_requests_one_row_after_the_other(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -431,7 +431,7 @@ static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **stat
 }
 
 /* An agent has no pointers into itself, so it can be moved. */
-static void test_memory_moved_while_it_asks_goes_on(void **state)
+static void test_memory_moved_during_a_request_continues(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -473,14 +473,14 @@ int main(void)
         cmocka_unit_test(test_memory_counts_again_when_a_reader_learned_another_bucket),
         cmocka_unit_test(test_memory_lets_the_others_wait_for_the_one_that_counts),
         cmocka_unit_test(test_memory_serves_those_that_wait_when_a_reader_has_read),
-        cmocka_unit_test(test_memory_without_a_cache_asks_for_one_row_after_the_other),
+        cmocka_unit_test(test_memory_without_a_cache_requests_one_row_after_the_other),
         cmocka_unit_test(test_memory_question_refused_is_left_to_the_next),
         cmocka_unit_test(test_memory_counted_for_longer_than_the_copy_lives_reads_again),
         cmocka_unit_test(test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again),
         cmocka_unit_test(test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row),
         cmocka_unit_test(test_memory_last_bucket_full_refuses_rows),
         cmocka_unit_test(test_memory_that_finds_every_bucket_full_refuses_the_row),
-        cmocka_unit_test(test_memory_moved_while_it_asks_goes_on),
+        cmocka_unit_test(test_memory_moved_during_a_request_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

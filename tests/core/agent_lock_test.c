@@ -29,7 +29,7 @@ static void test_locked_roll_takes_the_lock_looks_rolls_and_releases(void **stat
              "1014 A0 applied: done ok fired counted\n");
 }
 
-static void test_locked_column_rolls_under_the_lock_alone(void **state)
+static void test_locked_column_rolls_under_the_lock_only(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -179,7 +179,7 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
 
 /* Of two rows that find the count full together, one asks for the lock: the lock could not distinguish them.
  */
-static void test_lock_is_asked_for_by_one_operation_of_a_key(void **state)
+static void test_lock_is_requested_by_one_operation_of_a_key(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -465,12 +465,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_locked_roll_takes_the_lock_looks_rolls_and_releases),
-        cmocka_unit_test(test_locked_column_rolls_under_the_lock_alone),
+        cmocka_unit_test(test_locked_column_rolls_under_the_lock_only),
         cmocka_unit_test(test_locked_by_another_is_waited_for),
         cmocka_unit_test(test_locked_by_another_that_has_rolled_is_released_untouched),
         cmocka_unit_test(test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out),
         cmocka_unit_test(test_lock_of_unknown_outcome_is_found_to_be_held),
-        cmocka_unit_test(test_lock_is_asked_for_by_one_operation_of_a_key),
+        cmocka_unit_test(test_lock_is_requested_by_one_operation_of_a_key),
         cmocka_unit_test(test_lock_that_has_run_out_rolls_nothing),
         cmocka_unit_test(test_lock_over_the_last_bucket_is_released),
         cmocka_unit_test(test_lock_held_too_long_or_lost_too_often_is_given_up),

@@ -277,7 +277,7 @@ static struct world *draw_guarded(uint64_t seed, struct failures may)
 /* Under any failures and crashes: a row's bucket depends only on its time, buckets are in order of time, no
  * closed bucket is empty, each counter counts only the rows of its own bucket, and readers begin high enough.
  * The world asserts the rest at each step. */
-static void test_guarded_places_rows_by_their_time_alone(void **state)
+static void test_guarded_places_rows_by_their_time_only(void **state)
 {
     (void)state;
     struct tally tally = {0};
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(test_lwt_count_without_unknown_outcomes_loses_nothing),
         cmocka_unit_test(test_locked_lwt_skips_no_bucket),
         cmocka_unit_test(test_lwt_keeps_rows_of_two_sides_of_a_line_apart),
-        cmocka_unit_test(test_guarded_places_rows_by_their_time_alone),
+        cmocka_unit_test(test_guarded_places_rows_by_their_time_only),
         cmocka_unit_test(test_guarded_readers_begin_high_enough_by_the_worst_clocks),
         cmocka_unit_test(test_guarded_without_failures_takes_every_row),
         cmocka_unit_test(test_three_state_lwt_with_a_safe_lead_misroutes_no_row),

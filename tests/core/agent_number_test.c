@@ -32,7 +32,7 @@ static void test_counter_numbers_a_row_by_the_total_after_its_own_increment(void
 }
 
 /* Impossible totals: 0 after an increment, a negative total, and a total that no number can follow. */
-static void test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place(void **state)
+static void test_counter_shows_a_total_that_cannot_be_and_the_row_has_a_place(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -58,7 +58,7 @@ static void test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place(vo
              "1023 A0 applied: ack 3074457345618258602, done ok fired counted\n");
 }
 
-static void test_counter_increment_of_unknown_outcome_is_left_alone(void **state)
+static void test_counter_increment_of_unknown_outcome_is_not_changed(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -125,7 +125,7 @@ static void test_counter_increment_refused_to_the_last_refuses_the_row(void **st
              "1040 A0 refused: done refused fired\n");
 }
 
-static void test_counter_total_not_told_refuses_the_row_and_leaves_the_read_unknown(void **state)
+static void test_counter_total_not_reported_refuses_the_row_and_leaves_the_read_unknown(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -152,7 +152,7 @@ static void test_counter_total_not_told_refuses_the_row_and_leaves_the_read_unkn
              "1090 A0 unknown: done unknown\n");
 }
 
-static void test_counter_total_tells_a_reader_the_newest_bucket(void **state)
+static void test_counter_total_shows_a_reader_the_newest_bucket(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -369,12 +369,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter_numbers_a_row_by_the_total_after_its_own_increment),
-        cmocka_unit_test(test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place),
-        cmocka_unit_test(test_counter_increment_of_unknown_outcome_is_left_alone),
+        cmocka_unit_test(test_counter_shows_a_total_that_cannot_be_and_the_row_has_a_place),
+        cmocka_unit_test(test_counter_increment_of_unknown_outcome_is_not_changed),
         cmocka_unit_test(test_counter_increment_of_unknown_outcome_is_repeated_when_it_may),
         cmocka_unit_test(test_counter_increment_refused_to_the_last_refuses_the_row),
-        cmocka_unit_test(test_counter_total_not_told_refuses_the_row_and_leaves_the_read_unknown),
-        cmocka_unit_test(test_counter_total_tells_a_reader_the_newest_bucket),
+        cmocka_unit_test(test_counter_total_not_reported_refuses_the_row_and_leaves_the_read_unknown),
+        cmocka_unit_test(test_counter_total_shows_a_reader_the_newest_bucket),
         cmocka_unit_test(test_lwt_takes_one_number_for_each_row),
         cmocka_unit_test(test_lwt_lost_condition_takes_the_number_that_is_next_now),
         cmocka_unit_test(test_lwt_that_loses_without_end_refuses_the_row),

@@ -133,7 +133,7 @@ static void test_an_era_stays_as_it_was_changed(void **state)
     free(agent);
 }
 
-static void test_clients_of_identifiers_are_kept_likewise(void **state)
+static void test_clients_of_identifiers_are_kept_too(void **state)
 {
     (void)state;
     struct bk_idgen_config config = {.client_id = 3,
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(test_size_follows_what_is_known),
         cmocka_unit_test(test_bytes_are_the_same_on_every_machine),
         cmocka_unit_test(test_an_era_stays_as_it_was_changed),
-        cmocka_unit_test(test_clients_of_identifiers_are_kept_likewise),
+        cmocka_unit_test(test_clients_of_identifiers_are_kept_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

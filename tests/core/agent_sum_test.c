@@ -5,7 +5,7 @@
  * Partitions have three rows, and the agent counts after every second row of a key. */
 #include "agent_source_trace.h"
 
-static void test_incremental_goes_on_from_the_last_row_counted(void **state)
+static void test_incremental_continues_from_the_last_row_counted(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -46,7 +46,7 @@ static void test_incremental_goes_on_from_the_last_row_counted(void **state)
              "1085 A0 applied: done ok\n");
 }
 
-static void test_incremental_lost_condition_means_that_somebody_counted_further(void **state)
+static void test_incremental_failed_condition_means_that_another_agent_counted_further(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -306,7 +306,7 @@ static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(vo
 }
 
 /* The state that routed the row is used instead of the cache, which keeps nothing. */
-static void test_count_without_a_cache_goes_by_what_routed_the_row(void **state)
+static void test_count_without_a_cache_uses_what_routed_the_row(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -338,8 +338,8 @@ static void test_count_without_a_cache_goes_by_what_routed_the_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_incremental_goes_on_from_the_last_row_counted),
-        cmocka_unit_test(test_incremental_lost_condition_means_that_somebody_counted_further),
+        cmocka_unit_test(test_incremental_continues_from_the_last_row_counted),
+        cmocka_unit_test(test_incremental_failed_condition_means_that_another_agent_counted_further),
         cmocka_unit_test(test_incremental_sum_of_unknown_outcome_is_forgotten),
         cmocka_unit_test(test_incremental_sum_refused_is_tried_again_and_then_forgotten),
         cmocka_unit_test(test_incremental_count_that_fails_is_given_up),
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_incremental_sum_below_0_is_none),
         cmocka_unit_test(test_row_of_an_older_bucket_is_no_row_to_count_after),
         cmocka_unit_test(test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after),
-        cmocka_unit_test(test_count_without_a_cache_goes_by_what_routed_the_row),
+        cmocka_unit_test(test_count_without_a_cache_uses_what_routed_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -763,7 +763,7 @@ static void test_conditional_stores_fence(void **state)
                "1065 refused -> lock if 7 1161 then 0 0\n");
 }
 
-static void test_a_lock_of_unknown_outcome_is_asked_for_again(void **state)
+static void test_a_lock_of_unknown_outcome_is_requested_again(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
@@ -793,7 +793,7 @@ static void test_a_lock_of_unknown_outcome_is_asked_for_again(void **state)
                "1014 no: 7 1100 -> lock if 7 1100 then 7 1113\n");
 }
 
-static void test_a_free_lock_that_others_take_first_is_left_to_them(void **state)
+static void test_a_free_lock_that_others_take_first_stays_theirs(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
@@ -933,8 +933,8 @@ int main(void)
         cmocka_unit_test(test_back_off_random_is_drawn_once_a_lease_and_multiplied),
         cmocka_unit_test(test_a_batch_is_leased_by_conditional_updates),
         cmocka_unit_test(test_conditional_stores_fence),
-        cmocka_unit_test(test_a_lock_of_unknown_outcome_is_asked_for_again),
-        cmocka_unit_test(test_a_free_lock_that_others_take_first_is_left_to_them),
+        cmocka_unit_test(test_a_lock_of_unknown_outcome_is_requested_again),
+        cmocka_unit_test(test_a_free_lock_that_others_take_first_stays_theirs),
         cmocka_unit_test(test_misuse_changes_nothing),
         cmocka_unit_test(test_a_take_after_a_failure_begins_anew),
         cmocka_unit_test(test_a_take_after_a_denied_lock_begins_anew),

@@ -217,7 +217,7 @@ static void test_route_count_is_the_sequence_divided(void **state)
     assert_true(route.bucket == INT64_MAX - 1 && route.sequence_high == INT64_MAX);
 }
 
-static void test_route_hash_goes_by_the_id_alone(void **state)
+static void test_route_hash_uses_the_id_only(void **state)
 {
     (void)state;
     struct draw draw = {3};
@@ -314,7 +314,7 @@ static void check_first_firing(const struct bk_strategy *strategy, const uint64_
     }
 }
 
-static void test_first_firing_equals_asking_row_by_row(void **state)
+static void test_first_firing_equals_a_test_of_each_row(void **state)
 {
     (void)state;
     struct draw draw = {7};
@@ -338,7 +338,7 @@ static void test_first_firing_equals_asking_row_by_row(void **state)
     }
 }
 
-static void test_first_firing_weighted_equals_asking_row_by_row(void **state)
+static void test_first_firing_weighted_equals_a_test_of_each_row(void **state)
 {
     (void)state;
     struct draw draw = {14};
@@ -653,12 +653,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_route_validity_holds_within_and_ends_beyond),
         cmocka_unit_test(test_route_count_is_the_sequence_divided),
-        cmocka_unit_test(test_route_hash_goes_by_the_id_alone),
+        cmocka_unit_test(test_route_hash_uses_the_id_only),
         cmocka_unit_test(test_route_probabilistic_gives_the_states_bucket),
         cmocka_unit_test(test_fires_random_ids_agree_with_the_naive_rule),
         cmocka_unit_test(test_fires_chance_is_exact_to_the_last_id),
-        cmocka_unit_test(test_first_firing_equals_asking_row_by_row),
-        cmocka_unit_test(test_first_firing_weighted_equals_asking_row_by_row),
+        cmocka_unit_test(test_first_firing_equals_a_test_of_each_row),
+        cmocka_unit_test(test_first_firing_weighted_equals_a_test_of_each_row),
         cmocka_unit_test(test_first_firing_without_sense_is_the_end),
         cmocka_unit_test(test_fires_fraction_is_the_chance),
         cmocka_unit_test(test_advance_follows_a_naive_counter),

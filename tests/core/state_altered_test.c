@@ -131,7 +131,7 @@ static void test_a_cached_state_is_one_that_may_be_stored(void **unused)
 }
 
 /* The numbers of the entries increase, so that no entry occurs twice. */
-static void test_entries_of_the_cache_stand_in_their_order(void **unused)
+static void test_entries_of_the_cache_are_in_their_order(void **unused)
 {
     (void)unused;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
@@ -173,7 +173,7 @@ static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan 
     return agent;
 }
 
-static void test_a_walk_stands_within_its_bounds(void **unused)
+static void test_a_walk_stays_within_its_bounds(void **unused)
 {
     (void)unused;
     struct bk_agent_config config;
@@ -197,7 +197,7 @@ static void test_a_walk_stands_within_its_bounds(void **unused)
 }
 
 /* Runs of empty windows ascend, and between two runs is a window that is not known to be empty. */
-static void test_runs_of_empty_windows_stand_apart(void **unused)
+static void test_runs_of_empty_windows_are_separate(void **unused)
 {
     (void)unused;
     struct bk_agent_config config;
@@ -308,7 +308,7 @@ static void test_a_checkpoint_that_is_too_long_is_refused(void **unused)
     assert_int_equal(bk_idgen_load(&client_config, state.at, state.size + 1, &loaded), BK_ERROR_CHECKPOINT);
 }
 
-static void test_a_client_asks_or_waits_and_not_both(void **unused)
+static void test_a_client_requests_or_waits_and_not_both(void **unused)
 {
     (void)unused;
     struct bk_idgen idgen = client_that_stores(TELLING + 2);
@@ -392,12 +392,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_weight_is_one_that_a_row_may_have),
         cmocka_unit_test(test_a_cached_state_is_one_that_may_be_stored),
-        cmocka_unit_test(test_entries_of_the_cache_stand_in_their_order),
-        cmocka_unit_test(test_a_walk_stands_within_its_bounds),
-        cmocka_unit_test(test_runs_of_empty_windows_stand_apart),
+        cmocka_unit_test(test_entries_of_the_cache_are_in_their_order),
+        cmocka_unit_test(test_a_walk_stays_within_its_bounds),
+        cmocka_unit_test(test_runs_of_empty_windows_are_separate),
         cmocka_unit_test(test_a_read_whose_query_is_none_is_refused),
         cmocka_unit_test(test_a_checkpoint_that_is_too_long_is_refused),
-        cmocka_unit_test(test_a_client_asks_or_waits_and_not_both),
+        cmocka_unit_test(test_a_client_requests_or_waits_and_not_both),
         cmocka_unit_test(test_a_random_wait_that_a_client_lacks_is_drawn),
         cmocka_unit_test(test_identifiers_in_hand_are_the_stripes),
         cmocka_unit_test(test_a_client_stores_an_identifier_of_its_stripe),

@@ -70,7 +70,7 @@ class Charts(unittest.TestCase):
         for name in os.listdir(charts.FOLDER):
             self.assertTrue(name in linked or name in ("README.md", "charts.json"), f"{name}: no page shows it")
 
-    def test_charts_stand_by_the_commands_that_draw_them(self):
+    def test_charts_are_next_to_the_commands_that_draw_them(self):
         said = {name: text for name, text in pages()}
         for command, kept in charts.COMMANDS:
             for chart in kept:

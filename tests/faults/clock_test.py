@@ -25,7 +25,7 @@ class ClockTest(FaultsTest):
         self.assertGreater(len(cases), 120 / apart)
         self.try_all(cases)
 
-    def test_progress_goes_on_where_the_clock_jumps(self):
+    def test_progress_continues_where_the_clock_jumps(self):
         for seconds in [5 * HOUR, -5 * HOUR]:
             outcome = self.run_command(LONG, {"FAULTY_CLOCK": "2", "FAULTY_SECONDS": str(seconds)})
             self.assertEqual(outcome.code, 0, outcome.err)

@@ -26,7 +26,7 @@ class DiskTest(FaultsTest):
                     cases.append((name, {"FAULTY_FILE": str(number), **kind}))
         self.try_all(cases)
 
-    def test_charts_that_find_no_room_are_drawn_by_the_line_that_is_told(self):
+    def test_charts_without_room_are_drawn_by_the_printed_command(self):
         name, found = "run with charts", 0
         right = self.right[name]
         for number in part(range(right.count("files") - 1, 0, -9)):

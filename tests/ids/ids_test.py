@@ -40,7 +40,7 @@ class IdsTest(ProgramTest):
         import json
         return json.loads(out)
 
-    def test_real_ids_are_told_by_their_makers(self):
+    def test_real_ids_are_judged_by_their_generators(self):
         self.assertEqual({path.stem for path in HERE.glob("*.txt")}, set(MAKERS))
         for name, (kind, is_random) in MAKERS.items():
             with self.subTest(name):

@@ -173,7 +173,7 @@ static void reseal(unsigned char *data, size_t size)
     memcpy(data + size - sizeof sum, &sum, sizeof sum);
 }
 
-static void test_archive_every_field_comes_back(void **state)
+static void test_archive_every_field_is_restored(void **state)
 {
     (void)state;
     size_t size;
@@ -357,7 +357,7 @@ static void test_archive_field_of_one_direction_is_found(void **state)
     free(data);
 }
 
-static void test_archive_each_want_of_memory_is_told(void **state)
+static void test_archive_reports_each_lack_of_memory(void **state)
 {
     (void)state;
     struct thing thing = example();
@@ -392,14 +392,14 @@ static void test_archive_each_want_of_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_archive_every_field_comes_back),
+        cmocka_unit_test(test_archive_every_field_is_restored),
         cmocka_unit_test(test_archive_loading_replaces_what_was_there),
         cmocka_unit_test(test_archive_cut_or_altered_is_refused),
         cmocka_unit_test(test_archive_of_another_machine_is_refused_with_the_cure),
         cmocka_unit_test(test_archive_bytes_by_chance_never_crash),
         cmocka_unit_test(test_archive_count_beyond_the_bytes_takes_no_memory),
         cmocka_unit_test(test_archive_field_of_one_direction_is_found),
-        cmocka_unit_test(test_archive_each_want_of_memory_is_told),
+        cmocka_unit_test(test_archive_reports_each_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static uint64_t digest_of(const int64_t *buckets, int rows, uint64_t key_index)
     return sim_placement_finish(&placement, key_index);
 }
 
-static void test_placement_told_in_other_parts_is_the_same(void **state)
+static void test_placement_reported_in_other_parts_is_the_same(void **state)
 {
     (void)state;
     struct sim_random random;
@@ -115,7 +115,7 @@ static void test_placement_keys_merge_in_any_order(void **state)
     assert_true(digest_of(buckets[0], 0, 7) == 0);
 }
 
-static void test_chain_goes_by_value_and_order(void **state)
+static void test_chain_depends_on_value_and_order(void **state)
 {
     (void)state;
     uint64_t ab = sim_digest_chain(sim_digest_chain(0, 1), 2),
@@ -126,7 +126,7 @@ static void test_chain_goes_by_value_and_order(void **state)
     assert_true(sim_digest_chain(0, 0) != 0);
 }
 
-static void test_digest_golden_values_stand(void **state)
+static void test_digest_golden_values_are_unchanged(void **state)
 {
     (void)state;
     struct sim_placement placement;
@@ -143,11 +143,11 @@ static void test_digest_golden_values_stand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_placement_told_in_other_parts_is_the_same),
+        cmocka_unit_test(test_placement_reported_in_other_parts_is_the_same),
         cmocka_unit_test(test_placement_any_change_changes_the_digest),
         cmocka_unit_test(test_placement_keys_merge_in_any_order),
-        cmocka_unit_test(test_chain_goes_by_value_and_order),
-        cmocka_unit_test(test_digest_golden_values_stand),
+        cmocka_unit_test(test_chain_depends_on_value_and_order),
+        cmocka_unit_test(test_digest_golden_values_are_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

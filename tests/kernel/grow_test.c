@@ -19,7 +19,7 @@ struct large {
     char bytes[500];
 };
 
-static void test_array_filled_one_by_one_keeps_its_items_and_grows_seldom(void **state)
+static void test_array_filled_one_by_one_keeps_its_items_and_grows_rarely(void **state)
 {
     (void)state;
     enum { COUNT = 100000 };
@@ -97,7 +97,7 @@ static void test_array_without_memory_is_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_array_filled_one_by_one_keeps_its_items_and_grows_seldom),
+        cmocka_unit_test(test_array_filled_one_by_one_keeps_its_items_and_grows_rarely),
         cmocka_unit_test(test_first_room_is_small),
         cmocka_unit_test(test_array_takes_many_items_at_once),
         cmocka_unit_test(test_array_without_memory_is_as_it_was),

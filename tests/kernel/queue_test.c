@@ -269,7 +269,7 @@ static void tell(void *context, const struct sim_event *event, uint32_t days)
 
 /* Each event waits, about one per bucket. Most are reported three times, in descending order, and before they
  * are popped. */
-static void test_waiting_events_are_told_of_before_they_come(void **state)
+static void test_waiting_events_are_announced_in_advance(void **state)
 {
     (void)state;
     struct sim_queue queue;
@@ -408,7 +408,7 @@ static size_t descents(const uint64_t *ids, size_t count)
     return found;
 }
 
-static void test_shuffled_ties_are_the_seeds_alone(void **state)
+static void test_shuffled_ties_are_the_seeds_only(void **state)
 {
     (void)state;
     uint64_t first[2 * TIES], again[2 * TIES], other[2 * TIES];
@@ -537,7 +537,7 @@ static void test_without_memory_nothing_is_lost(void **state)
     sim_queue_destroy(NULL);
 }
 
-static void test_exhausted_ties_are_numbered_anew(void **state)
+static void test_exhausted_ties_are_numbered_again(void **state)
 {
     (void)state;
     struct sim_queue queue;
@@ -622,19 +622,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_work_agrees_with_sorted_list),
         cmocka_unit_test(test_ties_come_in_order_of_pushing),
-        cmocka_unit_test(test_shuffled_ties_are_the_seeds_alone),
+        cmocka_unit_test(test_shuffled_ties_are_the_seeds_only),
         cmocka_unit_test(test_handle_of_recycled_slot_is_refused),
         cmocka_unit_test(test_cancelled_items_do_not_pile_up),
         cmocka_unit_test(test_growth_keeps_every_event_and_handle),
         cmocka_unit_test(test_without_memory_nothing_is_lost),
-        cmocka_unit_test(test_exhausted_ties_are_numbered_anew),
+        cmocka_unit_test(test_exhausted_ties_are_numbered_again),
         cmocka_unit_test(test_push_outside_of_time_aborts),
         cmocka_unit_test(test_first_and_last_times_are_times),
         cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
         cmocka_unit_test(test_random_work_after_delays_agrees_with_sorted_list),
         cmocka_unit_test(test_later_ties_come_in_order_of_pushing),
         cmocka_unit_test(test_cancelled_later_event_leaves_nothing),
-        cmocka_unit_test(test_waiting_events_are_told_of_before_they_come),
+        cmocka_unit_test(test_waiting_events_are_announced_in_advance),
         cmocka_unit_test(test_first_and_last_later_times_are_times),
         cmocka_unit_test(test_later_without_memory_nothing_is_lost),
     };

@@ -67,7 +67,7 @@ static void test_cheapest_is_chosen_and_reads_count_as_cost(void **state)
     end(&fixture);
 }
 
-static void test_whatever_stands_against_one_passes_it_over(void **state)
+static void test_strategy_with_a_disqualifier_is_not_chosen(void **state)
 {
     (void)state;
     static const struct {
@@ -198,7 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
         cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
-        cmocka_unit_test(test_whatever_stands_against_one_passes_it_over),
+        cmocka_unit_test(test_strategy_with_a_disqualifier_is_not_chosen),
         cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),
         cmocka_unit_test(test_what_never_ends_or_was_never_run_is_no_choice),
         cmocka_unit_test(test_of_equal_costs_the_narrower_sizes_decide),

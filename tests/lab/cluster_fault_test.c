@@ -266,7 +266,7 @@ static void test_fault_late_messages_arrive_after_their_time(void **state)
 
 /* The engine combines chances as 1 minus a product, which rounds a tiny chance by more than a small part of
  * it. */
-static void test_fault_beside_a_tiny_chance_of_loss_is_as_declared(void **state)
+static void test_fault_next_to_a_tiny_chance_of_loss_is_as_declared(void **state)
 {
     (void)state;
     struct lab_result *result =
@@ -421,7 +421,7 @@ static void test_fault_failed_step_of_a_read_counts_no_empty_partitions(void **s
     lab_result_destroy(result);
 }
 
-static void test_reads_go_on_behind_the_last_row(void **state)
+static void test_reads_continue_behind_the_last_row(void **state)
 {
     (void)state;
     struct lab_result *result =
@@ -589,7 +589,7 @@ int main(void)
         cmocka_unit_test(test_fault_agent_of_a_checkpoint_knows_what_it_knew),
         cmocka_unit_test(test_fault_state_that_is_lost_or_restored_goes_back),
         cmocka_unit_test(test_fault_late_messages_arrive_after_their_time),
-        cmocka_unit_test(test_fault_beside_a_tiny_chance_of_loss_is_as_declared),
+        cmocka_unit_test(test_fault_next_to_a_tiny_chance_of_loss_is_as_declared),
         cmocka_unit_test(test_fault_within_the_same_fault_changes_nothing),
         cmocka_unit_test(test_fault_behind_many_others_still_strikes),
         cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),
@@ -604,7 +604,7 @@ int main(void)
         cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),
         cmocka_unit_test(test_agents_at_their_most_fit_or_are_refused),
         cmocka_unit_test(test_agents_with_few_operations_refuse_what_is_more),
-        cmocka_unit_test(test_reads_go_on_behind_the_last_row),
+        cmocka_unit_test(test_reads_continue_behind_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

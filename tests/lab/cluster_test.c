@@ -205,7 +205,7 @@ static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
 
 /* Guarded looks up a late row's bucket. Three-state, which knows two changes, guesses or refuses it. Single
  * uses the newest bucket. */
-static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **state)
+static void test_cluster_late_rows_keep_their_bucket_by_guarded_only(void **state)
 {
     (void)state;
     struct lab_result *result = run_text(
@@ -233,7 +233,7 @@ static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **sta
 }
 
 /* A retried row must go to the same bucket, or it is stored twice. */
-static void test_cluster_rows_that_are_routed_again_stand_twice(void **state)
+static void test_cluster_rows_that_are_routed_again_are_stored_twice(void **state)
 {
     (void)state;
     static const char *const retries[] = {"same-bucket", "route-again"};
@@ -549,7 +549,7 @@ static void hear(void *context, const char *text)
         snprintf(heard->event_trace, sizeof heard->event_trace, "%s", text);
 }
 
-static void test_cluster_event_trace_of_a_key_tells_its_rolls_in_order(void **state)
+static void test_cluster_event_trace_of_a_key_shows_its_rolls_in_order(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = scenario_of("", BUSY "strategies:\n" SAFE);
@@ -603,8 +603,8 @@ int main(void)
         cmocka_unit_test(test_cluster_with_rows_out_of_order_equals_stream),
         cmocka_unit_test(test_cluster_with_settings_that_change_equals_stream),
         cmocka_unit_test(test_cluster_a_rollout_without_a_date_is_seen),
-        cmocka_unit_test(test_cluster_late_rows_keep_their_bucket_by_guarded_alone),
-        cmocka_unit_test(test_cluster_rows_that_are_routed_again_stand_twice),
+        cmocka_unit_test(test_cluster_late_rows_keep_their_bucket_by_guarded_only),
+        cmocka_unit_test(test_cluster_rows_that_are_routed_again_are_stored_twice),
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_every_counter_of_one_agent_equals_stream),
@@ -615,7 +615,7 @@ int main(void)
         cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_guarantees),
         cmocka_unit_test(test_cluster_same_seed_gives_same_events),
         cmocka_unit_test(test_cluster_shuffled_ties_change_no_guarantee),
-        cmocka_unit_test(test_cluster_event_trace_of_a_key_tells_its_rolls_in_order),
+        cmocka_unit_test(test_cluster_event_trace_of_a_key_shows_its_rolls_in_order),
         cmocka_unit_test(test_cluster_views_show_the_change_and_its_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

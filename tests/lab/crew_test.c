@@ -112,7 +112,7 @@ static void test_no_job_is_fine(void **state)
     assert_int_equal(taken, 0);
 }
 
-static void test_the_first_error_in_order_is_told(void **state)
+static void test_the_first_error_in_order_is_reported(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= 8; threads++) {
@@ -176,7 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_jobs_are_taken_in_order),
         cmocka_unit_test(test_no_job_is_fine),
-        cmocka_unit_test(test_the_first_error_in_order_is_told),
+        cmocka_unit_test(test_the_first_error_in_order_is_reported),
         cmocka_unit_test(test_an_error_of_take_ends_all),
         cmocka_unit_test(test_enough_is_enough),
         cmocka_unit_test(test_stopped_from_outside_is_no_error),

@@ -136,7 +136,7 @@ static void test_distribution_of_a_chance_of_1_in_300_holds(void **state)
 }
 
 /* This checks the test: the distribution of a threshold one lower is rejected. */
-static void test_distribution_of_another_threshold_is_told_apart(void **state)
+static void test_distribution_of_another_threshold_is_distinguished(void **state)
 {
     (void)state;
     struct tune_distribution right = {1.0 / 16, 10}, wrong = {1.0 / 16, 9};
@@ -152,7 +152,7 @@ int main(void)
         cmocka_unit_test(test_distribution_of_9_bits_and_40_holds),
         cmocka_unit_test(test_distribution_of_4_bits_and_10_holds),
         cmocka_unit_test(test_distribution_of_a_chance_of_1_in_300_holds),
-        cmocka_unit_test(test_distribution_of_another_threshold_is_told_apart),
+        cmocka_unit_test(test_distribution_of_another_threshold_is_distinguished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,7 +195,7 @@ static uint64_t draw(struct sim_random *random)
     return (uint64_t)(1 << (unsigned)(8 * (a + b))) * 10;
 }
 
-static void test_chance_alone_is_seldom_called_a_drift(void **state)
+static void test_chance_is_rarely_called_a_drift(void **state)
 {
     (void)state;
     enum { PAIRS = 4000 };
@@ -225,6 +225,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_all_looks_together_spend_what_is_allowed, begin, end),
         cmocka_unit_test_setup_teardown(test_a_limit_is_judged_by_both_intervals, begin, end),
         cmocka_unit_test_setup_teardown(test_percentiles_are_ends_of_buckets, begin, end),
-        cmocka_unit_test_setup_teardown(test_chance_alone_is_seldom_called_a_drift, begin, end)};
+        cmocka_unit_test_setup_teardown(test_chance_is_rarely_called_a_drift, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,7 +271,7 @@ static void test_engine_other_seed_gives_other_digest(void **state)
 }
 
 /* A strategy gets the same rows, whichever other strategies run with it. */
-static void test_engine_strategy_alone_places_as_in_company(void **state)
+static void test_engine_single_strategy_places_as_among_others(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = load("");
@@ -307,7 +307,7 @@ int main(void)
         cmocka_unit_test(test_engine_with_lazy_reads_and_a_memory_of_windows_equals_naive),
         cmocka_unit_test(test_engine_number_of_workers_changes_nothing),
         cmocka_unit_test(test_engine_other_seed_gives_other_digest),
-        cmocka_unit_test(test_engine_strategy_alone_places_as_in_company),
+        cmocka_unit_test(test_engine_single_strategy_places_as_among_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -465,7 +465,7 @@ static bool keep_or_not(void *context, const char *text)
 
 /* Texts that a later version or a user may write: with other shapes, or without numbers. None of their values
  * is shrunk. */
-static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
+static void test_shrinking_a_text_that_is_no_scenario_ends(void **state)
 {
     static const char *const texts[] = {
         "agents: {count: [1]}\narrivals: {rate: [1]}\ncluster: {nodes: {}, replication_factor: x}\n"
@@ -649,7 +649,7 @@ int main(void)
         cmocka_unit_test(test_wrong_file_is_named_by_its_own_line),
         cmocka_unit_test(test_text_that_yaml_would_take_for_something_else_is_quoted),
         cmocka_unit_test(test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest),
-        cmocka_unit_test(test_shrinking_what_is_no_scenario_comes_to_an_end),
+        cmocka_unit_test(test_shrinking_a_text_that_is_no_scenario_ends),
         cmocka_unit_test(test_shrinking_keeps_one_strategy_and_what_still_means_something),
         cmocka_unit_test(test_shrinking_stops_at_its_number_of_tries),
         cmocka_unit_test(test_scenario_from_which_nothing_can_go_stays),

@@ -108,7 +108,7 @@ static void test_read_at_the_end_of_a_batch_waits_for_the_next(void **state)
     end(&fixture);
 }
 
-static void test_read_between_batches_sees_the_first_alone(void **state)
+static void test_read_between_batches_sees_the_first_only(void **state)
 {
     (void)state;
     static const int64_t first[] = {10, 20}, second[] = {30, 40};
@@ -166,7 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_sees_the_rows_of_its_own_nanosecond),
         cmocka_unit_test(test_read_at_the_end_of_a_batch_waits_for_the_next),
-        cmocka_unit_test(test_read_between_batches_sees_the_first_alone),
+        cmocka_unit_test(test_read_between_batches_sees_the_first_only),
         cmocka_unit_test(test_read_takes_no_more_rows_than_it_wants),
         cmocka_unit_test(test_read_at_the_end_of_the_run_is_none),
         cmocka_unit_test(test_read_of_a_key_without_rows_asks_once),

@@ -132,7 +132,7 @@ static const struct pair pairs[] = {
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [at, id]\n"},
 };
 
-static void test_each_risk_is_told_and_gone_when_cured(void **state)
+static void test_each_risk_is_reported_and_gone_when_cured(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(pairs); i++) {
@@ -209,7 +209,7 @@ static void test_what_is_estimated_comes_true(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_a_trace_is_judged_by_its_table_alone(void **state)
+static void test_a_trace_is_judged_only_by_its_table(void **state)
 {
     static const char text[] = "trace: {file: rows.csv}\nstrategies: [unbucketed: {}, time: {window: 1d}]\n"
                                "table: {name: t, columns: {b: bucket, k: key}, partition_key: [b]}\n";
@@ -228,10 +228,10 @@ static void test_a_trace_is_judged_by_its_table_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_risk_is_told_and_gone_when_cured),
+        cmocka_unit_test(test_each_risk_is_reported_and_gone_when_cured),
         cmocka_unit_test(test_the_tables_of_a_log_have_their_own_warnings),
         cmocka_unit_test(test_what_is_estimated_comes_true),
-        cmocka_unit_test(test_a_trace_is_judged_by_its_table_alone),
+        cmocka_unit_test(test_a_trace_is_judged_only_by_its_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static void test_metrics_all_are_closed_and_open_together(void **state)
     end(&fixture);
 }
 
-static void test_metrics_of_limits_stand_where_limits_do(void **state)
+static void test_metrics_of_limits_exist_where_limits_do(void **state)
 {
     (void)state;
     struct fixture fixture = begin();
@@ -145,7 +145,7 @@ static void test_metrics_of_limits_stand_where_limits_do(void **state)
     end(&fixture);
 }
 
-static void test_metrics_extra_operations_are_all_beside_the_rows(void **state)
+static void test_metrics_extra_operations_are_all_next_to_the_rows(void **state)
 {
     (void)state;
     struct fixture fixture = begin();
@@ -280,8 +280,8 @@ int main(void)
         cmocka_unit_test(test_metrics_of_nothing_are_zero_or_absent),
         cmocka_unit_test(test_metrics_quantile_is_the_least_size_that_suffices),
         cmocka_unit_test(test_metrics_all_are_closed_and_open_together),
-        cmocka_unit_test(test_metrics_of_limits_stand_where_limits_do),
-        cmocka_unit_test(test_metrics_extra_operations_are_all_beside_the_rows),
+        cmocka_unit_test(test_metrics_of_limits_exist_where_limits_do),
+        cmocka_unit_test(test_metrics_extra_operations_are_all_next_to_the_rows),
         cmocka_unit_test(test_metrics_load_is_shared_by_all_nodes),
         cmocka_unit_test(test_metrics_reads_are_counted_by_partitions),
         cmocka_unit_test(test_metrics_rounded_quantiles_stay_within_the_largest),

@@ -97,7 +97,7 @@ static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
 /* A level that a strategy does not use is not weak. Guarantees that depend only on the state are not excused
  * by the levels of rows, and those on numbers are not excused by the level of the state, which only readers
  * use. */
-static void test_conditions_levels_are_weak_for_what_is_asked_at_them(void **state)
+static void test_conditions_levels_are_weak_for_what_is_requested_at_them(void **state)
 {
     (void)state;
     static const struct {
@@ -334,7 +334,7 @@ static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_o
 
 /* --- rare paths of a roll */
 
-static void test_probes_of_a_roll_tell_its_fate(void **state)
+static void test_probes_of_a_roll_show_its_fate(void **state)
 {
     (void)state;
     struct stand stand;
@@ -410,13 +410,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions_of_agents_and_leads_are_noted),
         cmocka_unit_test(test_conditions_levels_that_need_not_meet_are_weak),
-        cmocka_unit_test(test_conditions_levels_are_weak_for_what_is_asked_at_them),
+        cmocka_unit_test(test_conditions_levels_are_weak_for_what_is_requested_at_them),
         cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
-        cmocka_unit_test(test_probes_of_a_roll_tell_its_fate),
+        cmocka_unit_test(test_probes_of_a_roll_show_its_fate),
         cmocka_unit_test(test_guarantee_is_broken_when_nothing_excuses_it),
         cmocka_unit_test(test_guarantee_table_says_nothing_twice),
     };

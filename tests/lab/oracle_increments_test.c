@@ -123,7 +123,7 @@ static void test_increments_made_again_after_the_end_are_doubled(void **state)
 
 /* An increment that was never requested is lost, though another key's row of this number waits for its own
  * increment. */
-static void test_increments_never_asked_for_are_not_taken_for_another_keys(void **state)
+static void test_increments_never_requested_do_not_count_for_another_key(void **state)
 {
     (void)state;
     struct stand stand;
@@ -284,7 +284,7 @@ int main(void)
         cmocka_unit_test(test_increments_lost_and_doubled_are_counted),
         cmocka_unit_test(test_increments_made_late_are_not_lost),
         cmocka_unit_test(test_increments_made_again_after_the_end_are_doubled),
-        cmocka_unit_test(test_increments_never_asked_for_are_not_taken_for_another_keys),
+        cmocka_unit_test(test_increments_never_requested_do_not_count_for_another_key),
         cmocka_unit_test(test_increments_that_no_row_explains_are_a_difference),
         cmocka_unit_test(test_increments_random_are_as_a_plain_list_has_them),
     };

@@ -230,7 +230,7 @@ static void test_live_counts_from_when_all_was_well(void **state)
 }
 
 /* A partition that did not close before a fault is not judged by the time before the fault. */
-static void test_live_judges_the_time_after_the_last_fault_alone(void **state)
+static void test_live_judges_the_time_after_the_last_fault_only(void **state)
 {
     (void)state;
     struct stand stand;
@@ -323,7 +323,7 @@ int main(void)
         cmocka_unit_test(test_live_partition_that_does_not_close_is_violated),
         cmocka_unit_test(test_live_partition_may_grow_for_the_lag),
         cmocka_unit_test(test_live_counts_from_when_all_was_well),
-        cmocka_unit_test(test_live_judges_the_time_after_the_last_fault_alone),
+        cmocka_unit_test(test_live_judges_the_time_after_the_last_fault_only),
         cmocka_unit_test(test_live_is_counted_in_keys),
         cmocka_unit_test(test_live_is_not_judged_before_all_was_well_for_the_lag),
         cmocka_unit_test(test_live_partition_below_the_states_bucket_is_closed),

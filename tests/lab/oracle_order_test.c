@@ -172,7 +172,7 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
 }
 
 /* The first violation is described in words, with key and time; later violations are only counted. */
-static void test_violation_first_is_told(void **state)
+static void test_violation_first_is_reported(void **state)
 {
     (void)state;
     struct stand stand;
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(test_agreement_over_the_whole_range_of_clocks_is_judged),
         cmocka_unit_test(test_order_of_different_keys_is_not_compared),
         cmocka_unit_test(test_order_is_judged_where_buckets_follow_times),
-        cmocka_unit_test(test_violation_first_is_told),
+        cmocka_unit_test(test_violation_first_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void test_conserved_rows_of_every_ending_are_no_violation(void **state)
     assert_conserved_at_end(&stand, 0);
 }
 
-static void test_conserved_row_that_was_never_told_of_is_a_difference(void **state)
+static void test_conserved_row_that_was_never_reported_is_a_difference(void **state)
 {
     (void)state;
     struct stand stand;
@@ -258,7 +258,7 @@ static void put(struct stand *stand, uint64_t row, const char *puts, enum ending
     end_write(stand, &operation, ending);
 }
 
-static void test_no_duplicates_counts_rows_that_stand_in_several_buckets(void **state)
+static void test_no_duplicates_counts_rows_that_are_in_several_buckets(void **state)
 {
     (void)state;
     static const struct {
@@ -305,14 +305,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conserved_rows_of_every_ending_are_no_violation),
-        cmocka_unit_test(test_conserved_row_that_was_never_told_of_is_a_difference),
+        cmocka_unit_test(test_conserved_row_that_was_never_reported_is_a_difference),
         cmocka_unit_test(test_conserved_row_stored_never_or_elsewhere_is_a_difference),
         cmocka_unit_test(test_conserved_rows_that_changed_places_are_differences),
         cmocka_unit_test(test_conserved_row_stored_twice_is_a_difference),
         cmocka_unit_test(test_conserved_row_that_vanished_is_a_difference),
         cmocka_unit_test(test_conserved_row_that_never_comes_to_a_replica_is_a_difference),
         cmocka_unit_test(test_conserved_replicas_on_other_nodes_or_racks_are_differences),
-        cmocka_unit_test(test_no_duplicates_counts_rows_that_stand_in_several_buckets),
+        cmocka_unit_test(test_no_duplicates_counts_rows_that_are_in_several_buckets),
         cmocka_unit_test(test_no_duplicates_counts_each_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void test_waits_of_parked_operations_are_not_judged(void **state)
 }
 
 /* The lock row names its owner, and the end of the lock. */
-static void test_waits_for_a_lock_that_somebody_holds(void **state)
+static void test_waits_for_a_lock_that_another_agent_holds(void **state)
 {
     (void)state;
     static const struct {
@@ -155,7 +155,7 @@ static void test_waits_for_a_lock_that_somebody_holds(void **state)
 
 /* A clock that runs fast by a tenth shows the end of a wait early. After a jump or a pause nothing is judged
  * except a wait that would be too short without them. */
-static void test_waits_by_clocks_that_drift_jump_and_stand_still(void **state)
+static void test_waits_by_clocks_that_drift_jump_and_stop(void **state)
 {
     (void)state;
     static const struct {
@@ -343,8 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits_not_shorter_and_not_longer_than_their_bounds),
         cmocka_unit_test(test_waits_of_parked_operations_are_not_judged),
-        cmocka_unit_test(test_waits_for_a_lock_that_somebody_holds),
-        cmocka_unit_test(test_waits_by_clocks_that_drift_jump_and_stand_still),
+        cmocka_unit_test(test_waits_for_a_lock_that_another_agent_holds),
+        cmocka_unit_test(test_waits_by_clocks_that_drift_jump_and_stop),
         cmocka_unit_test(test_waits_that_are_all_alike),
         cmocka_unit_test(test_waits_count_the_tries_of_an_action),
         cmocka_unit_test(test_waits_of_a_try_beyond_the_last),

@@ -219,7 +219,7 @@ static void test_number_is_finite_and_plain(void **state)
     }
 }
 
-static void test_whole_takes_digits_alone(void **state)
+static void test_whole_number_takes_only_digits(void **state)
 {
     static const char *const bad[] = {"",        "-1",  "+1",  "1.0", "1e3",  "_1",  "1_",
                                       "1__0",    "0x1", "1 ",  " 1",  "1_a",  "ten", "18446744073709551616",
@@ -301,7 +301,7 @@ int main(void)
         cmocka_unit_test(test_bytes_that_are_none_name_the_units),
         cmocka_unit_test(test_rate_and_share_are_per_second_and_of_one),
         cmocka_unit_test(test_number_is_finite_and_plain),
-        cmocka_unit_test(test_whole_takes_digits_alone),
+        cmocka_unit_test(test_whole_number_takes_only_digits),
         cmocka_unit_test(test_signed_duration_has_its_sign),
         cmocka_unit_test(test_drift_is_parts_per_million),
     };

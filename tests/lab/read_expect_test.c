@@ -92,7 +92,7 @@ static void compare_exact(const char *arrivals, const char *text)
     lab_scenario_destroy(scenario);
 }
 
-static void test_expected_reads_ask_what_drawn_ones_do(void **state)
+static void test_expected_reads_query_what_drawn_ones_do(void **state)
 {
     (void)state;
     compare_exact(steady, strategies);
@@ -100,7 +100,7 @@ static void test_expected_reads_ask_what_drawn_ones_do(void **state)
     compare_exact(uneven, pairs);
 }
 
-static void test_expected_reads_of_thinned_rows_ask_the_same(void **state)
+static void test_expected_reads_of_thinned_rows_query_the_same(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = scenario_with("engine: thinned\narrivals: {rate: 400/h}\n", strategies);
@@ -144,8 +144,8 @@ static void test_reads_that_are_more_than_counts_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expected_reads_ask_what_drawn_ones_do),
-        cmocka_unit_test(test_expected_reads_of_thinned_rows_ask_the_same),
+        cmocka_unit_test(test_expected_reads_query_what_drawn_ones_do),
+        cmocka_unit_test(test_expected_reads_of_thinned_rows_query_the_same),
         cmocka_unit_test(test_reads_that_are_more_than_counts_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

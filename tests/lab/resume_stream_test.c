@@ -189,7 +189,7 @@ static void test_resume_at_90_percent_does_little_again(void **state)
 }
 
 /* A task in two states would be counted twice. */
-static void test_resume_refuses_a_task_that_stands_in_two_states(void **state)
+static void test_resume_refuses_a_task_that_is_in_two_states(void **state)
 {
     (void)state;
     /* A state of many keys, most of which are done, and a state of the key under way. */
@@ -221,7 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resume_killed_often_ends_as_undisturbed),
         cmocka_unit_test(test_resume_at_90_percent_does_little_again),
-        cmocka_unit_test(test_resume_refuses_a_task_that_stands_in_two_states),
+        cmocka_unit_test(test_resume_refuses_a_task_that_is_in_two_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void test_its_name_is_relative_to_the_scenario(void **state)
                         "directory; tests/cassandra5/latency.py writes one");
 }
 
-static void test_mistakes_are_told_with_place_and_cure(void **state)
+static void test_mistakes_are_reported_with_place_and_cure(void **state)
 {
     (void)state;
     assert_bad(NULL, "{like: [a]}",
@@ -189,7 +189,7 @@ int main(void)
         cmocka_unit_test(test_a_measured_file_gives_the_settings),
         cmocka_unit_test(test_the_scenarios_own_settings_go_before_the_files),
         cmocka_unit_test(test_its_name_is_relative_to_the_scenario),
-        cmocka_unit_test(test_mistakes_are_told_with_place_and_cure),
+        cmocka_unit_test(test_mistakes_are_reported_with_place_and_cure),
         cmocka_unit_test(test_a_file_that_is_too_long_is_none),
         cmocka_unit_test(test_a_kept_run_knows_the_file_it_was_begun_with),
         cmocka_unit_test(test_a_recorded_node_is_read),

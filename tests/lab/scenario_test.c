@@ -217,7 +217,7 @@ static void test_scenario_without_options_has_the_defaults(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_seed_of_the_caller_goes_first(void **state)
+static void test_seed_of_the_caller_takes_precedence(void **state)
 {
     const uint64_t seed = 77;
     const struct lab_override override = {"seed=5"};
@@ -422,7 +422,7 @@ static void test_scenario_again_keeps_overrides_and_takes_more(void **state)
     lab_scenario_destroy(first);
 }
 
-static void test_override_of_a_label_reaches_where_it_stands(void **state)
+static void test_override_of_a_label_reaches_where_it_is(void **state)
 {
     static const char *const sets[] = {"strategies.b.label=c", "strategies.hash.buckets=4",
                                        "strategies.v1.2.bits=5", "strategies.v1.bits=6", "expect=[c.x == 1]"};
@@ -576,7 +576,7 @@ int main(void)
         cmocka_unit_test(test_weighted_is_read_with_all_its_settings),
         cmocka_unit_test(test_scenario_with_every_field_is_read_whole),
         cmocka_unit_test(test_scenario_without_options_has_the_defaults),
-        cmocka_unit_test(test_seed_of_the_caller_goes_first),
+        cmocka_unit_test(test_seed_of_the_caller_takes_precedence),
         cmocka_unit_test(test_row_bytes_in_every_spelling_are_one_distribution),
         cmocka_unit_test(test_trace_is_found_from_the_scenarios_folder),
         cmocka_unit_test(test_name_without_a_name_is_the_files_stem),
@@ -584,7 +584,7 @@ int main(void)
         cmocka_unit_test(test_bounds_themselves_are_taken),
         cmocka_unit_test(test_override_changes_adds_and_removes_fields),
         cmocka_unit_test(test_scenario_again_keeps_overrides_and_takes_more),
-        cmocka_unit_test(test_override_of_a_label_reaches_where_it_stands),
+        cmocka_unit_test(test_override_of_a_label_reaches_where_it_is),
         cmocka_unit_test(test_shipped_scenarios_are_sound),
         cmocka_unit_test(test_manual_lists_every_field_and_no_other),
     };

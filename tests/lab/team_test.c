@@ -172,7 +172,7 @@ static void test_help_of_other_ranks_changes_nothing(void **state)
     }
 }
 
-static void test_run_as_a_whole_and_strategy_alone_come_back_as_they_are(void **state)
+static void test_whole_run_and_single_strategy_are_restored_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
@@ -319,7 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help_of_other_ranks_changes_nothing),
-        cmocka_unit_test(test_run_as_a_whole_and_strategy_alone_come_back_as_they_are),
+        cmocka_unit_test(test_whole_run_and_single_strategy_are_restored_unchanged),
         cmocka_unit_test(test_what_goes_wrong_on_another_rank_ends_in_its_line),
         cmocka_unit_test(test_stop_reaches_other_ranks),
         cmocka_unit_test(test_ranks_without_memory_fail_clean),

@@ -232,7 +232,7 @@ static void test_distribution_is_that_of_the_exact_mode(void **state)
         fail_msg("%zu comparisons", comparisons);
 }
 
-static void test_digest_depends_on_the_seed_alone(void **state)
+static void test_digest_depends_on_the_seed_only(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -246,7 +246,7 @@ static void test_digest_depends_on_the_seed_alone(void **state)
     }
 }
 
-static void test_strategy_alone_is_as_among_others(void **state)
+static void test_single_strategy_is_as_among_others(void **state)
 {
     (void)state;
     static const char alone[] = "strategies:\n  - probabilistic: {bits: 3, threshold: 6}\n";
@@ -291,8 +291,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distribution_is_that_of_the_exact_mode),
-        cmocka_unit_test(test_digest_depends_on_the_seed_alone),
-        cmocka_unit_test(test_strategy_alone_is_as_among_others),
+        cmocka_unit_test(test_digest_depends_on_the_seed_only),
+        cmocka_unit_test(test_single_strategy_is_as_among_others),
         cmocka_unit_test(test_busiest_key_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static void test_trace_start_before_the_file_counts_from_start(void **state)
     lab_result_destroy(result);
 }
 
-static void test_trace_duration_alone_counts_from_first_row(void **state)
+static void test_trace_duration_without_start_counts_from_first_row(void **state)
 {
     (void)state;
     struct lab_result *result = run_of(seconds, "duration: 2s\nstrategies: [unbucketed: {}]");
@@ -476,7 +476,7 @@ int main(void)
         cmocka_unit_test(test_trace_start_leaves_out_earlier_rows),
         cmocka_unit_test(test_trace_duration_counts_from_start),
         cmocka_unit_test(test_trace_start_before_the_file_counts_from_start),
-        cmocka_unit_test(test_trace_duration_alone_counts_from_first_row),
+        cmocka_unit_test(test_trace_duration_without_start_counts_from_first_row),
         cmocka_unit_test(test_trace_of_counts_duration_counts_from_first_row),
         cmocka_unit_test(test_trace_of_counts_times_out_of_order_span_the_run),
         cmocka_unit_test(test_trace_window_without_rows_is_refused),

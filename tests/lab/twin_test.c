@@ -122,7 +122,7 @@ static uint64_t differences(enum deafness deafness)
     return violations;
 }
 
-static void test_twin_that_differs_is_told_of_once(void **state)
+static void test_twin_that_differs_is_reported_once(void **state)
 {
     (void)state;
     for (enum deafness deafness = DEAF_TO_NOTHING; deafness < DEAF_COUNT; deafness++)
@@ -133,7 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_twins_of_every_protocol_change_nothing),
-        cmocka_unit_test(test_twin_that_differs_is_told_of_once),
+        cmocka_unit_test(test_twin_that_differs_is_reported_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ class AloneTest(ProgramTest):
                              "'cmake --preset mpi', or start it without mpirun\n")
         self.assertEqual(self.files(), ["s.yaml"])
 
-    def test_one_process_alone_may_be_started_by_mpirun(self):
+    def test_one_process_may_be_started_by_mpirun(self):
         self.write("s.yaml", SMALL)
         environment = {"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}
         self.good("run", "s.yaml", "--quiet", "--no-charts", environment=environment)

@@ -95,18 +95,18 @@ class KilledTest(MpiTest):
         self.assertEqual(self.stored_jobs(), JOBS)
 
     @in_full
-    def test_sweep_of_which_a_rank_is_killed_goes_on(self):
+    def test_sweep_of_which_a_rank_is_killed_continues(self):
         self.kill_in_sweep(lambda _, ranks: ranks[2])
 
-    def test_sweep_of_which_rank_0_is_killed_goes_on(self):
+    def test_sweep_of_which_rank_0_is_killed_continues(self):
         self.kill_in_sweep(lambda _, ranks: ranks[0])
 
     @in_full
-    def test_sweep_whose_mpirun_is_killed_goes_on(self):
+    def test_sweep_whose_mpirun_is_killed_continues(self):
         self.kill_in_sweep(lambda process, _: process.pid)
 
     @in_full
-    def test_sweep_whose_mpirun_is_interrupted_goes_on(self):
+    def test_sweep_whose_mpirun_is_interrupted_continues(self):
         self.kill_in_sweep(lambda process, _: process.pid, signal.SIGINT)
 
     def kill_in_run(self, text):

@@ -25,7 +25,7 @@ class RanksTest(MpiTest):
         self.assertRegex(out, r"\Abucketlab: rank 2 on \S+ runs probe 2, and rank 0 on \S+ probe 1; install the same "
                               r"everywhere\n\Z")
 
-    def test_wrong_usage_is_told_once(self):
+    def test_wrong_usage_is_reported_once(self):
         for words, code, line in ((["run", "s.yaml", "--bogus"], 2, "'run' has no option '--bogus'"),
                                   (["run", "none.yaml"], 2, "none.yaml:1:1: cannot be opened"),
                                   (["sweep", "s.yaml"], 2, "sweep"),
@@ -79,7 +79,7 @@ class RanksTest(MpiTest):
         several = self.run_ranks(2, "sweep", "w.yaml", "--json", "--quiet", "--db", "two.db", "--jobs", "3")
         self.assertEqual(alone, several)
 
-    def test_program_that_is_started_alone_does_not_begin_mpi(self):
+    def test_program_that_is_started_alone_does_not_start_mpi(self):
         """Initialising MPI takes a tenth of a second, and prints a message when it cannot be initialised."""
         environment = {"OMPI_MCA_btl": "none", "PMIX_MCA_gds": "none"}
         self.good("run", "s.yaml", "--quiet", "--no-charts", environment=environment)

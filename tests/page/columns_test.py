@@ -95,7 +95,7 @@ class ColumnsTest(PageTest):
                         checked += value != ""
         self.assertGreater(checked, 100)
 
-    def test_what_one_reads_is_what_stands_behind_it(self):
+    def test_shown_text_is_the_stored_text(self):
         self.open("stream")
         cells = self.browser.run("return [...document.querySelectorAll('.sortable tbody td[data-value][title]')]"
                                  ".map(cell => [cell.dataset.value, cell.title, cell.textContent])")

@@ -102,7 +102,7 @@ class FiguresTest(PageTest):
                                      (sum(many for size, many in bins if size > whole(at)),
                                       sum(many for _, many in bins)), (run, hint))
 
-    def test_reads_are_those_that_asked_so_many(self):
+    def test_reads_are_those_that_queried_this_many(self):
         for run in (1, 2):
             stored = {(label, partitions): reads for label, partitions, reads in self.pages.rows(
                 "SELECT label, partitions, reads FROM read_histogram WHERE run = ?", run)}

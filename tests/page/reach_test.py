@@ -93,7 +93,7 @@ class ReachTest(PageTest):
                 return [ids.filter((id, i) => ids.indexOf(id) !== i), lost];""")
             self.assertEqual((twice, lost), ([], []), name)
 
-    def test_what_changes_is_told(self):
+    def test_what_changes_is_reported(self):
         self.open("stream")
         self.assertEqual(self.browser.run("return document.getElementById('live-says').getAttribute('aria-live')"),
                          "polite")

@@ -29,7 +29,7 @@ class SafeTest(PageTest):
         self.browser.size(500, 900)
         self.browser.wait("return new Promise(done => requestAnimationFrame(() => done(true)))")
 
-    def test_page_complains_of_nothing_and_asks_for_nothing(self):
+    def test_page_has_no_errors_and_requests_nothing(self):
         for name in self.each_page():
             address = self.browser.run("return location.href")
             self.use()

@@ -131,7 +131,7 @@ static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
 }
 
 /* Small partitions are no advantage when the table keeps only the last row of each primary key. */
-static void test_rows_that_were_replaced_are_told(void **state)
+static void test_rows_that_were_replaced_are_reported(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("logs", "synthetic");
@@ -155,7 +155,7 @@ static void test_rows_that_were_replaced_are_told(void **state)
 }
 
 /* The cheapest strategy within the limits may have refused rows. */
-static void test_rows_that_were_refused_are_told(void **state)
+static void test_rows_that_were_refused_are_reported(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("sensors", "synthetic");
@@ -265,7 +265,7 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
 
 /* Sequence numbers in the rows are a requirement on the user: the answer names the strategy that has it and
  * the best one without it, with the requirements of each. */
-static void test_chosen_and_next_are_told_with_what_they_require(void **state)
+static void test_chosen_and_next_are_reported_with_what_they_require(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -453,13 +453,13 @@ int main(void)
         cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
         cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
         cmocka_unit_test(test_what_tune_has_chosen_is_not_chosen_again),
-        cmocka_unit_test(test_rows_that_were_replaced_are_told),
-        cmocka_unit_test(test_rows_that_were_refused_are_told),
+        cmocka_unit_test(test_rows_that_were_replaced_are_reported),
+        cmocka_unit_test(test_rows_that_were_refused_are_reported),
         cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
         cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
-        cmocka_unit_test(test_chosen_and_next_are_told_with_what_they_require),
+        cmocka_unit_test(test_chosen_and_next_are_reported_with_what_they_require),
         cmocka_unit_test(test_without_limits_none_is_chosen),
         cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),

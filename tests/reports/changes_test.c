@@ -65,7 +65,7 @@ static struct lab_result *result_of(const char *const *lanes, uint32_t lane_coun
     return result;
 }
 
-static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
+static void test_change_of_three_agents_is_described_lane_by_lane(void **state)
 {
     (void)state;
     const char *const lanes[] = {"3333ddd4444444", "33333333344444", "..33.dd4444445"};
@@ -226,7 +226,7 @@ static void test_agents_that_do_not_know_the_key_do_not_disagree(void **state)
 }
 
 /* One agent is sampled at a time: each sample is valid until that agent's next one. */
-static void test_looks_at_agents_in_turn_stand_until_the_next(void **state)
+static void test_samples_of_agents_in_turn_are_valid_until_the_next(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("views", "synthetic");
@@ -350,7 +350,7 @@ static void test_axis_of_any_length_has_few_even_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_change_of_three_agents_is_told_lane_by_lane),
+        cmocka_unit_test(test_change_of_three_agents_is_described_lane_by_lane),
         cmocka_unit_test(test_change_in_force_at_once_has_one_line_and_no_pre_change),
         cmocka_unit_test(test_range_holds_little_more_than_change_and_disagreement),
         cmocka_unit_test(test_looks_that_end_early_say_so_and_leave_the_line_out),
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(test_key_that_no_agent_knew_is_all_unknown),
         cmocka_unit_test(test_old_bucket_is_that_of_most_agents_before),
         cmocka_unit_test(test_agents_that_do_not_know_the_key_do_not_disagree),
-        cmocka_unit_test(test_looks_at_agents_in_turn_stand_until_the_next),
+        cmocka_unit_test(test_samples_of_agents_in_turn_are_valid_until_the_next),
         cmocka_unit_test(test_strategies_without_a_change_have_no_panel),
         cmocka_unit_test(test_panels_of_similar_length_share_their_scale),
         cmocka_unit_test(test_times_at_the_ends_of_the_clock_are_shown),

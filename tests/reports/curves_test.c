@@ -42,7 +42,7 @@ static void assert_says(const struct fixture_curves *fixture, const char *part)
     free(text);
 }
 
-static void test_chart_of_two_curves_is_told_point_by_point(void **state)
+static void test_chart_of_two_curves_is_described_point_by_point(void **state)
 {
     (void)state;
     struct fixture_curves fixture;
@@ -202,7 +202,7 @@ static void test_curves_of_each_case_do_not_overlap_and_all_are_named(void **sta
     }
 }
 
-static void test_names_stand_at_the_ends_in_their_order_or_in_a_key(void **state)
+static void test_names_are_at_the_ends_in_their_order_or_in_a_key(void **state)
 {
     struct report_typesetter *typesetter = *state;
     struct fixture_curves fixture;
@@ -326,11 +326,11 @@ static void test_file_made_twice_is_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chart_of_two_curves_is_told_point_by_point),
+        cmocka_unit_test(test_chart_of_two_curves_is_described_point_by_point),
         cmocka_unit_test(test_axis_of_each_unit_has_its_numbers),
         cmocka_unit_test(test_axis_of_any_range_has_few_numbers_that_differ),
         cmocka_unit_test(test_curves_of_each_case_do_not_overlap_and_all_are_named),
-        cmocka_unit_test(test_names_stand_at_the_ends_in_their_order_or_in_a_key),
+        cmocka_unit_test(test_names_are_at_the_ends_in_their_order_or_in_a_key),
         cmocka_unit_test(test_zeros_on_a_log_axis_lie_in_the_strip),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
         cmocka_unit_test(test_file_made_twice_is_the_same_bytes),

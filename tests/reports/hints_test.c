@@ -64,7 +64,7 @@ static void test_number_in_full_keeps_every_digit(void **state)
     report_arena_free(&arena);
 }
 
-static void test_bar_tells_its_sizes_count_and_share(void **state)
+static void test_bar_shows_its_sizes_count_and_share(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("two", "synthetic");
@@ -82,7 +82,7 @@ static void test_bar_tells_its_sizes_count_and_share(void **state)
     lab_result_destroy(result);
 }
 
-static void test_bar_beside_the_distribution_tells_what_it_expects(void **state)
+static void test_bar_next_to_the_distribution_shows_what_it_expects(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("distribution", "synthetic");
@@ -96,7 +96,7 @@ static void test_bar_beside_the_distribution_tells_what_it_expects(void **state)
     lab_result_destroy(result);
 }
 
-static void test_cell_tells_its_value_in_full(void **state)
+static void test_cell_shows_its_value_in_full(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("costs", "synthetic");
@@ -116,7 +116,7 @@ static void test_cell_tells_its_value_in_full(void **state)
 }
 
 /* Samples once per second, from two seconds before the change. */
-static void test_span_tells_agent_times_and_belief(void **state)
+static void test_span_shows_agent_times_and_belief(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("views", "synthetic");
@@ -145,7 +145,7 @@ static void test_span_tells_agent_times_and_belief(void **state)
     lab_result_destroy(result);
 }
 
-static void test_sample_spot_and_tile_tell_both_figures(void **state)
+static void test_sample_spot_and_tile_show_both_figures(void **state)
 {
     (void)state;
     struct report_arena arena;
@@ -219,11 +219,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_in_full_keeps_every_digit),
-        cmocka_unit_test(test_bar_tells_its_sizes_count_and_share),
-        cmocka_unit_test(test_bar_beside_the_distribution_tells_what_it_expects),
-        cmocka_unit_test(test_cell_tells_its_value_in_full),
-        cmocka_unit_test(test_span_tells_agent_times_and_belief),
-        cmocka_unit_test(test_sample_spot_and_tile_tell_both_figures),
+        cmocka_unit_test(test_bar_shows_its_sizes_count_and_share),
+        cmocka_unit_test(test_bar_next_to_the_distribution_shows_what_it_expects),
+        cmocka_unit_test(test_cell_shows_its_value_in_full),
+        cmocka_unit_test(test_span_shows_agent_times_and_belief),
+        cmocka_unit_test(test_sample_spot_and_tile_show_both_figures),
         cmocka_unit_test(test_every_hint_reaches_the_scene),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);

@@ -31,7 +31,7 @@ static char *dump(size_t index, void (*write)(const struct report_chart *chart, 
     return text;
 }
 
-static void test_latencies_that_differ_little_stand_on_a_linear_axis(void **state)
+static void test_latencies_that_differ_little_are_on_a_linear_axis(void **state)
 {
     (void)state;
     char *text = dump(1, report_chart_dump);
@@ -77,7 +77,7 @@ static void test_hint_of_a_percentile_says_how_many_took_at_most_how_long(void *
     free(text);
 }
 
-static void test_operations_that_failed_are_told_of(void **state)
+static void test_operations_that_failed_are_reported(void **state)
 {
     (void)state;
     char *text = dump(6, report_chart_dump);
@@ -271,9 +271,9 @@ static void test_chart_and_layout_without_memory_fail_and_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latencies_that_differ_little_stand_on_a_linear_axis),
+        cmocka_unit_test(test_latencies_that_differ_little_are_on_a_linear_axis),
         cmocka_unit_test(test_hint_of_a_percentile_says_how_many_took_at_most_how_long),
-        cmocka_unit_test(test_operations_that_failed_are_told_of),
+        cmocka_unit_test(test_operations_that_failed_are_reported),
         cmocka_unit_test(test_strategies_beyond_the_colours_are_counted),
         cmocka_unit_test(test_percentile_has_as_many_nines_as_it_says),
         cmocka_unit_test(test_line_of_each_case_follows_the_quantiles),

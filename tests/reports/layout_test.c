@@ -51,7 +51,7 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
 }
 
 /* Sixteen panels fit side by side on one screen; from seven panels on they are small, six are not. */
-static void test_many_strategies_stand_side_by_side(void **state)
+static void test_many_strategies_are_side_by_side(void **state)
 {
     for (size_t count = REPORT_WIDE_PANELS_MAX; count <= 16; count += 10) {
         struct lab_result *result = fixture_result("many", "synthetic");
@@ -137,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chart_of_each_case_has_no_overlap_and_no_clipping),
-        cmocka_unit_test(test_many_strategies_stand_side_by_side),
+        cmocka_unit_test(test_many_strategies_are_side_by_side),
         cmocka_unit_test(test_label_with_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
         cmocka_unit_test(test_layout_without_memory_fails_and_says_so),

@@ -89,7 +89,7 @@ static void test_bins_of_any_range_cover_it_and_find_their_sizes(void **state)
     }
 }
 
-static void test_partition_of_exactly_the_limit_stands_left_of_it(void **state)
+static void test_partition_of_exactly_the_limit_is_left_of_it(void **state)
 {
     (void)state;
     const uint64_t limits[] = {10, 1000, 20000, 40000, 50000, 80000, 100000};
@@ -155,7 +155,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
 }
 
 /* 54 partitions that exceed a limit are visible next to 90,000 that do not. */
-static void test_rare_partition_is_seen_beside_many(void **state)
+static void test_rare_partition_is_seen_next_to_many(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("tail", "synthetic");
@@ -197,7 +197,7 @@ static void test_costs_are_those_of_the_choice(void **state)
     lab_result_destroy(result);
 }
 
-static void test_costs_of_two_strategies_stand_in_columns(void **state)
+static void test_costs_of_two_strategies_are_in_columns(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -394,11 +394,11 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_of_any_size_has_three_digits_and_a_suffix),
         cmocka_unit_test(test_bins_of_any_range_cover_it_and_find_their_sizes),
-        cmocka_unit_test(test_partition_of_exactly_the_limit_stands_left_of_it),
+        cmocka_unit_test(test_partition_of_exactly_the_limit_is_left_of_it),
         cmocka_unit_test(test_chart_of_two_strategies_says_all_of_them),
-        cmocka_unit_test(test_rare_partition_is_seen_beside_many),
+        cmocka_unit_test(test_rare_partition_is_seen_next_to_many),
         cmocka_unit_test(test_costs_are_those_of_the_choice),
-        cmocka_unit_test(test_costs_of_two_strategies_stand_in_columns),
+        cmocka_unit_test(test_costs_of_two_strategies_are_in_columns),
         cmocka_unit_test(test_metric_that_is_absent_leaves_its_mark_out),
         cmocka_unit_test(test_result_without_partitions_makes_no_chart),
         cmocka_unit_test(test_limit_far_beyond_the_sizes_stays_off_the_axis),

@@ -49,7 +49,7 @@ static void assert_text(const struct lab_result *result, const char *expected)
     free(text);
 }
 
-static void test_few_nodes_stand_by_their_numbers(void **state)
+static void test_few_nodes_are_sorted_by_their_numbers(void **state)
 {
     (void)state;
     struct lab_result *result = make_result(1, 3);
@@ -75,7 +75,7 @@ static void test_few_nodes_stand_by_their_numbers(void **state)
     lab_result_destroy(result);
 }
 
-static void test_many_nodes_stand_by_their_loads_and_add_up_to_all(void **state)
+static void test_many_nodes_are_sorted_by_their_loads_and_add_up_to_all(void **state)
 {
     (void)state;
     struct lab_result *result = make_result(2, 100);
@@ -165,8 +165,8 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_few_nodes_stand_by_their_numbers),
-        cmocka_unit_test(test_many_nodes_stand_by_their_loads_and_add_up_to_all),
+        cmocka_unit_test(test_few_nodes_are_sorted_by_their_numbers),
+        cmocka_unit_test(test_many_nodes_are_sorted_by_their_loads_and_add_up_to_all),
         cmocka_unit_test(test_result_without_several_nodes_says_why),
         cmocka_unit_test(test_nodes_that_hold_nothing_have_no_bars),
         cmocka_unit_test(test_layout_has_no_overlap_and_no_clipping),

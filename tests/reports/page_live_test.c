@@ -122,7 +122,7 @@ static void test_corner_offers_each_setting_of_the_run_and_labels_stay_text(void
     lab_result_destroy(result);
 }
 
-static void test_corner_of_identifiers_alone_is_left_out(void **state)
+static void test_corner_of_a_run_of_identifiers_is_left_out(void **state)
 {
     (void)state;
     struct lab_result *result = result_with(7, 160, NULL);
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(test_corner_begins_with_the_run),
         cmocka_unit_test(test_corner_without_a_probabilistic_strategy_begins_with_9_and_40),
         cmocka_unit_test(test_corner_offers_each_setting_of_the_run_and_labels_stay_text),
-        cmocka_unit_test(test_corner_of_identifiers_alone_is_left_out),
+        cmocka_unit_test(test_corner_of_a_run_of_identifiers_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

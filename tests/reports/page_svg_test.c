@@ -311,7 +311,7 @@ static void test_markup_stays_text(void **state)
     report_arena_free(&arena);
 }
 
-static void test_text_beyond_its_room_is_told_as_it_was_cut(void **state)
+static void test_text_beyond_its_room_is_reported_as_truncated(void **state)
 {
     struct report_arena arena;
     report_arena_init(&arena);
@@ -593,7 +593,7 @@ int main(void)
         cmocka_unit_test(test_chart_of_each_case_is_all_there),
         cmocka_unit_test(test_chart_without_a_title_begins_at_the_top),
         cmocka_unit_test(test_markup_stays_text),
-        cmocka_unit_test(test_text_beyond_its_room_is_told_as_it_was_cut),
+        cmocka_unit_test(test_text_beyond_its_room_is_reported_as_truncated),
         cmocka_unit_test(test_chart_without_memory_or_room_fails),
         cmocka_unit_test(test_light_colours_and_fonts_are_those_of_the_charts),
         cmocka_unit_test(test_dark_colours_are_whole_and_can_be_read),

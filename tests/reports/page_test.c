@@ -317,7 +317,7 @@ static void test_rows_read_to_be_counted_are_no_cost_per_1000_rows(void **state)
     lab_result_destroy(result);
 }
 
-static void test_page_tells_what_was_asked_and_how_to_run_it_again(void **state)
+static void test_page_shows_what_was_asked_and_how_to_run_it_again(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -510,7 +510,7 @@ int main(void)
         cmocka_unit_test(test_markup_of_a_user_stays_text),
         cmocka_unit_test(test_table_has_the_figures_in_full_and_marks_the_chosen),
         cmocka_unit_test(test_rows_read_to_be_counted_are_no_cost_per_1000_rows),
-        cmocka_unit_test(test_page_tells_what_was_asked_and_how_to_run_it_again),
+        cmocka_unit_test(test_page_shows_what_was_asked_and_how_to_run_it_again),
         cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),

@@ -28,7 +28,7 @@ static char *dump(size_t index)
     return text;
 }
 
-static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
+static void test_reads_of_few_partitions_are_on_a_linear_axis(void **state)
 {
     (void)state;
     char *text = dump(1);
@@ -74,7 +74,7 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
     free(text);
 }
 
-static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
+static void test_reads_of_many_partitions_are_on_a_log_axis(void **state)
 {
     (void)state;
     char *text = dump(4);
@@ -199,8 +199,8 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_of_few_partitions_stand_on_a_linear_axis),
-        cmocka_unit_test(test_reads_of_many_partitions_stand_on_a_log_axis),
+        cmocka_unit_test(test_reads_of_few_partitions_are_on_a_linear_axis),
+        cmocka_unit_test(test_reads_of_many_partitions_are_on_a_log_axis),
         cmocka_unit_test(test_bars_of_each_case_hold_all_reads),
         cmocka_unit_test(test_hint_of_a_bar_counts_its_reads_exactly),
         cmocka_unit_test(test_result_without_reads_says_why),

@@ -49,7 +49,7 @@ static struct lab_result *counted(size_t strategies)
     return result;
 }
 
-static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
+static void test_answer_sizes_and_figures_are_in_one_chart(void **state)
 {
     (void)state;
     struct lab_result *result = counted(2);
@@ -202,7 +202,7 @@ static void test_layout_has_the_size_of_a_preview_and_fonts_that_can_be_read(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answer_sizes_and_figures_stand_in_one_chart),
+        cmocka_unit_test(test_answer_sizes_and_figures_are_in_one_chart),
         cmocka_unit_test(test_of_many_the_best_six_are_shown_in_order),
         cmocka_unit_test(test_unit_is_that_of_the_limit_that_is_passed),
         cmocka_unit_test(test_without_limits_none_is_chosen_and_nothing_counts_as_above),

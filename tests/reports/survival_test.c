@@ -55,7 +55,7 @@ static struct bk_strategy probabilistic(uint32_t bits, uint64_t threshold)
     return out;
 }
 
-static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
+static void test_curve_of_few_sizes_is_described_step_by_step(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("steps", "synthetic");
@@ -109,7 +109,7 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
     lab_result_destroy(result);
 }
 
-static void test_limit_far_from_the_sizes_is_told_and_not_drawn(void **state)
+static void test_limit_far_from_the_sizes_is_reported_and_not_drawn(void **state)
 {
     (void)state;
     const struct {
@@ -281,7 +281,7 @@ static void test_distribution_of_each_kind_is_the_exact_one(void **state)
     lab_result_destroy(result);
 }
 
-static void test_distribution_stands_only_where_it_holds_and_once(void **state)
+static void test_distribution_is_shown_only_where_it_holds_and_once(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("distributions", "synthetic");
@@ -395,7 +395,7 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
 }
 
 /* A name is next to its own line: nearer to it than to any other line, or at least within reach. */
-static void test_name_beside_a_line_touches_nothing(void **state)
+static void test_name_next_to_a_line_touches_nothing(void **state)
 {
     struct report_typesetter *typesetter = *state;
     struct lab_result *result = fixture_five();
@@ -420,16 +420,16 @@ int main(int count, char **arguments)
 {
     is_each_refused = count > 1 && strcmp(arguments[1], "all") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_curve_of_few_sizes_is_told_step_by_step),
-        cmocka_unit_test(test_limit_far_from_the_sizes_is_told_and_not_drawn),
+        cmocka_unit_test(test_curve_of_few_sizes_is_described_step_by_step),
+        cmocka_unit_test(test_limit_far_from_the_sizes_is_reported_and_not_drawn),
         cmocka_unit_test(test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points),
         cmocka_unit_test(test_points_left_out_lie_within_the_tolerance),
         cmocka_unit_test(test_distribution_of_each_kind_is_the_exact_one),
-        cmocka_unit_test(test_distribution_stands_only_where_it_holds_and_once),
+        cmocka_unit_test(test_distribution_is_shown_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
-        cmocka_unit_test(test_name_beside_a_line_touches_nothing),
+        cmocka_unit_test(test_name_next_to_a_line_touches_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

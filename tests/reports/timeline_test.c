@@ -114,7 +114,7 @@ static void test_timeline_without_a_limit_of_rows_is_in_bytes(void **state)
     lab_result_destroy(result);
 }
 
-static void test_slice_tells_its_time_and_sizes(void **state)
+static void test_slice_shows_its_time_and_sizes(void **state)
 {
     (void)state;
     struct lab_result *result = two_slices();
@@ -271,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timeline_shows_the_sizes_of_each_slice),
         cmocka_unit_test(test_timeline_without_a_limit_of_rows_is_in_bytes),
-        cmocka_unit_test(test_slice_tells_its_time_and_sizes),
+        cmocka_unit_test(test_slice_shows_its_time_and_sizes),
         cmocka_unit_test(test_stretch_names_no_more_than_it_needs),
         cmocka_unit_test(test_time_axis_of_any_length_has_few_numbers_in_order),
         cmocka_unit_test(test_time_axis_names_the_moments_where_it_says),

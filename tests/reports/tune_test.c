@@ -48,7 +48,7 @@ static void check_dump(const struct report_chart *chart, const char *wanted)
     free(text);
 }
 
-static void test_heatmap_is_told_tile_by_tile(void **state)
+static void test_heatmap_is_described_tile_by_tile(void **state)
 {
     (void)state;
     static const char *const bits[] = {"8", "9"}, *const thresholds[] = {"40", "80", "160"};
@@ -82,7 +82,7 @@ static void test_heatmap_is_told_tile_by_tile(void **state)
     report_arena_free(&arena);
 }
 
-static void test_front_is_told_spot_by_spot(void **state)
+static void test_front_is_described_spot_by_spot(void **state)
 {
     (void)state;
     fixture_front_begin(&front);
@@ -191,7 +191,7 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
 
 /* All tiles have the same text, so either all of them show it, including the recommended one, or none
  * does. */
-static void test_number_of_the_recommended_tile_stands_inside_its_ring(void **state)
+static void test_number_of_the_recommended_tile_is_inside_its_ring(void **state)
 {
     for (size_t columns = 1; columns <= 30; columns++) {
         struct report_heatmap_cell cells[30 * 30];
@@ -371,7 +371,7 @@ static void test_heatmap_of_equal_values_says_so_and_has_no_scale(void **state)
     }
 }
 
-static void test_names_of_a_front_stand_or_are_counted(void **state)
+static void test_names_of_a_front_are_shown_or_counted(void **state)
 {
     for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
         struct report_arena arena;
@@ -605,16 +605,16 @@ static void test_file_made_twice_is_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heatmap_is_told_tile_by_tile),
-        cmocka_unit_test(test_front_is_told_spot_by_spot),
+        cmocka_unit_test(test_heatmap_is_described_tile_by_tile),
+        cmocka_unit_test(test_front_is_described_spot_by_spot),
         cmocka_unit_test(test_values_are_short_and_never_0_for_what_is_not),
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
-        cmocka_unit_test(test_number_of_the_recommended_tile_stands_inside_its_ring),
+        cmocka_unit_test(test_number_of_the_recommended_tile_is_inside_its_ring),
         cmocka_unit_test(test_line_around_what_holds_may_claim_less),
         cmocka_unit_test(test_regions_are_named_and_parted),
         cmocka_unit_test(test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not),
         cmocka_unit_test(test_heatmap_of_equal_values_says_so_and_has_no_scale),
-        cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
+        cmocka_unit_test(test_names_of_a_front_are_shown_or_counted),
         cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
         cmocka_unit_test(test_stairs_out_of_a_strip_are_dashed),
         cmocka_unit_test(test_line_runs_around_what_holds),

@@ -37,7 +37,7 @@ static void fill(uint8_t *bytes, size_t size)
 
 /* A block of n literals has a token and the n bytes for n < 15, and one byte more up to 269. The length and
  * the CRC take 4 bytes each. */
-static void test_literals_stand_as_they_are(void **state)
+static void test_literals_are_unchanged(void **state)
 {
     (void)state;
     assert_int_equal(compressed(&usual, NULL, 0), 0);
@@ -83,7 +83,7 @@ static void test_chunks_know_nothing_of_each_other(void **state)
 
 /* A bound of 16384 corresponds to min_compress_ratio 1; a last chunk shorter than the bound is padded to
  * it. */
-static void test_what_does_not_compress_stands_uncompressed(void **state)
+static void test_what_does_not_compress_is_stored_uncompressed(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(CHUNK + 100);
@@ -105,10 +105,10 @@ static void test_what_does_not_compress_stands_uncompressed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_literals_stand_as_they_are),
+        cmocka_unit_test(test_literals_are_unchanged),
         cmocka_unit_test(test_zeros_are_one_match_a_chunk),
         cmocka_unit_test(test_chunks_know_nothing_of_each_other),
-        cmocka_unit_test(test_what_does_not_compress_stands_uncompressed),
+        cmocka_unit_test(test_what_does_not_compress_is_stored_uncompressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

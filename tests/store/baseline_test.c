@@ -60,7 +60,7 @@ static void test_database_that_is_not_there_holds_none(void **state)
     folder_remove(&folder);
 }
 
-static void test_new_baseline_takes_the_place_of_the_old_one_alone(void **state)
+static void test_new_baseline_replaces_only_the_old_one(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -183,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_baselines_saved_and_loaded_are_equal),
         cmocka_unit_test(test_database_that_is_not_there_holds_none),
-        cmocka_unit_test(test_new_baseline_takes_the_place_of_the_old_one_alone),
+        cmocka_unit_test(test_new_baseline_replaces_only_the_old_one),
         cmocka_unit_test(test_deleted_run_takes_its_baseline_along),
         cmocka_unit_test(test_one_of_several_that_fails_leaves_all_as_they_were),
         cmocka_unit_test(test_values_that_no_baseline_has_are_damage),

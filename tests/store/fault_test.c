@@ -122,7 +122,7 @@ static void test_one_failed_write_leaves_all_or_nothing(void **state)
 }
 
 /* A journal without its database would be applied to the next database with that name. */
-static void test_broken_disk_leaves_no_journal_alone(void **state)
+static void test_broken_disk_leaves_no_journal_without_database(void **state)
 {
     (void)state;
     fail_in_turn(FAULT_WRITE, SQLITE_IOERR_WRITE, true, 0, 3, 1, 100000);
@@ -145,7 +145,7 @@ static void test_failed_sync_leaves_all_or_nothing(void **state)
 
 /* The message is that of the system. The store reads the file's first bytes without SQLite, which does not
  * know the cause of such a failure. */
-static void test_failed_read_is_told(void **state)
+static void test_failed_read_is_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -283,10 +283,10 @@ int main(void)
         cmocka_unit_test(test_disk_full_in_a_new_database_leaves_all_or_nothing),
         cmocka_unit_test(test_disk_full_in_an_old_database_leaves_all_or_nothing),
         cmocka_unit_test(test_one_failed_write_leaves_all_or_nothing),
-        cmocka_unit_test(test_broken_disk_leaves_no_journal_alone),
+        cmocka_unit_test(test_broken_disk_leaves_no_journal_without_database),
         cmocka_unit_test(test_disk_full_in_a_large_run_leaves_all_or_nothing),
         cmocka_unit_test(test_failed_sync_leaves_all_or_nothing),
-        cmocka_unit_test(test_failed_read_is_told),
+        cmocka_unit_test(test_failed_read_is_reported),
         cmocka_unit_test(test_database_that_may_not_grow_is_full),
         cmocka_unit_test(test_killed_writer_leaves_whole_runs),
         cmocka_unit_test(test_writer_killed_in_a_write_leaves_whole_runs),

@@ -73,7 +73,7 @@ static void assert_each_is_damage(const struct folder *folder, const struct lab_
     }
 }
 
-static void test_clients_of_identifiers_come_back(void **state)
+static void test_clients_of_identifiers_are_restored(void **state)
 {
     (void)state;
     static const char *const edits[] = {
@@ -110,7 +110,7 @@ static void test_clients_of_identifiers_come_back(void **state)
     folder_remove(&folder);
 }
 
-static void test_what_was_observed_comes_back(void **state)
+static void test_what_was_observed_is_restored(void **state)
 {
     (void)state;
     static const char *const edits[] = {
@@ -134,7 +134,7 @@ static void test_what_was_observed_comes_back(void **state)
     folder_remove(&folder);
 }
 
-static void test_names_of_settings_come_back(void **state)
+static void test_names_of_settings_are_restored(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -167,7 +167,7 @@ static void test_names_of_settings_come_back(void **state)
 }
 
 /* The first two are stored as TEXT, and the greater one sorts first as text. */
-static void test_sizes_of_more_than_63_bits_come_back(void **state)
+static void test_sizes_of_more_than_63_bits_are_restored(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {UINT64_C(9300000000000000000), UINT64_C(18446744073709551615), 5};
@@ -193,10 +193,10 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clients_of_identifiers_come_back),
-        cmocka_unit_test(test_what_was_observed_comes_back),
-        cmocka_unit_test(test_names_of_settings_come_back),
-        cmocka_unit_test(test_sizes_of_more_than_63_bits_come_back),
+        cmocka_unit_test(test_clients_of_identifiers_are_restored),
+        cmocka_unit_test(test_what_was_observed_is_restored),
+        cmocka_unit_test(test_names_of_settings_are_restored),
+        cmocka_unit_test(test_sizes_of_more_than_63_bits_are_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

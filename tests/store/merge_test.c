@@ -135,7 +135,7 @@ static void assert_loads(const char *path, int64_t run, uint64_t bins)
     lab_result_destroy(expected);
 }
 
-static void test_runs_are_numbered_anew_behind_those_that_are_there(void **state)
+static void test_runs_are_numbered_again_behind_those_that_are_there(void **state)
 {
     (void)state;
     struct stand stand = stand_make();
@@ -477,7 +477,7 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_table_goes_along),
-        cmocka_unit_test(test_runs_are_numbered_anew_behind_those_that_are_there),
+        cmocka_unit_test(test_runs_are_numbered_again_behind_those_that_are_there),
         cmocka_unit_test(test_run_that_was_stored_twice_comes_twice),
         cmocka_unit_test(test_parts_that_overlap_unite_in_any_order),
         cmocka_unit_test(test_job_with_two_digests_is_refused),

@@ -188,7 +188,7 @@ static void assert_log_refused_untouched(const struct folder *folder, const char
     free(after);
 }
 
-static void test_log_beside_a_refused_database_stays(void **state)
+static void test_log_next_to_a_refused_database_stays(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -271,7 +271,7 @@ static void test_link_to_nowhere_is_followed(void **state)
 }
 
 /* Queries on a database that the first run has not created yet. */
-static void test_database_that_is_still_to_come_holds_nothing(void **state)
+static void test_database_that_does_not_exist_yet_has_nothing(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -609,12 +609,12 @@ int main(void)
         cmocka_unit_test(test_place_that_holds_no_file_is_refused),
         cmocka_unit_test(test_database_of_another_version_is_refused_untouched),
         cmocka_unit_test(test_database_of_another_program_is_refused_untouched),
-        cmocka_unit_test(test_log_beside_a_refused_database_stays),
+        cmocka_unit_test(test_log_next_to_a_refused_database_stays),
         cmocka_unit_test(test_newer_version_in_the_log_is_refused),
         cmocka_unit_test(test_log_that_gives_the_database_away_is_refused),
         cmocka_unit_test(test_place_that_is_taken_meanwhile_is_refused),
         cmocka_unit_test(test_link_to_nowhere_is_followed),
-        cmocka_unit_test(test_database_that_is_still_to_come_holds_nothing),
+        cmocka_unit_test(test_database_that_does_not_exist_yet_has_nothing),
         cmocka_unit_test(test_log_of_a_killed_writer_is_read),
         cmocka_unit_test(test_locked_database_is_an_error_after_the_patience),
         cmocka_unit_test(test_lock_that_passes_is_waited_for),

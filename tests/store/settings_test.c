@@ -180,7 +180,7 @@ static int64_t save(struct store *store, const struct lab_result *result)
     return info.run;
 }
 
-static void test_each_setting_is_stored_and_comes_back(void **state)
+static void test_each_setting_is_stored_and_is_restored(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -251,7 +251,7 @@ static void test_each_setting_of_the_parser_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_setting_is_stored_and_comes_back),
+        cmocka_unit_test(test_each_setting_is_stored_and_is_restored),
         cmocka_unit_test(test_each_setting_of_the_parser_is_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 #define ALL ((1u << SWEEP_JOBS) - 1)
 
-static void test_jobs_are_kept_once_and_told_in_order(void **state)
+static void test_jobs_are_kept_once_and_reported_in_order(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -277,7 +277,7 @@ static bool refuse_failed(void *context, uint64_t job, struct sim_error *error)
     return sim_fail(error, SIM_ERROR_CHECK, "one failed; stop");
 }
 
-static void test_visitor_is_told_each_figure_in_order(void **state)
+static void test_visitor_receives_each_figure_in_order(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -343,7 +343,7 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jobs_are_kept_once_and_told_in_order),
+        cmocka_unit_test(test_jobs_are_kept_once_and_reported_in_order),
         cmocka_unit_test(test_other_digest_of_a_job_is_refused),
         cmocka_unit_test(test_sweep_of_another_version_is_refused),
         cmocka_unit_test(test_two_programs_at_one_sweep_do_each_job_once),
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test(test_database_that_is_taken_away_is_an_error),
         cmocka_unit_test(test_full_disk_keeps_a_batch_whole_or_not_at_all),
         cmocka_unit_test(test_killed_sweeps_end_whole),
-        cmocka_unit_test(test_visitor_is_told_each_figure_in_order),
+        cmocka_unit_test(test_visitor_receives_each_figure_in_order),
         cmocka_unit_test(test_list_folds_the_runs_of_a_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void assert_states(struct store *store, int64_t run, const char *expected
     store_snapshots_free(states, count);
 }
 
-static void test_unfinished_run_comes_back_as_it_was_told(void **state)
+static void test_unfinished_run_is_loaded_as_it_was_stored(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -82,7 +82,7 @@ static void test_unfinished_run_comes_back_as_it_was_told(void **state)
     folder_remove(&folder);
 }
 
-static void test_run_is_dropped_by_its_own_attempt_alone(void **state)
+static void test_run_is_dropped_only_by_its_own_attempt(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -151,7 +151,7 @@ static void assert_not_loaded(struct store *store, int64_t run, const char *word
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_run_under_way_is_named_to_who_asks_for_it(void **state)
+static void test_run_under_way_is_named_when_it_is_requested(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -195,7 +195,7 @@ static void test_run_that_cannot_begin_has_no_number(void **state)
     folder_remove(&folder);
 }
 
-static void test_run_that_was_taken_over_is_not_changed_by_who_had_it(void **state)
+static void test_run_that_was_taken_over_is_not_changed_by_its_former_owner(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -265,12 +265,12 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unfinished_run_comes_back_as_it_was_told),
-        cmocka_unit_test(test_run_is_dropped_by_its_own_attempt_alone),
+        cmocka_unit_test(test_unfinished_run_is_loaded_as_it_was_stored),
+        cmocka_unit_test(test_run_is_dropped_only_by_its_own_attempt),
         cmocka_unit_test(test_states_take_the_place_of_those_that_they_hold),
-        cmocka_unit_test(test_run_under_way_is_named_to_who_asks_for_it),
+        cmocka_unit_test(test_run_under_way_is_named_when_it_is_requested),
         cmocka_unit_test(test_run_that_cannot_begin_has_no_number),
-        cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_who_had_it),
+        cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_its_former_owner),
         cmocka_unit_test(test_state_that_cannot_be_written_leaves_the_older_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

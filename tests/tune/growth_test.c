@@ -24,7 +24,7 @@ static void assert_near(double actual, double wanted, double relative)
         fail_msg("%.17g, wanted %.17g", actual, wanted);
 }
 
-static void test_weeks_that_grow_tell_their_growth(void **state)
+static void test_weeks_that_grow_show_their_growth(void **state)
 {
     (void)state;
     uint64_t weeks[WEEKS];
@@ -99,7 +99,7 @@ static void test_a_trace_is_read_by_weeks_from_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weeks_that_grow_tell_their_growth),
+        cmocka_unit_test(test_weeks_that_grow_show_their_growth),
         cmocka_unit_test(test_few_weeks_and_weeks_that_fluctuate_or_shrink_do_not_grow),
         cmocka_unit_test(test_rows_and_rate_reach_what_a_sum_reaches),
         cmocka_unit_test(test_a_trace_is_read_by_weeks_from_its_end),

@@ -281,7 +281,7 @@ static void test_race_of_clear_cases_names_each(void **state)
 
 /* A product of the ratios share / risk is compared with 1 / chance; one seed with share 0 clears the
  * setting. */
-static void test_hopeless_shares_are_told_by_their_product(void **state)
+static void test_hopeless_shares_are_reported_by_their_product(void **state)
 {
     static const struct {
         double shares[3];
@@ -466,7 +466,7 @@ int main(void)
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
-        cmocka_unit_test(test_hopeless_shares_are_told_by_their_product),
+        cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
         cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),

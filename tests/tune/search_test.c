@@ -174,7 +174,7 @@ static void test_risk_that_is_taken_exactly_holds(void **state)
     assert_int_equal(tune_fit_thresholds(&less, 2).last, 5);
 }
 
-static void test_no_risk_leaves_0_bits_alone(void **state)
+static void test_no_risk_leaves_only_0_bits(void **state)
 {
     (void)state;
     /* 2^-100000 underflows in a double, but a partition that ends by chance still has a risk above 0. */
@@ -191,7 +191,7 @@ static void test_no_risk_leaves_0_bits_alone(void **state)
     assert_true(fit.first == 7 && fit.last == 7 && fit.best_risk == 0);
 }
 
-static void test_chances_without_a_threshold_are_told(void **state)
+static void test_chances_without_a_threshold_are_reported(void **state)
 {
     (void)state;
     const struct tune_goal goal = {12000, 32000, 0.003};
@@ -291,8 +291,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_search_of_published_limits_is_what_a_scan_finds),
         cmocka_unit_test(test_search_of_every_number_is_what_a_scan_finds),
         cmocka_unit_test(test_risk_that_is_taken_exactly_holds),
-        cmocka_unit_test(test_no_risk_leaves_0_bits_alone),
-        cmocka_unit_test(test_chances_without_a_threshold_are_told),
+        cmocka_unit_test(test_no_risk_leaves_only_0_bits),
+        cmocka_unit_test(test_chances_without_a_threshold_are_reported),
         cmocka_unit_test(test_long_lists_are_cut_at_the_dearest),
         cmocka_unit_test(test_search_of_huge_limits_takes_a_moment),
     };

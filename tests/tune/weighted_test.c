@@ -243,7 +243,7 @@ static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
 
 /* For small rows: compared with the exact value for one size, and with the core's partitions for two sizes.
  * The bound is about twice as high. */
-static void test_small_rows_of_known_sizes_are_about_as_told(void **state)
+static void test_small_rows_of_known_sizes_are_about_as_declared(void **state)
 {
     (void)state;
     const struct tune_weighted same = {1000, 20, 10}, two = {10000, 5, 0};
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(test_quantile_is_the_least_that_reaches),
         cmocka_unit_test(test_rows_of_one_size_follow_the_distribution),
         cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
-        cmocka_unit_test(test_small_rows_of_known_sizes_are_about_as_told),
+        cmocka_unit_test(test_small_rows_of_known_sizes_are_about_as_declared),
         cmocka_unit_test(test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

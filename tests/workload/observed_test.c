@@ -477,7 +477,7 @@ static void test_texts_cut_or_altered_anywhere_are_read_or_refused(void **state)
     close(descriptor);
 }
 
-static void test_reading_stops_when_it_is_told_to(void **state)
+static void test_reading_stops_on_request(void **state)
 {
     (void)state;
     static const char text[] = HEADER MESSAGES("\"a\"", "61", "1", "1", "1");
@@ -506,7 +506,7 @@ int main(void)
         cmocka_unit_test(test_broken_files_are_refused_with_line_and_cure),
         cmocka_unit_test(test_damaged_files_are_refused),
         cmocka_unit_test(test_texts_cut_or_altered_anywhere_are_read_or_refused),
-        cmocka_unit_test(test_reading_stops_when_it_is_told_to),
+        cmocka_unit_test(test_reading_stops_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,7 +300,7 @@ static void test_spikes_of_so_many_keys_strike_exactly_these(void **state)
     }
 }
 
-static void test_spikes_multiply_the_rate_of_struck_keys_alone(void **state)
+static void test_spikes_multiply_the_rate_of_struck_keys_only(void **state)
 {
     (void)state;
     enum { KEYS = 200 };
@@ -369,7 +369,7 @@ int main(void)
         cmocka_unit_test(test_daily_curve_and_bursts_together_keep_the_mean),
         cmocka_unit_test(test_spikes_strike_their_share_of_the_keys),
         cmocka_unit_test(test_spikes_of_so_many_keys_strike_exactly_these),
-        cmocka_unit_test(test_spikes_multiply_the_rate_of_struck_keys_alone),
+        cmocka_unit_test(test_spikes_multiply_the_rate_of_struck_keys_only),
         cmocka_unit_test(test_spikes_beyond_the_end_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,7 @@ static void test_files_as_people_bring_them_give_their_rows(void **state)
     check_cases(cases, COUNT(cases));
 }
 
-static void test_files_that_are_wrong_tell_place_and_cure(void **state)
+static void test_files_that_are_wrong_show_place_and_cure(void **state)
 {
     static const struct file_case cases[] = {
         {"t,u\n2026-01-01,a,b\n", COLUMNS("t", "u", NULL),
@@ -352,7 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_as_people_bring_them_give_their_rows),
-        cmocka_unit_test(test_files_that_are_wrong_tell_place_and_cure),
+        cmocka_unit_test(test_files_that_are_wrong_show_place_and_cure),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
         cmocka_unit_test(test_folder_is_read_in_order_of_names),
         cmocka_unit_test(test_sort_gives_time_order_and_keeps_ties),

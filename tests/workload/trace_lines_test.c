@@ -127,7 +127,7 @@ static void test_lines_stay_in_memory_where_no_file_can_be_made(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-static void test_lines_tell_of_a_full_disk(void **state)
+static void test_lines_report_a_full_disk(void **state)
 {
     struct rlimit before, little;
     struct sim_error error = {.class = SIM_ERROR_NONE};
@@ -157,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_come_key_by_key_as_they_were_put),
         cmocka_unit_test(test_lines_stay_in_memory_where_no_file_can_be_made),
-        cmocka_unit_test(test_lines_tell_of_a_full_disk),
+        cmocka_unit_test(test_lines_report_a_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ def drive(agent, database):
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("of", [0, 10])
-def test_every_acknowledged_row_is_stored_in_the_bucket_that_was_told(name, of):
+def test_every_acknowledged_row_is_stored_in_the_bucket_that_was_reported(name, of):
     database, clock, draws = Database(of), Clock(), random.Random(7)
     agent = bk.Agent(CONFIGS[name], clock=clock)
     acknowledged = buckets = 0

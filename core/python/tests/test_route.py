@@ -27,7 +27,7 @@ def test_a_row_is_placed_and_counted():
     assert buckets == [0, 0, 0, 1, 1] and state == bk.KeyState(bucket=2, last_change_ns=4)
 
 
-def test_a_route_tells_how_long_it_holds():
+def test_a_route_says_how_long_it_is_valid():
     route = bk.Strategy.calendar(bk.Calendar.DAY).route(bk.KeyState(), bk.Row(time_ns=25 * HOUR))
     assert (route.bucket, route.from_ns, route.until_ns, route.scope) == (1, 24 * HOUR, 48 * HOUR, bk.Scope.RANGE)
     assert bk.Strategy.hash(16).route(bk.KeyState(), bk.Row(id=3)).scope is bk.Scope.ROW

@@ -78,7 +78,7 @@ def test_a_number_that_does_not_fit_is_refused():
         bk.Strategy.count(7).route(bk.KeyState(), bk.Row(sequence=1 << 64))
 
 
-def test_an_error_tells_its_status_and_text():
+def test_an_error_has_its_status_and_text():
     with pytest.raises(bk.BucketingError, match="threshold must be at least 1") as caught:
         bk.Strategy.probabilistic(9, 0)
     assert caught.value.status == "BK_ERROR_THRESHOLD"
