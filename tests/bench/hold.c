@@ -79,7 +79,7 @@ INLINED int64_t draw_ns(struct sim_random *random, enum hold_gaps gaps)
     }
 }
 
-/* Inlined for each queue with a known rival, so that no call goes through a pointer. */
+/* Inlined for each queue: the compiler then knows *rival and calls its functions directly. */
 INLINED void hold_on(const struct rival *rival, struct hold *hold, uint64_t holds)
 {
     struct sim_random random = hold->random;

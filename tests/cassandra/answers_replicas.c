@@ -419,7 +419,7 @@ static void check_reply(struct answers *model, uint64_t tag, uint64_t slot)
     MODEL_RULE(model->run, reply.saw_older == due->saw_older && reply.bucket == due->bucket, "older",
                "a read saw an older row, or saw none");
     MODEL_RULE(model->run, reply.counter == due->counter, "counter",
-               "a counter is told as %" PRId64 ", and not %" PRId64, reply.counter, due->counter);
+               "a counter is reported as %" PRId64 ", and not %" PRId64, reply.counter, due->counter);
     MODEL_RULE(model->run, reply.columns_mask == due->columns_mask, "columns", "a read finds other columns");
     for (uint32_t i = 0; i < CASS_COLUMNS; i++)
         MODEL_RULE(model->run, !(due->columns_mask >> i & 1) || reply.columns[i] == due->columns[i],

@@ -179,7 +179,8 @@ void paxos_history_proposed(struct paxos_history *history, const struct proposal
     if (history->run->is_broken)
         return;
     MODEL_RULE(history->run, is_as_asked(asked, proposal), "value",
-               "a proposal has not the value of update %u, or another timestamp than its own", (unsigned)tag);
+               "a proposal lacks the value of update %u, or has another timestamp than its own",
+               (unsigned)tag);
     MODEL_RULE(history->run, is_end(history, asked, proposal), "ttl",
                "a proposal of update %u ends at another time", (unsigned)tag);
 }
@@ -222,7 +223,7 @@ void paxos_history_chosen(struct paxos_history *history, uint32_t key, const str
     }
     const struct image *before = &order->values[order->count].row;
     MODEL_RULE(history->run, !asked->is_surely_not, "refused",
-               "update %u was told as not applied, and takes place", (unsigned)tag);
+               "update %u was reported as not applied, but takes effect", (unsigned)tag);
     MODEL_RULE(history->run, held(asked, before, now_of(history)), "condition",
                "update %u takes place, and its condition does not hold", (unsigned)tag);
     asked->position = ++order->count;
@@ -323,20 +324,20 @@ static void told_update(struct paxos_history *history, struct asked *asked, uint
     if (is_ok && asked->reply.applied) {
         history->applied++;
         MODEL_RULE(history->run, !is_linear || asked->position != 0, "applied",
-                   "update %u was told as applied, and was not chosen", (unsigned)tag);
+                   "update %u was reported as applied, but was not chosen", (unsigned)tag);
         MODEL_RULE(history->run, paxos_history_is_enough(history, tag, asked->had_it), "level",
-                   "update %u was told as applied at %s, and replicas %#x have it", (unsigned)tag,
+                   "update %u was reported as applied at %s, but only replicas %#x have it", (unsigned)tag,
                    cass_consistency_name(asked->statement.consistency), (unsigned)asked->had_it);
     } else if (is_ok) {
         history->refused++;
         MODEL_RULE(history->run, !is_linear || asked->is_doubled || asked->position == 0, "refused",
-                   "update %u was told as not applied, and took place", (unsigned)tag);
+                   "update %u was reported as not applied, but took effect", (unsigned)tag);
         MODEL_RULE(history->run, !is_linear || asked->is_doubled || fits(history, asked), "row",
-                   "update %u was refused by a row that never stood there then", (unsigned)tag);
+                   "update %u was refused by a row that was not current then", (unsigned)tag);
         asked->is_surely_not = !asked->is_doubled;
     } else if (asked->reply.result == CASS_UNAVAILABLE) {
         MODEL_RULE(history->run, !is_v2 || asked->position == 0, "unavailable",
-                   "update %u was told as unavailable, and took place", (unsigned)tag);
+                   "update %u was reported as unavailable, but took effect", (unsigned)tag);
         asked->is_surely_not = asked->position == 0 && !asked->is_doubled;
     }
 }
@@ -353,7 +354,7 @@ void paxos_history_told(struct paxos_history *history, uint64_t tag, const struc
     } else if (reply->result == CASS_OK) {
         history->read++;
         MODEL_RULE(history->run, !history->keys[asked->key].is_linear || fits(history, asked), "read",
-                   "read %u found a row that never stood there then", (unsigned)tag);
+                   "read %u found a row that was not current then", (unsigned)tag);
     }
 }
 

@@ -31,7 +31,7 @@ struct tally {
     uint64_t extensions, line_rolls, lookups, crashes, late_rows, future_rows; /* guarded only */
 };
 
-/* Guarded: a row that was put, as far as is known. */
+/* Guarded: a row that an agent has put; its acknowledgement may be missing. */
 struct placed {
     int64_t time_ns, bucket;
     bool is_acknowledged, fires;
@@ -41,10 +41,10 @@ struct world_key {
     bool state_exists, lock_exists;
     int64_t state[BK_COLUMN_COUNT], lock[2], total;
     uint64_t rolls;
-    int64_t dates[DATES_MAX]; /* of the changes that were stored */
+    int64_t dates[DATES_MAX]; /* dates of the changes that were stored */
     size_t date_count;
-    int64_t latest_ns, lines_ns[BUCKETS_MAX]; /* with a greatest age: of all rows; see check_lines() */
-    int64_t lock_until[AGENTS_MAX];           /* as each agent last requested it */
+    int64_t latest_ns, lines_ns[BUCKETS_MAX]; /* with a greatest age: times of rows; see check_lines() */
+    int64_t lock_until[AGENTS_MAX];           /* the end of the lock that each agent requested last */
     /* Guarded: the table of starts, the starts as they were committed, and a counter for each bucket. */
     bool has_start[BUCKETS_MAX];
     int64_t starts[BUCKETS_MAX], committed[BUCKETS_MAX], totals[BUCKETS_MAX];
@@ -83,7 +83,8 @@ struct world {
     bool is_frozen; /* no time passes */
     int agent_count;
     uint64_t key_count, reads_of_8;
-    bool rows_are_ahead; /* guarded: each row by the whole bound, from a clock that is ahead by the bound */
+    bool rows_are_ahead; /* guarded: rows are a bound ahead of their agent's clock, which is a bound ahead too
+                          */
     struct world_agent agents[AGENTS_MAX];
     struct world_key keys[KEYS_GUARDED];
     struct {

@@ -28,15 +28,15 @@ BK_BEGIN
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
     X(BK_ERROR_AGE, "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted " \
-                    "have one; agents and histories refuse it of count, and no later era may begin one")     \
+                    "have one; count with agents or eras has none, and a later era cannot introduce one")    \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \
     X(BK_ERROR_RANGE, "a range must end after it begins, and lateness must not be negative")                 \
     X(BK_ERROR_COORDINATION, "only the probabilistic and the weighted strategy can be coordinated")          \
     X(BK_ERROR_SOURCE,                                                                                       \
-      "only count has a source of numbers: a lease of at least 1, or a count of rows after "                 \
-      "some rows or some time")                                                                              \
+      "only count has a source of numbers; a lease has at least 1 number, and counting rows needs an "       \
+      "interval in rows or time")                                                                            \
     X(BK_ERROR_LEAD, "the lead must not be negative")                                                        \
     X(BK_ERROR_CACHE, "a cache needs at least one entry and a time to live that is not negative")            \
     X(BK_ERROR_OPERATIONS, "the number of operations must be from 1 to 65535")                               \
@@ -49,8 +49,9 @@ BK_BEGIN
     X(BK_ERROR_OPERATION, "the operation waits for no outcome")                                              \
     X(BK_ERROR_ERAS, "a history has from 1 to 8 eras")                                                       \
     X(BK_ERROR_ERA_TIME, "a change of settings must come later than the one before")                         \
-    X(BK_ERROR_ERA_KIND, "count, probabilistic and weighted can only be followed by their own kind, and "    \
-                         "agents whose count is external or a counter column keep their settings")           \
+    X(BK_ERROR_ERA_KIND,                                                                                     \
+      "count, probabilistic and weighted can only be followed by their own kind, and "                       \
+      "count with agents and an external number or a counter column cannot change settings")                 \
     X(BK_ERROR_BUCKET, "the bucket would be beyond 2^63 - 1")                                                \
     X(BK_ERROR_BATCH, "a batch needs at least one identifier")                                               \
     X(BK_ERROR_STRIPE, "a stripe must be from 1 to the number of stripes, which is at most 65536")           \

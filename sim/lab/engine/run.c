@@ -35,7 +35,7 @@ static bool run_none(const struct lab_scenario *scenario, struct lab_result **ou
     return *out != NULL || sim_fail_memory(error);
 }
 
-/* With a table, its partitions replace those of the strategy, (key, bucket). */
+/* With a table, the table's partitions replace the strategy's partitions (key, bucket). */
 static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
                    struct sim_error *error)
 {

@@ -14,16 +14,17 @@
 #define LASTS_MAX   (10 * SIM_MINUTE)
 #define STRIKES_MAX 4u
 
-/* Shares of the seeds by character, and shares of the kinds of fault. */
+/* The share of seeds of each character, and the probability that a kind of fault is enabled. */
 #define QUIET_SEEDS  0.08 /* no faults */
 #define MILD_SEEDS   0.28
 #define STORMY_SEEDS 0.12 /* all kinds */
 #define MILD_SHARE   0.1
 #define KIND_SHARE   0.35
 #define JUMP_SHARE   0.12 /* rare, since a clock beyond its bound excuses many violations */
-#define LOSS_SHARE   0.06 /* rare, since a lost state row, or lost Paxos state, does so too */
-#define PAXOS_SHARE  0.12 /* few of these faults have an effect */
-#define CHECKPOINTS  0.4
+#define LOSS_SHARE   0.06 /* rare, since a lost state row, or lost Paxos state, also excuses many violations \
+                           */
+#define PAXOS_SHARE 0.12  /* few of these faults have an effect */
+#define CHECKPOINTS 0.4
 
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind)
 {
@@ -76,7 +77,7 @@ static bool is_at_once(enum lab_fault_kind kind)
     return kind == LAB_FAULT_HINT_LOSS || kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_PAXOS_LOSS;
 }
 
-/* Equal for all crashes of a seed at the same time. */
+/* All crashes of a seed that happen at the same time have the same checkpoint. */
 static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer)
 {
     struct sim_random random;

@@ -18,14 +18,13 @@
 #define LATE C(LATE_ROWS)
 /* count(*) counts the rows that are left, and not all rows that the bucket got. */
 #define REMOVED C(REMOVED_ROWS)
-/* Numbers that were assigned, and rows that were counted in memory, since a checkpoint are assigned and
- * counted again. */
+/* After an old checkpoint an agent assigns numbers again, and counts rows in memory again. */
 #define OLD C(OLD_CHECKPOINT)
 /* Rows with times beyond the clock bound are not covered. */
 #define EARLY C(EARLY_ROWS)
 /* Agents cannot agree on settings without a common date, or on forgotten settings. */
 #define UNEVEN C(UNEVEN_SETTINGS)
-/* A change with a date, which every cache learns before the date, as long as clocks agree on it. */
+/* A change with a date: every cache must learn it before the date, and clocks must agree. */
 #define DATED (CAS | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
 
 /* A count that was written from the state before a roll, or whose outcome is unknown, may be applied to the

@@ -54,9 +54,9 @@ struct lab_key_name {
     uint64_t index;
 };
 
-/* Counts a row of a partition towards its peak of rows per second. `second`: identifies the second, by the
- * number of the key's first row in it. *last and *rows are the partition's last second and its rows in that
- * second. */
+/* Counts a row of a partition towards its peak of rows per second. `second` is the number of the key's first
+ * row in that second, which identifies it. *last and *rows are the partition's last second and its rows in
+ * that second. */
 static inline void lab_watch_second(uint64_t second, uint64_t *last, uint32_t *rows, struct lab_tally *tally)
 {
     if (*last != second)

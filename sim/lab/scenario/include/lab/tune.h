@@ -8,8 +8,8 @@
 
 struct lab_tune {
     double share; /* limits.over_limit_share: the share of partitions that may exceed a limit */
-    double risk; /* equal to share; if that is 0, the share that a sample without partitions over a limit must
-                    exclude */
+    double risk; /* equal to share. If share is 0: a sample without partitions over a limit must show that the
+                    true share is at most this */
     double tiny; /* the share of closed partitions that may be tiny; negative, the default: any */
     double partitions_per_read; /* the largest allowed p99; 0, the default: any */
     double confidence;          /* confidence of statements about other seeds; default 95 % */
