@@ -87,7 +87,7 @@ struct sim_queue_list {
 typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
 
 struct sim_queue {
-    /* While the heap is empty: the items from few[1] on, the first one last. few[0] has the time "never". */
+    /* While the heap is empty: the items from few[1] on, in descending order. few[0] has the time "never". */
     struct sim_queue_item few[SIM_QUEUE_FEW + 1];
     uint32_t few_count;
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; unused items have the time "never" */
@@ -134,8 +134,8 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
  * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
-/* Like sim_queue_push_later(), for an event whose delay is one of a few that many events have. Push and
- * cancel take O(1). */
+/* Like sim_queue_push_later(), for delays that many events share, such as timeouts: each delay has its own
+ * list, so there should be only a few different delays. Push and cancel take O(1). */
 uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
 
 /* From now on soon() is called for most waiting events before they come, up to three times for each, so that
@@ -233,8 +233,8 @@ static inline void sim_queue_rise(struct sim_queue_item *heap, size_t i, struct 
         heap[i] = item;
         return;
     }
-    /* Swapped by masks, so that what is stored where, and in which widths, hangs on nothing: the next pop can
-     * read it from the store buffer. */
+    /* Swapped by masks, so that the places and widths of the stores are always the same: the next pop can
+     * then read the values from the store buffer. */
     struct sim_queue_item other = heap[parent];
     uint64_t swaps = -(uint64_t)sim_queue_before(&item, &other);
     uint64_t time_bits = ((uint64_t)item.time_ns ^ (uint64_t)other.time_ns) & swaps;
@@ -245,8 +245,8 @@ static inline void sim_queue_rise(struct sim_queue_item *heap, size_t i, struct 
     heap[parent].tag = other.tag ^ tag_bits;
 }
 
-/* Fills the root's hole with the item: the hole sinks to a leaf without asking where the item belongs, the
- * item rises from there. */
+/* Fills the root's hole with the item: the hole first sinks to a leaf, without comparisons with the item, and
+ * the item then rises from there. */
 static inline void sim_queue_fill(struct sim_queue *queue, struct sim_queue_item item)
 {
     struct sim_queue_item *heap = queue->heap;
@@ -276,7 +276,7 @@ static inline void sim_queue_fill(struct sim_queue *queue, struct sim_queue_item
         }
     }
     sim_queue_rise(heap, hole, item);
-    /* It is now one of the next five: its slot had better be on its way. */
+    /* It is now one of the next five, so its slot is prefetched. */
     __builtin_prefetch(&queue->slots[heap[top].tag & SIM_QUEUE_SLOT_MASK]);
 }
 

@@ -28,8 +28,8 @@ struct tune_rows {
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
 
-/* What one seed shows at a multiple of the scenario's rate, where another rate or the exact distribution does
- * not tell. */
+/* The result of one seed at a multiple of the scenario's rate, if neither another rate nor the exact
+ * distribution decides. */
 #define TUNE_MARGIN_STEPS 5
 struct tune_margin_step {
     double factor;
@@ -144,15 +144,15 @@ struct tune_flip {
 };
 /* Returns the scenario's own value on this axis. */
 double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
-/* The nearest place, upwards or downwards from there, where a setting of another kind that stays within the
- * limits costs as little as the recommended one's kind. With a recommendation. */
+/* The nearest value on the axis, above or below the scenario's own, at which a setting of another kind that
+ * stays within the limits costs as little as the recommended kind. There must be a recommendation. */
 struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up);
 /* The cheapest setting within the limits at this price and this multiple of the reads. */
 size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads);
 
 /* --- margin.c */
 
-/* How many runs the two below take, about. */
+/* The approximate number of runs of the two functions below. */
 uint64_t tune_runs_after(const struct tune_contest *contest);
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error);

@@ -103,7 +103,7 @@ struct tune_entrant {
     bool is_same;                 /* every figure is the same with every seed, so one seed is run for all */
     bool has_distribution;
     double exact_share; /* share above a limit: exact for closed partitions, an upper bound for all */
-    double cost_least;  /* a lower bound of the cost, apart from chance; 0: unknown */
+    double cost_least;  /* a lower bound of the mean cost; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds, since its rank is known */
     enum tune_status status;
@@ -125,7 +125,7 @@ typedef bool tune_watch(void *context, const struct tune_entrant *const *entrant
 enum tune_sharing {
     TUNE_SHARES_ROWS,    /* all entrants, on all threads: rows are generated once */
     TUNE_SHARES_KEYS,    /* all entrants, but each generates its own rows */
-    TUNE_SHARES_THREADS, /* as many as give each thread one call: a run has one thread */
+    TUNE_SHARES_THREADS, /* one group per thread, and the run of each call has one thread */
     TUNE_SHARES_NOTHING  /* one entrant per call: each generates its own rows */
 };
 
@@ -151,7 +151,7 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
                    struct sim_error *error);
 void tune_race_clear(struct tune_race *race);
 
-/* A setting that costs at least this many times as much as the best of its template is of no use. */
+/* A setting that costs at least this many times as much as the best of its template is not run. */
 #define TUNE_COSTLY_TIMES 2
 /* Whether it was run: it is neither refused nor costly. */
 static inline bool tune_was_run(const struct tune_entrant *entrant)
@@ -183,9 +183,10 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
 /* *demand: the first demand that it fails, or that is still open. */
 enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
                              double error_chance, enum tune_demand *demand);
-/* Whether one seed, or few, show that it fails: none may be over a limit and one is, or shares are so far
- * above what is allowed that no distribution over seeds, of whatever form, makes that likely. Each demand
- * errs with at most this probability, over all numbers of seeds together. */
+/* Whether one seed, or a few, already show that the setting fails. Either no partition may be over a limit
+ * and one is; or a share is so far above the allowed share that it is unlikely under any distribution over
+ * seeds. For each demand the probability of an error is at most error_chance, over all numbers of seeds
+ * together. */
 bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance);
 /* Whether the means are within the demands, significant or not. */
 bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,

@@ -64,9 +64,9 @@ struct tune_found {
                                           length */
     size_t candidate_count;
     uint64_t left_out; /* pairs that hold and are not listed; limited to UINT64_MAX */
-    bool is_counted;   /* false: more chances hold than fits_max, and left_out does not count theirs */
+    bool is_counted;   /* false: there are more than fits_max such chances, and left_out lacks their pairs */
     struct tune_candidate recommended; /* fewest increments, then least risk; of no meaning without a fit */
-    bool has_rarer;                    /* some chance considered is too rare to hold */
+    bool has_rarer;                    /* a considered chance is too rare: none of its thresholds holds */
     struct tune_fit rarer;             /* the most frequent of those */
 };
 
