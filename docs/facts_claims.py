@@ -152,14 +152,14 @@ PROBABILISTIC = Part("probabilistic", (
     Claim("a sensor may write 50 MB in an hour: time is forced to hourly buckets", ("facts/sensor-hour",),
           lambda _, run: (f"hourly {megabytes(run, 'hourly', 'partitions.closed.bytes.p50')}, daily "
                           f"{megabytes(run, 'daily', 'partitions.closed.bytes.p50')} and all "
-                          f"{run['daily', 'partitions.over_limit']} over the limit; partitions of a read of "
+                          f"{run['daily', 'partitions.over_limit']} over the limit; partitions per read of "
                           f"5000 rows: hourly {run['hourly', PARTITIONS]:.2f}, count "
                           f"{run['count', PARTITIONS]:.2f}, probabilistic "
                           f"{run['probabilistic', PARTITIONS]:.2f}"),
           YES, "a day of this sensor is 1.2 GB"),
     Claim("or take a month: then a read walks dozens of hours; with the probabilistic strategy one "
           "partition, and at most one more", ("facts/sensor-month",),
-          lambda lab, run: (f"partitions of a read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, "
+          lambda lab, run: (f"partitions per read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, "
                             f"daily {run['daily', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, "
                             f"probabilistic {run['probabilistic', PARTITIONS]:.2f}, p99 "
                             f"{run['probabilistic', 'reads.partitions_per_read.p99']}, at most "
@@ -183,7 +183,7 @@ PROBABILISTIC = Part("probabilistic", (
           ("facts/read-short-keys",),
           lambda _, run: (f"{run['probabilistic', 'reads.count']:,} reads of 5000 rows of 200 keys, most of "
                           f"which have fewer: {run['probabilistic', 'reads.incomplete']} incomplete, at most "
-                          f"{run['probabilistic', 'reads.partitions_per_read.max']} partitions asked"),
+                          f"{run['probabilistic', 'reads.partitions_per_read.max']} partitions queried"),
           YES, "our read plan goes down one bucket each time and ends at bucket 0, with fewer rows than "
                "requested"),
     Claim("several agents: a change that is stored ahead of its time, in three states", ("findings/lead-sweep",),
@@ -256,10 +256,11 @@ DESIGN = Part("design", (
           ("facts/sensor-hour", "facts/likes"),
           lambda _, sensor, likes: ("a sensor's hour has "
                                     f"{megabytes(sensor, 'hourly', 'partitions.closed.bytes.p50')}, its day "
-                                    f"{megabytes(sensor, 'daily', 'partitions.closed.bytes.p50')}, counted "
-                                    f"{megabytes(sensor, 'count', 'partitions.closed.bytes.max')}; one "
-                                    "partition of likes at 1 to 1000 "
-                                    f"{likes['1 bucket', 'partitions.all.rows.max']:,} cells of 2,000,000"),
+                                    f"{megabytes(sensor, 'daily', 'partitions.closed.bytes.p50')}, a partition "
+                                    f"by count {megabytes(sensor, 'count', 'partitions.closed.bytes.max')}; "
+                                    "one partition of likes, at a scale of 1 to 1000, has "
+                                    f"{likes['1 bucket', 'partitions.all.rows.max']:,} cells, where the hard "
+                                    "limit is 2,000,000"),
           PARTLY, "the number of cells is a hard limit, the bytes are a recommendation. A scenario sets "
                   "its own limits, and partitions over them are counted"),
     Claim("`server_logs` by (log_hour)", ("server-logs-1-hour",), design_figure,
@@ -368,7 +369,7 @@ HASH = Part("hash", (
           YES, "a node has the tombstones of its own rows: all of them without buckets, three in eight "
                "with 256 buckets. One row that differs causes its whole partition to be streamed"),
     Claim("the number of reads is known in advance: N", ("facts/likes-reads",),
-          lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
+          lambda _, run: ("partitions per read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "known, and expensive: each of the newest rows may be in any bucket"),
     Claim("read lazily, bucket by bucket, or all in parallel", ("facts/likes-iterators", "likes-readers"),
@@ -394,7 +395,7 @@ USERS = Part("users", (
                                    f"MB, the largest {megabytes(large, 'time', 'partitions.all.bytes.max')}, "
                                    "probabilistic at most "
                                    f"{megabytes(large, 'probabilistic', 'partitions.all.bytes.max')}; quiet: "
-                                   "partitions of a read, and empty ones: " + "; ".join(
+                                   "partitions per read, and how many of them are empty: " + "; ".join(
                                        f"{text} {quiet[label, PARTITIONS]:.2f}, "
                                        f"{quiet[label, 'reads.empty_partitions_per_read']:.2f}" for label, text in
                                        (("time", "windows"), ("remembers", "remembered"),
@@ -403,17 +404,17 @@ USERS = Part("users", (
                   "rows remain, and so do windows that are far too large"),
     Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)",
           ("facts/size-advice-small", "facts/size-advice-large"),
-          lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
-                                   "partitions over in rows, "
-                                   f"{small['too many', 'partitions.over_limit_bytes']} in bytes; rows of 5 "
-                                   f"KB: {large['too many', 'partitions.over_limit_rows']} and "
+          lambda _, small, large: ("partitions over the limit in rows / in bytes: with rows of 200 B "
+                                   f"{small['too many', 'partitions.over_limit_rows']} / "
+                                   f"{small['too many', 'partitions.over_limit_bytes']}, with rows of 5 KB "
+                                   f"{large['too many', 'partitions.over_limit_rows']} / "
                                    f"{large['too many', 'partitions.over_limit_bytes']}"),
           YES, "the row size decides which limit is exceeded, so bucketlab keeps both limits and counts "
                "them separately"),
     Claim("the choice cannot be changed later without a migration", ("settings-change",),
-          lambda _, run: (f"reads that did not get the newest 50 rows, of {run['time', 'reads.count']:,}, "
-                          "with the old settings kept as an era, and with them forgotten: " + "; ".join(
-                              f"{text}: {missed(run, label)}, {missed(run, label + '-forgets')}"
+          lambda _, run: (f"of {run['time', 'reads.count']:,} reads, those that did not get the newest 50 "
+                          "rows, if the old settings are kept as an era / if they are forgotten: " + "; ".join(
+                              f"{text}: {missed(run, label)} / {missed(run, label + '-forgets')}"
                               for label, text in (
                                   ("time", "windows of 1 day, then of 10"), ("count", "1000 rows, then 2000"),
                                   ("fewer", "64 hash buckets, then 4"), ("hash", "4 hash buckets, then 64"),
@@ -505,7 +506,7 @@ TRACES = Part("traces", (
           ("facts/trace-frames",),
           lambda _, run: (f"{run['unbucketed', 'partitions.total']} keys, the busiest with "
                           f"{percent(share_of_busiest(run))}; "
-                          f"partitions of a read of the newest 50: days {run['time', PARTITIONS]:.0f}, of "
+                          f"partitions per read of the newest 50: days {run['time', PARTITIONS]:.0f}, of "
                           f"them empty {run['time', 'reads.empty_partitions_per_read']:.0f}; count "
                           f"{run['count', PARTITIONS]:.2f}, probabilistic "
                           f"{run['probabilistic', PARTITIONS]:.2f}"),
@@ -515,7 +516,7 @@ TRACES = Part("traces", (
           lambda _, run: (f"{run['unbucketed', 'writes.rows']:,} rows, "
                           f"{run['unbucketed', 'partitions.total']} keys, up to "
                           f"{run['unbucketed', 'peak.rows_per_second_one_partition']} of one key in a second; "
-                          f"partitions of a read of the newest 50: months {run['time', PARTITIONS]:.2f}, "
+                          f"partitions per read of the newest 50: months {run['time', PARTITIONS]:.2f}, "
                           f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
           YES, "282 is the number for all paths together, 268 the largest for one path"),
 ))
