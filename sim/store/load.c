@@ -51,8 +51,8 @@ static bool fail_missing(struct store *store, int64_t run, struct sim_error *err
     if (list[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: has no run yet; run a scenario first, or name another with --db", store->path);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; the runs in this database are %s", store->path,
-                    (long long)run, list);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it has run%s %s", store->path, (long long)run,
+                    strpbrk(list, " ,") == NULL ? "" : "s", list);
 }
 
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,

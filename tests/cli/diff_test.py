@@ -339,7 +339,7 @@ class DiffTest(ProgramTest):
         self.assertEqual(self.files(), ["small.yaml"])
         self.two()
         for words, text in [
-                (["1", "9"], "no run 9; the runs in this database are 1 to 2"),
+                (["1", "9"], "no run 9; it has runs 1 to 2"),
                 (["1:hish", "2"], "run 1 has no strategy 'hish'; did you mean 'hash'?"),
                 (["1", "2:quite-another"], "run 2 has no strategy 'quite-another'; it has: unbucketed, time, count"),
                 (["x", "2"], "'x' is not a run; give a number"),

@@ -58,6 +58,8 @@ class RefusalsTest(ProgramTest):
             for (number, arguments, code, line), outcome in zip(table, outcomes):
                 with self.subTest(f"refusals.txt:{number}", arguments=arguments):
                     self.assertEqual(outcome, (code, "", line + "\n"))
+        # When several programs close the database at once, SQLite leaves its log to the next one.
+        self.good("runs")
         self.assertEqual(self.files(), before)
 
 

@@ -275,7 +275,7 @@ static void test_missing_run_names_the_runs_there_are(void **state)
     assert_false(store_load_run(store, 6, NULL, &result, &error));
     assert_null(result);
     assert_int_equal(error.class, SIM_ERROR_INPUT);
-    assert_non_null(strstr(error.text, "runs.db: no run 6; the runs in this database are 1 to 3, 5, 8 to 9"));
+    assert_non_null(strstr(error.text, "runs.db: no run 6; it has runs 1 to 3, 5, 8 to 9"));
     store_close(store);
     execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run");
     store = store_must_open(folder.db, STORE_READ);
@@ -301,7 +301,7 @@ static void test_many_runs_with_gaps_fit_into_the_message(void **state)
             "0, 0, 0, created_unix_s, elapsed_ms, version, '', '', '' FROM n, run WHERE run = 1");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_false(store_load_run(store, 2, NULL, &result, &error));
-    assert_non_null(strstr(error.text, "the runs in this database are 1, 3, 5, 7"));
+    assert_non_null(strstr(error.text, "it has runs 1, 3, 5, 7"));
     assert_string_equal(error.text + strlen(error.text) - 5, ", ...");
     store_close(store);
     folder_remove(&folder);

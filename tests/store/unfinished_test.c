@@ -164,7 +164,7 @@ static void test_run_under_way_is_named_when_it_is_requested(void **state)
     assert_not_loaded(store, 3, "has no run yet");
     store_must_save_sample(folder.db, 1);
     assert_not_loaded(store, 1, "run 1 is not finished");
-    assert_not_loaded(store, 4, "no run 4; the runs in this database are 3");
+    assert_not_loaded(store, 4, "no run 4; it has run 3");
     store_close(store);
     folder_remove(&folder);
 }
