@@ -45,7 +45,7 @@ static bool check_metrics(const struct check *check, const struct lab_metrics *w
            differs(check, "%zu metrics, and %zu with the naive engine", found->count, wanted->count);
 }
 
-/* Of several partitions of one size, the first key's, and its first bucket. */
+/* Of several equally large partitions, the one of the first key and its first bucket counts. */
 static bool check_largest(const struct check *check)
 {
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {

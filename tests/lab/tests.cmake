@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Tests of the inside of a module see the headers beside its sources.
+# A test of the inside of a module may include the private headers next to the module's sources.
 set(lab ${PROJECT_SOURCE_DIR}/sim/lab)
 # The second, slow stream engine, which looks at the lab's draws of column values.
 add_library(lab_naive STATIC EXCLUDE_FROM_ALL lab/naive.c lab/naive_rows.c lab/naive_read.c lab/naive_table.c

@@ -24,8 +24,8 @@ void lab_histogram_clear(struct lab_histogram *histogram)
     lab_histogram_init(histogram);
 }
 
-/* Where a size is, unless others have taken the slots from there on. Eight neighbours lie side by side:
- * rounded ones are as many units of their last significant bit. */
+/* The first slot to try for a size; when it is taken, the next ones follow. Eight neighbouring sizes have
+ * neighbouring slots; rounded sizes are neighbours if their last significant bits differ by one unit. */
 static inline size_t place_of(const struct lab_histogram *histogram, uint64_t size)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(size | 1);
@@ -150,7 +150,7 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
     histogram->weighted_sum += (lab_wide)size * bin.weight;
     histogram->weighted_sum_of_squares =
         add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, bin.weight));
-    /* Mostly its bin is there. */
+    /* In most cases the size already has a bin. */
     if (histogram->slot_count > 0) {
         struct lab_bin *slot =
             find(histogram, histogram->is_rounded ? round_up(size, SIGNIFICANT_BITS) : size);

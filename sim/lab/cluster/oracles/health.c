@@ -24,7 +24,7 @@ static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t un
         health->since_ns = now_ns;
         health->stretch++;
     }
-    health->until_ns = until_ns; /* never decreases: what ended before has settled before */
+    health->until_ns = until_ns; /* never decreases: an earlier end has settled earlier, too */
 }
 
 void lab_health_fault(struct lab_cluster_run *run, bool begins)

@@ -81,8 +81,8 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
 /* Rows that a read need not find: rows of windows above its walk, and rows that came into a window later than
  * readers wait for. A reader walks from the window of its clock down to the window of the key's birth, which
  * is the time of the earliest row. It walks no window if its clock is before the birth, or if its range
- * begins after its clock. Only differences of clocks put rows there. The birth that a history has may be too
- * late, as services know it: then rows lie below the walk, too. */
+ * begins after its clock. Rows are above the walk only if clocks differ. In a history, the birth that a
+ * service reported may be too late; then rows are below the walk, too. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         const struct bk_query *query)
 {
@@ -124,8 +124,8 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
     return run->config.remember_keys == 0 || (met >> LAB_CONDITION_CLOCK_JUMP & 1) == 0;
 }
 
-/* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
- * readers count too; those rules hold as long as clocks stay within their bound. */
+/* The run's own readers count, too, for strategies whose readers need no state that may be old, or whose
+ * rules make the state fresh enough. Those rules hold as long as clocks stay within their bound. */
 void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
