@@ -145,6 +145,15 @@ void cass_drop_hints(struct cass_cluster *cluster, uint32_t node)
     }
 }
 
+bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node)
+{
+    for (uint32_t target = 0; target < cluster->node_count; target++) {
+        if (cluster->hints_for[(size_t)node * cluster->node_count + target].head != CASS_NONE)
+            return true;
+    }
+    return false;
+}
+
 void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t target)
 {
     struct hint_list *list = list_of(cluster, node, target);

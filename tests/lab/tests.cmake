@@ -92,6 +92,9 @@ if(Python3_FOUND)
                      $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/${trace} 3600 500)
     set_tests_properties(lab/trace_partitions_${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
+  # What is drawn comes as often as declared.
+  add_test(NAME lab/rates_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/rates_test.py $<TARGET_FILE:bucketlab>)
+  set_tests_properties(lab/rates_test PROPERTIES TIMEOUT 300 LABELS repository)
   # Sanitizers keep memory of their own: one build is enough.
   add_test(NAME lab/memory_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
                                         $<TARGET_FILE:bucketlab> 3e7)

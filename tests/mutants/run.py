@@ -9,7 +9,7 @@ and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it m
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
 Mutants of the stream engine (stream-*) and of the mock's Paxos, hints and answers (model-*) are run by the
-test program that PROGRAMS names, and the others by `fuzz`. The first word of a mutant's name selects the
+test program that PROGRAMS names, those of rates (rate-*) by tests/lab/rates_test.py, and the others by `fuzz`. The first word of a mutant's name selects the
 scenario:
     count-   protocols.yaml, which has every protocol
     key-     crash.yaml, whose rows are routed by key and whose agents crash
@@ -49,6 +49,8 @@ BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evi
          "power": ["protocols.yaml", "--set", "faults=[{random: {rate: 1/s, kinds: [paxos_loss]}}]"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
+# Faults that no single run shows: this script, which counts what long runs draw, finds them.
+RATES = "tests/lab/rates_test.py"
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 # The targets of the test programs that find mutants with these prefixes. A program that finds the mutant prints
 # "seed N: CHECK: ..." and ends with exit code 1.
@@ -77,6 +79,10 @@ def fail(text, output=""):
 def program_of(name):
     """The target of the test program that must find the mutant; None: the program bucketlab."""
     return next((target for prefix, target in PROGRAMS.items() if name.startswith(prefix)), None)
+
+
+def is_of_rates(name):
+    return name.startswith("rate-")
 
 
 def copy_sources(source, copy, has_tests):
@@ -119,6 +125,8 @@ def about(patch):
 
 def finder(name):
     """The command as the table shows it."""
+    if is_of_rates(name):
+        return "`rates_test.py`"
     return f"`{program_of(name) or ' '.join(['fuzz', *BASES.get(name.split('-')[0], [])])}`"
 
 
@@ -151,11 +159,10 @@ def fuzz(program, base, seeds, jobs, work, timeout=None):
     return 0, None, ""
 
 
-def seek(target, folder, seeds, jobs, work, timeout=None):
+def seek(command, work, timeout=None):
     """The same summary from a test program."""
-    result = run([folder / "tests" / target, "--seeds", f"1..{seeds}", "--jobs", str(jobs)], timeout,
-                 cwd=work)
-    found = re.search(r"seed (\d+): ([\w-]+):", result.stdout + result.stderr)
+    result = run(command, timeout, cwd=work)
+    found = re.search(r"seed (\d+): ([\w.-]+):", result.stdout + result.stderr)
     failure = {"oracle": found[2], "seed": int(found[1])} if found and result.returncode != 0 else None
     return result.returncode, failure, result.stderr
 
@@ -182,6 +189,7 @@ def main():
     copy, folder, tests = work / "source", work / "build", work / "build-tests"
     copy.mkdir(parents=True, exist_ok=True)
     targets = {program_of(name) for name in names}
+    seeds = ["--seeds", f"1..{args.seeds}", "--jobs", str(args.jobs)]
     has_tests = targets != {None}
     copy_sources(args.source.resolve(), copy, has_tests)
     program = folder / "sim" / "cli" / "bucketlab"
@@ -197,7 +205,7 @@ def main():
         configure(copy, tests, True)
     for target in sorted(targets - {None}):
         build(tests, target)
-        code, failure, text = seek(target, tests, args.seeds, args.jobs, work)
+        code, failure, text = seek([tests / "tests" / target, *seeds], work)
         if code != 0:
             fail(f"{target} without any patch: exit code {code}, {failure} {text}")
     print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
@@ -213,7 +221,9 @@ def main():
         base = [here.resolve() / word if word.endswith(".yaml") else word
                 for word in BASES.get(name.split("-")[0], [])]
         if target:
-            code, failure, text = seek(target, tests, args.seeds, args.jobs, work, args.timeout)
+            code, failure, text = seek([tests / "tests" / target, *seeds], work, args.timeout)
+        elif is_of_rates(name):
+            code, failure, text = seek([sys.executable, args.source.resolve() / RATES, program], work, args.timeout)
         else:
             code, failure, text = fuzz(program, base, args.seeds, args.jobs, work, args.timeout)
         if code == HANGS and about(patch)[2]:

@@ -80,6 +80,7 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
         (void)status;
         lab_twin_changed(run, number);
     }
+    lab_settings_deployed(run, number, index);
     /* Readers now begin at the new bucket numbers, which may be below those of old rows. */
     bool forgets = !change->keeps_old && number == 0 && !lab_keeps_state(run);
     for (uint32_t key = 0; forgets && run->oracles.is_linked && key < run->key_count; key++)

@@ -91,8 +91,11 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
     item->tries++;
     item->serial++;
     uint64_t entity = lab_rows_key_entity(run->rows, item->key);
-    uint32_t agent = lab_choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_DELETE, item->row));
+    uint64_t draw = sim_hash(run->scenario->seed ^ entity, SIM_DELETE, item->row);
+    uint32_t agent = lab_choose_agent(run, draw);
+    lab_host_chosen(run, item->key, agent, draw);
     if (agent == UINT32_MAX) {
+        lab_delete_failed(run, item, false);
         try_again(run, slot);
         return;
     }
@@ -101,16 +104,17 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
                             "agent %u deletes row %llu from bucket %lld", agent,
                             (unsigned long long)item->row, (long long)item->bucket);
     item->is_waiting = true;
-    cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial),
-                 &(struct cass_statement){.kind = CASS_DELETE_ROW,
-                                          .consistency = run->scenario->consistency.write,
-                                          .key = item->key,
-                                          .bucket = item->bucket,
-                                          .row_id = item->row,
-                                          .row_time_ns = item->row_time_ns,
-                                          .row_order = (int64_t)item->row_id,
-                                          .bytes = item->bytes,
-                                          .timestamp_us = INT64_MIN});
+    const struct cass_statement statement = {.kind = CASS_DELETE_ROW,
+                                             .consistency = run->scenario->consistency.write,
+                                             .key = item->key,
+                                             .bucket = item->bucket,
+                                             .row_id = item->row,
+                                             .row_time_ns = item->row_time_ns,
+                                             .row_order = (int64_t)item->row_id,
+                                             .bytes = item->bytes,
+                                             .timestamp_us = INT64_MIN};
+    lab_delete_sent(run, item, &statement);
+    cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial), &statement);
     item->timeout = lab_push_event(run, sim_queue_now(&run->queue) + run->scenario->agents.timeout_ns,
                                    &(struct sim_event){LAB_EVENT_DELETE_TIMEOUT, slot, item->serial, 0});
 }
@@ -130,13 +134,16 @@ void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event
         run->deletes.confirmed++;
         give_slot(run, slot, &reply);
     } else {
+        lab_delete_failed(run, item, false);
         try_again(run, slot);
     }
 }
 
 void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event)
 {
-    const struct lab_delete *item = &run->deletes.items[event->target];
-    if (item->is_waiting && item->serial == (uint32_t)event->a)
-        try_again(run, event->target);
+    struct lab_delete *item = &run->deletes.items[event->target];
+    if (!item->is_waiting || item->serial != (uint32_t)event->a)
+        return;
+    lab_delete_failed(run, item, true);
+    try_again(run, event->target);
 }

@@ -413,13 +413,14 @@ void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault
     if (made->kind == LAB_FAULT_NODE_DOWN || made->kind == LAB_FAULT_HINT_LOSS)
         run->oracles.hints_may_be_lost = true;
     strike_at_once(run, made, lasts_ns, is_kept);
-    lab_faults_changed(run, made);
+    lab_faults_changed(run, made, lasts_ns);
 }
 
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_fault *fault = &run->scenario->faults[number];
     struct lab_backup *backup = &run->backups[number];
+    lab_host_kept(run, number, fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH);
     if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH)
         lab_agent_keep(run, fault->target);
     else

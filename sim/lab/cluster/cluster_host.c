@@ -69,11 +69,14 @@ void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t number)
     clear_operations(&run->agents[number], run->operation_count);
 }
 
-static void start_agent(struct lab_cluster_run *run, uint32_t number)
+/* Returns whether the agent begins with its checkpoint. */
+static bool start_agent(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = lab_agent_config(run, number);
-    if (!agent->goes_back || !lab_agent_go_back(run, number)) {
+    bool is_kept = agent->goes_back && lab_agent_go_back(run, number);
+    lab_settings_restarted(run, number, &config.history);
+    if (!is_kept) {
         enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
         assert(status == BK_OK);
         (void)status;
@@ -82,6 +85,7 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     agent->restart = 0;
     agent->keys_seen = 0;
     lab_twin_begin(run, number);
+    return is_kept;
 }
 
 /* The bytes from one agent's memory to the next, in whole lines of the cache. */
@@ -208,6 +212,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
         time_ns = wl_own_time(workload, time_ns, arrival->late_ns - early_ns);
     }
     run->tally.late_rows += arrival->late_ns > 0;
+    lab_host_writes(run, chosen, key_index, number, arrival, time_ns);
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
     lab_agent_take(run, chosen, key_index, &row);
 }
@@ -253,6 +258,7 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     }
     assert(status == BK_OK);
     run->agents[chosen].has_heard = run->agents[chosen].is_paused;
+    lab_host_hears(run, chosen);
     struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
     operation->weight = run->config.source == BK_SOURCE_COUNTER;
     if (lab_rows_fire(run))
@@ -315,6 +321,7 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
         watch_outcome(run, operation);
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
+    lab_host_answered(run, agent, operation);
     const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
@@ -377,6 +384,7 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t number)
 {
     lab_record_agent(run, number, "wakes");
+    lab_host_hears(run, number);
     struct lab_host_agent *agent = &run->agents[number];
     bk_agent_tick(agent->agent, lab_agent_clock(run, number));
     lab_twin_ticked(run, number, lab_agent_clock(run, number));
@@ -466,7 +474,7 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
     if (run->idgen != NULL)
         lab_idgen_restart(run, number);
     else
-        start_agent(run, number);
+        lab_host_restarted(run, number, start_agent(run, number));
 }
 
 struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t number)
@@ -588,6 +596,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
         lab_untold_asked(run, action);
         return;
     }
+    lab_request_sent(run, agent, operation, action, &statement);
     if (action->kind == BK_ACT_READ_ROWS) {
         operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
         for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {

@@ -25,6 +25,7 @@
 #include "lab/gone.h"
 #include "lab/runnable.h"
 #include "lab/snapshot.h"
+#include "oracles.h"
 
 #define PROGRESS_EVENTS 65536u
 #define KEYS_A_LOOK     4096u
@@ -192,7 +193,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         return false;
     if (run->idgen != NULL)
         return begin_identifiers(run, error);
-    if (!lab_oracles_begin(run))
+    if (!lab_oracles_begin(run) || !lab_host_begin(run))
         return fail_memory(run, error);
     if (!begin_keys(run, error))
         return false;

@@ -48,8 +48,10 @@ bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event)
         return false;
     if (!agent->has_heard) {
         agent->has_heard = true;
+        lab_host_hears(run, number);
         return false;
     }
+    lab_host_waits(run, number);
     uint64_t handle = lab_push_event(run, agent->pause_until_ns, event);
     if (event->kind == LAB_EVENT_TICK) {
         agent->tick = handle;
@@ -82,6 +84,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
     agent->checkpoint = state;
     agent->checkpoint_bytes = size;
     agent->wants_checkpoint = false;
+    lab_host_saved(run, number);
 }
 
 /* A checkpoint that was made with different settings is not used. */

@@ -76,10 +76,13 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     struct lab_read_clock *clock = &run->reads[kind][key_index];
-    uint32_t chosen = lab_choose_agent_of_key(run, key_index, sim_random_next(&clock->draws));
+    uint64_t draw = sim_random_next(&clock->draws);
+    uint32_t chosen = lab_choose_agent_of_key(run, key_index, draw);
     int64_t now_ns = chosen == UINT32_MAX ? 0 : lab_agent_clock(run, chosen);
-    lab_read_take(run, chosen, key_index, kind, key->rows > 0 ? key->birth_ns : now_ns,
-                  key->rows > 0 ? key->rows - 1 : 0);
+    int64_t birth_ns = key->rows > 0 ? key->birth_ns : now_ns;
+    uint64_t newest = key->rows > 0 ? key->rows - 1 : 0;
+    lab_host_reads(run, chosen, key_index, draw, birth_ns, newest);
+    lab_read_take(run, chosen, key_index, kind, birth_ns, newest);
     run->arrivals_pending--;
     lab_read_clock_next(clock);
     push_next(run, key_index, kind);
@@ -106,6 +109,7 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_in
     } else if (status != BK_ERROR_BUSY) {
         assert(status == BK_OK);
         run->agents[chosen].has_heard = run->agents[chosen].is_paused;
+        lab_host_hears(run, chosen);
         struct lab_host_operation *operation = lab_agent_begun(run, chosen, number, key_index);
         operation->is_read = true;
         operation->read = kind;
@@ -113,6 +117,7 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_in
         operation->walk.now_ns = query.now_ns;
         operation->walk.birth_ns = query.birth_ns;
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
+        lab_host_due(run, operation, &query);
         lab_findable_begun(run, operation, &query);
         struct lab_told told = LAB_TOLD(READS, key_index, chosen);
         told.phase = LAB_EVENT_BEGINS;

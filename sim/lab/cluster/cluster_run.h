@@ -124,6 +124,7 @@ struct lab_host_operation {
     struct lab_read_done done;          /* result of the steps that succeeded */
     struct bk_outcome outcome;
     uint32_t mask;
+    uint32_t answers; /* oracle_host.c: to the requests of the current action */
     int64_t columns[CASS_COLUMNS];
     struct lab_lock_use lock;
     struct lab_walk walk;
@@ -189,6 +190,7 @@ struct lab_delete {
     uint64_t row, bytes, timeout;
     uint64_t row_id;
     int64_t row_time_ns;
+    int64_t due_ns; /* oracle_requests.c: when it is repeated, or given up */
 };
 struct lab_deletes_open {
     struct lab_delete *items;

@@ -258,6 +258,8 @@ void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency tim
 void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns);
 /* Loses the hints that a node stores. */
 void cass_drop_hints(struct cass_cluster *cluster, uint32_t node);
+/* Whether the node stores a hint. */
+bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node);
 /* A power failure with a commit log that is synced only periodically: the replica loses what it promised,
  * accepted and learned as committed by Paxos within the last last_ns. The columns that a commit has written
  * are kept. `forgot` is called with the key of each register that lost something; returns their number. */

@@ -12,8 +12,8 @@
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 576, "operations have changed: archive new fields");
-/* The archive leaves out an agent's copies and empty windows: after loading, the oracles judge only copies
- * asked for from then on, and no windows that are left out. */
+/* The archive leaves out the answers that an operation has got, and an agent's copies and empty windows:
+ * after loading, the oracles judge only copies asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
                       272,

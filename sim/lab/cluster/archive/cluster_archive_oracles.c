@@ -8,10 +8,11 @@
 #include "evidence.h"
 #include "oracles.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 280,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 304,
                   "the ledger has changed: archive new fields");
+/* The archive leaves out the records of agents' hosts: after loading, the host is not judged. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) - sizeof(struct lab_concerns) ==
-                      472,
+                      680,
                   "oracles have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -151,6 +152,9 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u32(archive, &ledger->missed);
     sim_archive_u32(archive, &ledger->spans);
     sim_archive_i64(archive, &ledger->latest_ns);
+    sim_archive_u64(archive, &ledger->arrived);
+    sim_archive_u64(archive, &ledger->acknowledged);
+    sim_archive_i64(archive, &ledger->born_ns);
     lab_archive_time(archive, run, &ledger->misplaced_ns);
     sim_archive_i64(archive, &ledger->misplaced_from_ns);
     sim_archive_u32(archive, &ledger->counting);

@@ -16,7 +16,7 @@ static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, enum b
     bool is_first = heard == BK_ACT_DONE && (next == BK_ACT_PUT_ROW || next == BK_ACT_READ_ROWS);
     if (run->config.coordination == BK_LOCKED && !is_read)
         concerned |= LAB_CONCERNS_LOCK;
-    if (is_first && lab_copies_run_out(run))
+    if (is_first && lab_keeps_state(run))
         concerned |= LAB_CONCERNS_COPIES;
     if (next == BK_ACT_PUT_ROW && !is_read)
         concerned |= LAB_CONCERNS_ROUTE;
@@ -104,6 +104,7 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
         tell(run, agent, operation, next, concerned);
     operation->requests += next->kind != BK_ACT_ACK;
     operation->rows_told = 0;
+    operation->answers = 0;
     operation->older_told = false;
 }
 

@@ -303,6 +303,8 @@ void lab_oracles_end(struct lab_cluster_run *run)
     lab_filled_end(run);
     lab_increments_end(run);
     lab_conserved_end(run);
+    lab_settings_end(run);
+    lab_requests_end(run);
     lab_replicas_end(run);
     lab_live_end(run);
     lab_conditions_end(run);
@@ -319,6 +321,7 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
         free(oracles->keys[i].newest);
     }
     lab_lives_destroy(oracles);
+    lab_host_end(oracles);
     free(oracles->keys);
     free(oracles->partitions);
     free(oracles->table);
@@ -333,6 +336,7 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
 void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_window *window = &run->oracles.keys[key].window;
+    run->oracles.keys[key].arrived++;
     if (window->count == lab_window_capacity(window)) {
         uint32_t capacity = lab_window_capacity(window) * 2;
         int64_t *buckets = malloc(capacity * sizeof *buckets);
@@ -461,6 +465,7 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
+    oracles->keys[key].acknowledged++;
     if (index == LAB_NO_PARTITION)
         return;
     struct lab_partition *partition = &oracles->partitions[index];

@@ -57,6 +57,10 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     const struct lab_copy *copy = place_of(host, operation->key);
     bool is_first =
         operation->action == BK_ACT_DONE && (next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
+    if (is_first && !copy->is_known && lab_keeps_state(run) && lab_host_is_cold(run, agent))
+        lab_violate_bare(
+            run, LAB_ORACLE_AVAILABLE, operation->key,
+            "agent %" PRIu32 " has begun without knowledge, but uses a state that it never requested", agent);
     /* After a jump of the clock the age of a copy is unknown, and after a jump back, a copy from before
      * remains the newest one. */
     bool has_jumped = host->jumped_ns != INT64_MIN;

@@ -9,7 +9,12 @@
 
 #include "cluster_run.h"
 #include "evidence.h"
+#include "kernel/time.h"
 #include "oracles.h"
+
+/* Random faults have the chances that others have by default (docs/scenario.md). */
+#define CHANCE_OF_RANDOM 0.05
+#define LATE_OF_RANDOM   0.01
 
 static void demand(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_fine,
                    const char *otherwise)
@@ -29,9 +34,10 @@ static bool has_figures(const struct lab_active_fault *made, const struct lab_fa
         return made->factor == declared->factor;
     case LAB_FAULT_LOST_MESSAGE:
     case LAB_FAULT_DUPLICATE_MESSAGE:
-        return is_random ? made->factor > 0 && made->factor <= 1 : made->factor == declared->factor;
+        return made->factor == (is_random ? CHANCE_OF_RANDOM : declared->factor);
     case LAB_FAULT_LATE_MESSAGE:
-        return is_random || (made->factor == declared->factor && made->by_ns == declared->by_ns);
+        return is_random ? made->factor == LATE_OF_RANDOM && made->by_ns == SIM_MINUTE
+                         : made->factor == declared->factor && made->by_ns == declared->by_ns;
     case LAB_FAULT_CLOCK_JUMP:
         return is_random ? made->by_ns <= declared->by_ns && made->by_ns >= -declared->by_ns
                          : made->by_ns == declared->by_ns;
@@ -59,6 +65,7 @@ void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault
 {
     if (run->replay == NULL)
         judge_declared(run, fault, lasts_ns);
+    lab_host_faulted(run, fault, lasts_ns);
     if (fault->kind != LAB_FAULT_AGENT_PAUSE && fault->kind != LAB_FAULT_AGENT_CRASH)
         return;
     struct lab_host_agent *agent = &run->agents[fault->target];
@@ -207,7 +214,18 @@ static void judge_node(struct lab_cluster_run *run, const struct lab_active_faul
                "leaves the node faster or slower than the active faults require");
 }
 
-void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+/* A node that is down does not pause. Nothing runs after the drain. */
+static void judge_storm(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+    struct cass_node_disturbance node;
+    cass_node_disturbance(run->cluster, fault->target, &node);
+    demand(run, fault,
+           node.is_down || node.paused_until_ns >= lab_until(now_ns, lasts_ns < left_ns ? lasts_ns : left_ns),
+           "does not pause its node for as long as it lasts");
+}
+
+void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
     if (run->replay != NULL || run->out_of_memory)
         return;
@@ -225,6 +243,16 @@ void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fau
     case LAB_FAULT_LATE_MESSAGE:
         judge_messages(run, fault);
         break;
+    case LAB_FAULT_GC_STORM:
+        judge_storm(run, fault, lasts_ns);
+        break;
+    case LAB_FAULT_HINT_LOSS:
+        demand(run, fault, !cass_has_hints(run->cluster, fault->target), "leaves its node some hints");
+        break;
+    case LAB_FAULT_STATE_LOST:
+    case LAB_FAULT_STATE_RESTORED:
+        lab_host_state_set(run, fault);
+        break;
     default:
         break; /* it has no duration */
     }
@@ -234,7 +262,7 @@ void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault
 {
     if (run->replay == NULL)
         demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends too early or too late");
-    lab_faults_changed(run, fault);
+    lab_faults_changed(run, fault, 0);
 }
 
 void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item,

@@ -27,6 +27,36 @@ static void demand(const struct place *place, bool is_fine, const char *otherwis
                          place->operation->walk.top, otherwise);
 }
 
+static int64_t before(int64_t time_ns, int64_t span_ns, int64_t least_ns)
+{
+    int64_t earlier_ns;
+    bool is_early = __builtin_sub_overflow(time_ns, span_ns, &earlier_ns) || earlier_ns < least_ns;
+    return is_early ? least_ns : earlier_ns;
+}
+
+/* The query that the scenario declares for a read of this kind. */
+static struct bk_query declared(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    static const enum bk_query_kind kinds[LAB_READ_KINDS] = {[LAB_READ_LATEST] = BK_QUERY_LATEST,
+                                                             [LAB_READ_RANGE] = BK_QUERY_RANGE,
+                                                             [LAB_READ_ALL] = BK_QUERY_ALL};
+    const struct lab_read *read = &run->scenario->reads.kinds[operation->read];
+    const struct lab_reading *own = &run->strategy->settings.reading;
+    bool is_own = own->plan != BK_PLAN_DEFAULT, is_hash = run->config.strategy.kind == BK_HASH;
+    struct bk_query query = {.kind = kinds[operation->read],
+                             .plan = is_own ? own->plan : read->plan,
+                             .at_once = is_own ? own->at_once : read->at_once,
+                             .rows = read->rows,
+                             .partitions_max = run->scenario->reads.limit,
+                             .now_ns = operation->walk.now_ns,
+                             .birth_ns = operation->walk.birth_ns};
+    if (is_hash && (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
+        query.plan = BK_PLAN_DEFAULT;
+    query.until_ns = before(query.now_ns, read->age_ns, INT64_MIN + 1);
+    query.from_ns = before(query.until_ns, read->span_ns, INT64_MIN);
+    return query;
+}
+
 /* Returns whether all agents have the same settings during the whole run, so that bucket numbers have no
  * gaps. */
 static bool is_plain(const struct place *place)
@@ -84,6 +114,39 @@ static void judge_first(const struct place *place)
 static bool asks_each(const struct place *place)
 {
     return place->run->config.strategy.kind == BK_HASH && place->query.plan != BK_PLAN_LAZY;
+}
+
+/* Returns the number of buckets of a step. */
+static uint64_t width_of(const struct place *place)
+{
+    const struct bk_strategy *strategy = &place->run->config.strategy;
+    switch (place->query.plan) {
+    case BK_PLAN_PAIR:
+        return 2;
+    case BK_PLAN_PARALLEL:
+        return place->query.at_once != 0 ? place->query.at_once : BK_AT_ONCE_DEFAULT;
+    case BK_PLAN_WALK:
+    case BK_PLAN_LAZY:
+        return 1;
+    default:
+        return strategy->kind == BK_HASH ? strategy->of.hash.buckets : 1;
+    }
+}
+
+/* A step may be narrower at the lowest bucket of the read, which the starts of buckets raise for a range, at
+ * a limit, and above a window that is known to be empty. */
+static void judge_width(const struct place *place)
+{
+    const struct bk_read_step *step = &place->next->step;
+    uint64_t width = (uint64_t)(step->bucket_high - step->bucket_low) + 1, due = width_of(place);
+    bool is_time = place->run->config.strategy.kind == BK_TIME;
+    if (!is_plain(place))
+        return;
+    demand(place, width <= due, "queries more buckets at once than its plan");
+    if (width < due && place->query.kind != BK_QUERY_RANGE && place->run->config.remember_keys == 0 &&
+        place->query.partitions_max == 0)
+        demand(place, step->bucket_low == (is_time ? window_of(place, oldest_ns(&place->query)) : 0),
+               "queries fewer buckets at once than its plan");
 }
 
 static void judge_limit(const struct place *place)
@@ -144,6 +207,7 @@ static void judge_asked(const struct place *place)
         judge_spared(place, step->bucket_high + 1, operation->step_low - 1);
     }
     judge_limit(place);
+    judge_width(place);
 }
 
 /* Returns the conditions under which a bucket may have two dates: a state that went back is written again, or
@@ -215,15 +279,17 @@ void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
 {
     if (!operation->is_read)
         return;
-    struct place place = {run, agent, operation, next, {0}};
+    struct place place = {run, agent, operation, next, declared(run, operation)};
     struct lab_walk *walk = &operation->walk;
-    lab_read_query(run->scenario, run->strategy, operation->read, walk->now_ns, walk->birth_ns, &place.query);
     if (operation->action == BK_ACT_READ_ROWS && !lab_has_failed(operation->outcome.kind)) {
         walk->rows += operation->outcome.rows;
         walk->partitions += walk->width;
     }
     if (next->kind == BK_ACT_DONE)
         judge_end(&place);
+    if (next->kind == BK_ACT_DONE &&
+        (next->status == BK_OPERATION_OK || next->status == BK_OPERATION_TOO_LONG))
+        lab_request_spent(run, LAB_LATENCY_READ, operation->begun_ns);
     if (next->kind != BK_ACT_READ_ROWS)
         return;
     if (operation->action != BK_ACT_READ_ROWS) {

@@ -351,6 +351,10 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     /* The plan used the clock at that time; the agent may have been paused since. */
     if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
         return;
+    /* The agent counts the row in the bucket that it chose, and a client that routes retries put it
+     * elsewhere. */
+    if (step->operation->is_moved)
+        return;
     if (is_first && is_aged(step->run)) {
         demand(step, is_ended(step), "is counted in a lost state, whose line is unknown");
         return;

@@ -17,6 +17,7 @@
 
 struct lab_cluster_run;
 struct lab_scenario;
+struct lab_backup;
 struct lab_host_operation;
 
 #define LAB_NO_PARTITION UINT32_MAX
@@ -109,10 +110,12 @@ struct lab_key_ledger {
     uint64_t numbers_lost;  /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
                                assigned to a row */
     int64_t rolled_ns;      /* when the state last changed to a higher bucket; 0: never */
-    int64_t at_once_ns;  /* when counting of a row last began while another row was being counted; 0: never */
-    int64_t latest_ns;   /* for `lines`: the latest time of a row that an agent took; 0: none */
-    int64_t gaps_judged; /* the gaps below this bucket were judged */
-    uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
+    int64_t at_once_ns; /* when counting of a row last began while another row was being counted; 0: never */
+    uint64_t arrived, acknowledged; /* rows */
+    int64_t born_ns;                /* the earliest time of a row */
+    int64_t latest_ns;              /* for `lines`: the latest time of a row that an agent took; 0: none */
+    int64_t gaps_judged;            /* the gaps below this bucket were judged */
+    uint32_t stuck_stretch;         /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
 };
 
@@ -211,6 +214,24 @@ struct lab_walk {
     bool is_overtaken;         /* its agent stored a row of the key while an answer was pending */
 };
 
+/* oracle_host.c and oracle_settings.c: what the host of an agent should do. */
+struct lab_host_record {
+    double offset_ns, drift; /* of its clock */
+    int64_t jumps_ns;        /* the sum of its clock's jumps */
+    bool is_jump_wide;       /* too wide to be judged */
+    bool is_kept;            /* its crash declares a checkpoint */
+    bool is_unsure;          /* it crashed at the moment at which another crash ended */
+    bool has_checkpoint;     /* one was saved */
+    bool has_memory;         /* it began from a checkpoint */
+    int64_t down_until_ns;
+    uint64_t heard;               /* number of the event that it handled in its pause; 0: none */
+    uint32_t era_count, next_era; /* next_era: the next one to be deployed */
+    struct {
+        uint32_t era; /* 0: the settings of the strategy; n: its n-th change */
+        int64_t from_ns;
+    } eras[BK_ERAS_MAX];
+};
+
 /* What an oracle is notified of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
 #define LAB_CONCERNS_STEPS  1u
 #define LAB_CONCERNS_FIRING 2u
@@ -258,6 +279,10 @@ struct lab_oracles {
     uint32_t whole_run;     /* bit c: condition c applies to all keys and times */
     struct lab_spans spans;
     struct lab_doubts doubts;
+    struct lab_host_record *records; /* by agent; NULL: not judged */
+    uint64_t requests[16];           /* oracle_requests.c, by kind of action; not archived */
+    uint64_t spent_ns[4], spent[4];  /* oracle_requests.c, by kind of latency; likewise */
+    struct lab_backup *backups;      /* oracle_host.c, by fault of the scenario */
     struct lab_lives *lives; /* oracle_expired.c, by key; NULL: rows do not expire, or it is not known when */
     uint32_t except[LAB_ORACLE_COUNT]; /* exceptions of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];

@@ -190,12 +190,59 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 /* The key's state names a later bucket than `before`. */
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
+/* --- oracle_host.c: the host of the agents. */
+bool lab_host_begin(struct lab_cluster_run *run);
+void lab_host_end(struct lab_oracles *oracles);
+void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
+/* A copy is made for a fault of the scenario: of an agent, or of a state row. */
+void lab_host_kept(struct lab_cluster_run *run, uint32_t fault, bool is_agent);
+/* The agent's checkpoint was saved. */
+void lab_host_saved(struct lab_cluster_run *run, uint32_t agent);
+void lab_host_state_set(struct lab_cluster_run *run, const struct lab_active_fault *fault);
+/* The agent is up again; is_kept: with its checkpoint. */
+void lab_host_restarted(struct lab_cluster_run *run, uint32_t agent, bool is_kept);
+/* The agent was chosen by this draw; UINT32_MAX: none is up. */
+void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw);
+/* The agent, or UINT32_MAX, gets the key's row with this number, whose own time is time_ns. */
+void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t number,
+                     const struct lab_arrival *arrival, int64_t time_ns);
+/* Whether the agent began without knowledge, as far as is known. */
+bool lab_host_is_cold(const struct lab_cluster_run *run, uint32_t agent);
+/* The agent, which was chosen by this draw, gets a read, with the key's birth and newest number. */
+void lab_host_reads(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t draw,
+                    int64_t birth_ns, uint64_t newest);
+/* A read begins; operation->done.due: the rows that it has to find. */
+void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                  const struct bk_query *query);
+/* The agent handles an event; an event of the agent waits for the end of its pause. */
+void lab_host_hears(struct lab_cluster_run *run, uint32_t agent);
+void lab_host_waits(struct lab_cluster_run *run, uint32_t agent);
+/* The operation has an outcome. */
+void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation);
+/* --- oracle_settings.c: the settings of agents. */
+void lab_settings_begin(struct lab_cluster_run *run);
+/* The agent was given this change of settings. */
+void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
+/* The agent begins again with this history. */
+void lab_settings_restarted(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history);
+void lab_settings_end(struct lab_cluster_run *run);
+/* --- oracle_requests.c: the statements of requests. */
+void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                      const struct bk_action *action, const struct cass_statement *sent);
+/* A row or a read, or a request of one, took from since_ns until now. */
+void lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns);
+/* The result is complete. */
+void lab_requests_end(struct lab_cluster_run *run);
+/* A try of a delete was sent; it was refused, is not known to be applied, or is_timeout: was not answered. */
+void lab_delete_sent(struct lab_cluster_run *run, struct lab_delete *item, const struct cass_statement *sent);
+void lab_delete_failed(struct lab_cluster_run *run, struct lab_delete *item, bool is_timeout);
 /* A fault begins and lasts for lasts_ns. */
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 /* An agent acts for the key. */
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key);
-/* A fault began or ended, and the cluster has applied it. */
-void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault);
+/* A fault began or ended, and the cluster has applied it. lasts_ns: how long it lasts; 0: it ended. */
+void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault);
 /* A delete ended with this reply, or with NULL if its last try was not answered. */
 void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item,

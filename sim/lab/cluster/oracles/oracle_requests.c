@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, what the host asks of the cluster: the statement of each request has the content of the agent's
+ * action, and the level that the scenario sets for its kind. The conversion of cluster_action.c is
+ * implemented here a second time, field by field. Deletes are requests of clients; they are sent, repeated
+ * and given up when the scenario's times say so. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
+
+static bool is_put(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                   const struct bk_action *action, const struct cass_statement *sent)
+{
+    uint64_t bytes = lab_row_bytes(&run->scenario->row_cost, action->row.bytes,
+                                   lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
+    return sent->kind == CASS_WRITE_ROW && sent->consistency == run->scenario->consistency.write &&
+           sent->key == operation->key && sent->bucket == action->bucket && sent->row_id == operation->row &&
+           sent->row_time_ns == operation->row_time_ns && sent->row_order == (int64_t)operation->row_id &&
+           sent->bytes == bytes && sent->ttl_ns == run->scenario->row_ttl_ns;
+}
+
+static bool is_read_of_rows(const struct lab_cluster_run *run, const struct bk_action *action,
+                            const struct cass_statement *sent)
+{
+    const struct bk_read_step *step = &action->step;
+    bool is_whole = step->from_ns == INT64_MIN && step->until_ns == INT64_MAX;
+    return sent->kind == CASS_READ_ROWS && sent->consistency == run->scenario->consistency.read &&
+           sent->key == action->key && sent->limit == step->rows && sent->has_span == !is_whole &&
+           (is_whole || (sent->from_ns == step->from_ns && sent->until_ns == step->until_ns));
+}
+
+static bool is_count_of_rows(const struct lab_cluster_run *run, const struct bk_action *action,
+                             const struct cass_statement *sent)
+{
+    bool is_after = action->mask != 0;
+    return sent->kind == CASS_COUNT_ROWS && sent->consistency == run->scenario->consistency.read &&
+           sent->key == action->key && sent->bucket == action->bucket && sent->has_after == is_after &&
+           (!is_after || (sent->after_time_ns == action->columns[BK_PLACE_TIME] &&
+                          sent->after_order == action->columns[BK_PLACE_ID]));
+}
+
+/* Requests to counters and plain requests to registers. */
+static bool is_plain(const struct lab_cluster_run *run, const struct bk_action *action,
+                     const struct cass_statement *sent, enum cass_statement_kind kind, uint64_t key)
+{
+    const struct lab_consistency *levels = &run->scenario->consistency;
+    bool is_serial = action->kind == BK_ACT_READ_STATE && action->serial;
+    return sent->kind == kind && sent->key == key &&
+           sent->consistency == (is_serial ? levels->serial : levels->state);
+}
+
+static bool has_columns(const struct bk_action *action, const struct cass_statement *sent)
+{
+    return sent->set_mask == action->mask && memcmp(sent->set, action->columns, sizeof action->columns) == 0;
+}
+
+static bool is_conditional(const struct lab_cluster_run *run, const struct bk_action *action,
+                           const struct cass_statement *sent)
+{
+    uint32_t key = (uint32_t)action->key;
+    uint64_t row = action->kind == BK_ACT_CAS_LOCK ? lab_lock_register(key) : lab_state_register(key);
+    return is_plain(run, action, sent, CASS_CAS_COLUMNS, row) && has_columns(action, sent) &&
+           sent->serial_consistency == run->scenario->consistency.serial &&
+           sent->if_mask == action->if_mask && sent->if_absent == (action->if_mask == 0) &&
+           memcmp(sent->equal, action->expected, sizeof action->expected) == 0;
+}
+
+static bool is_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *sent)
+{
+    uint64_t counter = lab_counter_key(run, action->key, action->bucket);
+    uint64_t state = lab_state_register((uint32_t)action->key);
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        return is_put(run, operation, action, sent);
+    case BK_ACT_READ_ROWS:
+        return is_read_of_rows(run, action, sent);
+    case BK_ACT_COUNT_ROWS:
+        return is_count_of_rows(run, action, sent);
+    case BK_ACT_ADD_COUNTER:
+        return is_plain(run, action, sent, CASS_ADD_COUNTER, counter) && sent->delta == action->amount &&
+               sent->row_id == operation->row;
+    case BK_ACT_READ_COUNTER:
+        return is_plain(run, action, sent, CASS_READ_COUNTER, counter);
+    case BK_ACT_READ_STATE:
+        return is_plain(run, action, sent, CASS_READ_COLUMNS, state);
+    case BK_ACT_WRITE_STATE:
+        return is_plain(run, action, sent, CASS_WRITE_COLUMNS, state) && has_columns(action, sent);
+    case BK_ACT_READ_START:
+    case BK_ACT_WRITE_START: {
+        bool is_read = action->kind == BK_ACT_READ_START;
+        return is_plain(run, action, sent, is_read ? CASS_READ_COLUMNS : CASS_WRITE_COLUMNS,
+                        lab_start_register(action->key, action->bucket)) &&
+               (is_read || has_columns(action, sent));
+    }
+    case BK_ACT_CAS_STATE:
+    case BK_ACT_CAS_LOCK:
+        return is_conditional(run, action, sent);
+    default:
+        return false;
+    }
+}
+
+void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                      const struct bk_action *action, const struct cass_statement *sent)
+{
+    run->oracles.requests[action->kind]++;
+    /* The cluster sets the timestamp of every request. */
+    if (sent->timestamp_us != INT64_MIN || !is_right(run, operation, action, sent))
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 ": the statement for row %" PRIu64
+                         " differs from what the agent requests",
+                         agent, operation->row);
+}
+
+/* --- Totals. */
+
+void lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns)
+{
+    run->oracles.spent_ns[kind] += (uint64_t)(sim_queue_now(&run->queue) - since_ns);
+    run->oracles.spent[kind]++;
+}
+
+void lab_requests_end(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_tally *tally = &run->tally;
+    const uint64_t *sent = oracles->requests;
+    if (oracles->records == NULL || run->replay != NULL || run->is_resumed)
+        return;
+    uint64_t reads = sent[BK_ACT_READ_STATE] + sent[BK_ACT_READ_COUNTER] + sent[BK_ACT_READ_START] +
+                     sent[BK_ACT_COUNT_ROWS];
+    uint64_t writes = sent[BK_ACT_ADD_COUNTER] + sent[BK_ACT_WRITE_STATE] + sent[BK_ACT_WRITE_START];
+    if (tally->lwt != sent[BK_ACT_CAS_STATE] || tally->lock_ops != sent[BK_ACT_CAS_LOCK] ||
+        tally->state_reads != reads || tally->counter_increments + tally->state_writes != writes)
+        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
+                         "%" PRIu64 " reads, %" PRIu64 " writes, %" PRIu64 " conditional updates and %" PRIu64
+                         " updates of locks were sent, but the result has %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                         " and %" PRIu64,
+                         reads, writes, sent[BK_ACT_CAS_STATE], sent[BK_ACT_CAS_LOCK], tally->state_reads,
+                         tally->counter_increments + tally->state_writes, tally->lwt, tally->lock_ops);
+    if (run->scenario->row_ttl_ns > 0 && sim_queue_now(&run->queue) < run->end_ns)
+        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
+                         "the run ends before its duration, so that some rows do not expire");
+    for (int kind = 0; kind < LAB_LATENCY_LOCK; kind++) { /* rounded up to LAB_LATENCY_BITS bits */
+        const struct lab_histogram *latency = &run->latency[kind];
+        uint64_t least = oracles->spent_ns[kind], most = least + (least >> (LAB_LATENCY_BITS - 2)) + 1;
+        if (latency->count != oracles->spent[kind] || latency->sum < least || latency->sum > most)
+            lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
+                             "the latencies of the result are not those of its requests");
+    }
+}
+
+/* --- Deletes. */
+
+static void demand(struct lab_cluster_run *run, const struct lab_delete *item, bool is_fine, const char *what)
+{
+    if (!is_fine && !run->is_resumed)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, item->key, "the delete of row %" PRIu64 " %s", item->row,
+                         what);
+}
+
+void lab_delete_sent(struct lab_cluster_run *run, struct lab_delete *item, const struct cass_statement *sent)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    demand(run, item, item->tries == 1 || now_ns == item->due_ns, "is not repeated after its back-off");
+    demand(run, item,
+           sent->kind == CASS_DELETE_ROW && sent->consistency == run->scenario->consistency.write &&
+               sent->key == item->key && sent->bucket == item->bucket && sent->row_id == item->row &&
+               sent->row_time_ns == item->row_time_ns && sent->row_order == (int64_t)item->row_id,
+           "is sent for another row, or at another level");
+    item->due_ns = now_ns + run->scenario->agents.timeout_ns;
+}
+
+void lab_delete_failed(struct lab_cluster_run *run, struct lab_delete *item, bool is_timeout)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    /* If no agent is up, it was not sent. */
+    demand(run, item, !item->is_waiting || (is_timeout ? now_ns == item->due_ns : now_ns <= item->due_ns),
+           "does not end at its time-out");
+    item->due_ns = now_ns + run->config.retry_backoff_ns * item->tries;
+}
