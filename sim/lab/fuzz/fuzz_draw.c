@@ -24,6 +24,8 @@
 #define TOPOLOGY       0.15
 #define ANY_LEVELS     0.1
 #define LONG           0.1
+#define CORES          0.1
+#define DRIFT          0.1
 #define KEYS_MANY      16u
 /* The number of keys if readers remember empty windows, so few that each reader reads each key often. */
 #define KEYS_READ   2u
@@ -302,13 +304,16 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
     lab_draw_init(&random, figures, LAB_DRAW_ROUTING);
     if (lab_draw_chance(&random, BY_KEY))
         lab_writer_add(writer, "  routing: key\n");
+    lab_draw_trap(figures, writer);
+    lab_draw_init(&random, figures, LAB_DRAW_DRIFT);
+    uint64_t drift_ppm = lab_draw_chance(&random, DRIFT) ? lab_draw_whole(&random, 1, 2000) : 100;
     lab_draw_init(&random, figures, LAB_DRAW_OFFSET);
     int64_t most_ns = figures->clock_bound_ns - figures->clock_step_ns;
     if (most_ns > 0) {
         bool is_tight = lab_draw_chance(&random, 0.5);
         int64_t offset_ns = lab_draw_rounded((double)most_ns * (is_tight ? 1 : 0.5));
         lab_writer_add(writer, "  clock: {offset: %s, drift: %" PRIu64 "ppm, bound: %s",
-                       lab_span_text(offset_ns, span), lab_draw_whole(&random, 0, 1) * 100,
+                       lab_span_text(offset_ns, span), lab_draw_whole(&random, 0, 1) * drift_ppm,
                        lab_span_text(figures->clock_bound_ns, other));
     }
     if (figures->clock_step_ns > 0)
@@ -387,18 +392,25 @@ static void draw_network(const struct lab_fuzz_plan *figures, struct lab_writer 
     lab_draw_init(&random, figures, LAB_DRAW_NETWORK);
     int64_t mean_ns = lab_draw_span(&random, 200 * SIM_US, 20 * SIM_MS);
     uint64_t sigma = lab_draw_whole(&random, 1, 10);
-    lab_writer_add(writer, "  network: {latency: {lognormal: {mean: %s, sigma: %.1f}}",
-                   lab_span_text(mean_ns, span), (double)sigma / 10);
+    lab_writer_add(writer, "  network: {latency: ");
+    if (!lab_draw_uniform_latency(figures, mean_ns, writer))
+        lab_writer_add(writer, "{lognormal: {mean: %s, sigma: %.1f}}", lab_span_text(mean_ns, span),
+                       (double)sigma / 10);
     int64_t far_ns = lab_draw_span(&random, 2 * mean_ns, 100 * SIM_MS);
     if (figures->datacenters > 1)
         lab_writer_add(writer, ", between: {lognormal: {mean: %s, sigma: 0.2}}", lab_span_text(far_ns, span));
+    lab_draw_rare_network(figures, writer);
     lab_writer_add(writer, "}\n");
     lab_draw_init(&random, figures, LAB_DRAW_NODE);
     int64_t every_ns = lab_draw_span(&random, 5 * SIM_SECOND, SIM_MINUTE);
     int64_t lasts_ns = lab_draw_span(&random, 10 * SIM_MS, 500 * SIM_MS);
     uint64_t concurrency = lab_draw_chance(&random, 0.2) ? 1 : 32;
-    lab_writer_add(writer, "  node: {concurrency: %" PRIu64 ", gc: {every: %s, lasts: %s}}\n", concurrency,
+    lab_draw_init(&random, figures, LAB_DRAW_CORES);
+    concurrency = lab_draw_chance(&random, CORES) ? lab_draw_whole(&random, 2, 16) : concurrency;
+    lab_writer_add(writer, "  node: {concurrency: %" PRIu64 ", gc: {every: %s, lasts: %s}", concurrency,
                    lab_span_text(every_ns, span), lab_span_text(lasts_ns, other));
+    lab_draw_rare_node(figures, writer);
+    lab_writer_add(writer, "}\n");
 }
 
 /* The mean latency between the two most distant places, as draw_network() draws it. */
@@ -419,8 +431,10 @@ static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, figures, LAB_DRAW_TIMEOUTS);
-    if (lab_draw_chance(&random, 0.5))
+    if (lab_draw_chance(&random, 0.5)) {
+        lab_draw_detect(figures, true, writer);
         return;
+    }
     static const char *const names[] = {"write", "read", "counter", "cas"};
     int64_t longest_ns = 0, least_ns = 16 * drawn_trip(figures);
     least_ns = least_ns > 30 * SIM_MS ? least_ns : 30 * SIM_MS;
@@ -430,6 +444,7 @@ static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer
         longest_ns = span_ns > longest_ns ? span_ns : longest_ns;
         lab_writer_add(writer, "%s: %s, ", names[i], lab_span_text(span_ns, span));
     }
+    lab_draw_detect(figures, false, writer);
     lab_writer_add(writer, "client: %s}\n",
                    lab_span_text(lab_draw_span(&random, longest_ns, 4 * longest_ns), span));
 }
@@ -452,7 +467,7 @@ static void draw_cluster(const struct lab_fuzz_plan *figures, bool is_given, str
     } else if (!is_given) {
         lab_writer_add(writer, "  nodes: %u\n  replication_factor: %u\n", figures->nodes, figures->replicas);
     }
-    lab_writer_add(writer, "  num_tokens: 4\n");
+    lab_writer_add(writer, "  num_tokens: %" PRIu64 "\n", lab_draw_tokens(figures));
     draw_levels(figures, writer);
     draw_network(figures, writer);
     draw_timeouts(figures, writer);

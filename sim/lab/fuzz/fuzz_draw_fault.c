@@ -21,10 +21,9 @@
 #define MILD_SHARE   0.1
 #define KIND_SHARE   0.35
 #define JUMP_SHARE   0.12 /* rare, since a clock beyond its bound excuses many violations */
-#define LOSS_SHARE   0.06 /* rare, since a lost state row, or lost Paxos state, also excuses many violations \
-                           */
-#define PAXOS_SHARE 0.12  /* few of these faults have an effect */
-#define CHECKPOINTS 0.4
+#define LOSS_SHARE   0.06 /* rare, since a lost state row, or lost Paxos state, excuses many too */
+#define PAXOS_SHARE  0.12 /* few of these faults have an effect */
+#define CHECKPOINTS  0.4
 
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind)
 {
@@ -173,7 +172,7 @@ static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kin
 void lab_fuzz_draw_faults(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     lab_writer_add(writer, "faults:");
-    if (!has_kinds(plan)) {
+    if (!has_kinds(plan) && !lab_draw_has_random(plan)) {
         lab_writer_add(writer, " []\n");
         return;
     }
@@ -187,4 +186,5 @@ void lab_fuzz_draw_faults(const struct lab_fuzz_plan *plan, struct lab_writer *w
         for (uint64_t i = 0; i < strikes; i++)
             draw_fault(plan, (enum lab_fault_kind)kind, &random, writer);
     }
+    lab_draw_random_faults(plan, CHAOS_SHARE, writer);
 }

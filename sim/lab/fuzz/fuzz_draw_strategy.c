@@ -22,6 +22,12 @@
 #define REMEMBERS      0.8 /* of the seeds with time windows */
 #define PLAN_SHARE     0.15
 #define AGED_SHARE     0.15
+#define CALENDAR       0.4 /* of the seeds with windows that are not remembered */
+#define EPOCH          0.2
+#define EVERY_TIME     0.3 /* of the seeds that count rows by reads */
+#define ONE_BUCKET     0.3 /* of the seeds whose number of hash buckets changes */
+#define MIXED          0.5
+#define BY_CHANCE      0.15
 #define ALIGNED_SHARE  0.5 /* of the seeds with a greatest age and a change */
 
 enum draw_kind {
@@ -49,6 +55,27 @@ static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *
     int64_t least_ns = plan->duration_ns / plan->length->windows / parts,
             most_ns = plan->duration_ns / 4 / parts;
     return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
+}
+
+/* Some windows begin at an odd time, and some are those of the calendar. */
+static void draw_windows(const struct lab_fuzz_plan *plan, struct sim_random *random,
+                         struct lab_writer *writer)
+{
+    static const char *const calendars[] = {"hour", "day", "week", "month"};
+    struct sim_random rare;
+    char span[LAB_SPAN_SIZE];
+    int64_t window_ns = draw_window(plan, random);
+    lab_draw_init(&rare, plan, LAB_DRAW_WINDOWS);
+    bool has_calendar = lab_draw_chance(&rare, CALENDAR) && !lab_draw_remembers(plan) && !plan->has_then;
+    bool has_epoch = lab_draw_chance(&rare, EPOCH);
+    uint64_t calendar = lab_draw_whole(&rare, 0, 3), second = lab_draw_whole(&rare, 0, 59);
+    if (has_calendar) {
+        lab_writer_add(writer, "  - time:\n      calendar: %s\n", calendars[calendar]);
+        return;
+    }
+    lab_writer_add(writer, "  - time:\n      window: %s\n", lab_span_text(window_ns, span));
+    if (has_epoch)
+        lab_writer_add(writer, "      epoch: 2025-12-31T23:59:%02" PRIu64 "Z\n", second);
 }
 
 /* In a few seeds, draws how rows are read; half of the seeds with time windows remember empty windows. */
@@ -123,12 +150,21 @@ static int64_t draw_aligned(const struct lab_fuzz_plan *plan, enum draw_kind kin
     return line_ns > after_ns ? line_ns : at_ns;
 }
 
+/* Of changing numbers of buckets, one in some era is 1. */
+static uint64_t draw_buckets(const struct lab_fuzz_plan *plan, uint64_t drawn, uint64_t era)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_ONE_BUCKET);
+    bool has_one = lab_draw_chance(&random, ONE_BUCKET) && plan->has_then;
+    return has_one && lab_draw_whole(&random, 0, 1) == era ? 1 : drawn;
+}
+
 /* Draws one or two changes to other settings of the same kind; some of them without a date that is known in
  * advance. */
 static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                       struct lab_writer *writer)
 {
-    struct sim_random random;
+    struct sim_random random, mixed;
     char span[LAB_SPAN_SIZE];
     if (!may_change(plan, kind))
         return;
@@ -136,6 +172,9 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
     sim_random_unit(&random); /* takes the draw of whether there are changes */
     uint64_t count = lab_draw_whole(&random, 1, 2);
     bool is_rolled_out = lab_draw_chance(&random, 0.3), forgets = lab_draw_chance(&random, 0.2);
+    /* Of two changes, often only one is deployed; the date of the other is known. */
+    lab_draw_init(&mixed, plan, LAB_DRAW_MIXED);
+    uint64_t only = lab_draw_chance(&mixed, MIXED) ? lab_draw_whole(&mixed, 0, 1) : count;
     int64_t longest_ns = plan->duration_ns / 10, after_ns = 0; /* longest_ns: the longest rollout */
     lab_writer_add(writer, "      then:\n");
     for (uint64_t i = 0; i < count; i++) {
@@ -144,7 +183,8 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
         at_ns = draw_aligned(plan, kind, at_ns, after_ns);
         lab_writer_add(writer, "        - {at: %s", lab_span_text(at_ns, span));
         if (kind == DRAW_HASH)
-            lab_writer_add(writer, ", buckets: %" PRIu64, lab_draw_whole(&random, 1, 8));
+            lab_writer_add(writer, ", buckets: %" PRIu64,
+                           draw_buckets(plan, lab_draw_whole(&random, 1, 8), i + 1));
         else if (kind == DRAW_COUNT)
             lab_writer_add(writer, ", rows: %" PRIu64, 1 + (uint64_t)lab_draw_log(&random, 2, 2 * mean_rows));
         else if (kind == DRAW_TIME)
@@ -155,12 +195,26 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
         else
             lab_writer_add(writer, ", bits: %" PRIu64 ", threshold: %" PRIu64, lab_draw_whole(&random, 0, 2),
                            1 + (uint64_t)(mean_rows / (double)lab_draw_whole(&random, 1, 8)));
-        if (is_rolled_out)
+        bool is_deployed = only == count || only == i;
+        if (is_rolled_out && is_deployed)
             lab_writer_add(writer, ", rollout: %s",
                            lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_ns), span));
         after_ns = at_ns + longest_ns;
-        lab_writer_add(writer, "%s}\n", forgets ? ", keep_old: false" : "");
+        lab_writer_add(writer, "%s}\n", forgets && is_deployed ? ", keep_old: false" : "");
     }
+}
+
+/* Counts come after a number of rows, and some by time too. */
+static void draw_every(const struct lab_fuzz_plan *plan, uint64_t every_rows, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    lab_writer_add(writer, "      every_rows: %" PRIu64 "\n", every_rows);
+    int64_t shortest_ns = plan->duration_ns / 200 < SIM_DAY ? plan->duration_ns / 200 : SIM_DAY;
+    lab_draw_init(&random, plan, LAB_DRAW_EVERY_TIME);
+    if (lab_draw_chance(&random, EVERY_TIME) && shortest_ns > 0)
+        lab_writer_add(writer, "      every_time: %s\n",
+                       lab_span_text(lab_draw_span(&random, shortest_ns, shortest_ns * 50), span));
 }
 
 static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
@@ -179,7 +233,7 @@ static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct l
     if (source == BK_SOURCE_LEASE)
         lab_writer_add(writer, "      batch: %" PRIu64 "\n", batch);
     if (source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN)
-        lab_writer_add(writer, "      every_rows: %" PRIu64 "\n", every_rows);
+        draw_every(plan, every_rows, writer);
 }
 
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
@@ -219,6 +273,17 @@ static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct
     while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
         bits--;
     uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
+    lab_draw_init(&random, plan, LAB_DRAW_CHANCE);
+    if (lab_draw_chance(&random, BY_CHANCE) && !plan->has_then) {
+        uint64_t rows = lab_draw_whole(&random, 1, (uint64_t)mean_rows + 1),
+                 of = rows - lab_draw_whole(&random, 0, rows - 1);
+        uint64_t fired = (uint64_t)(mean_rows * (double)of / (double)rows + 0.5);
+        lab_writer_add(writer,
+                       "  - probabilistic:\n      chance: %" PRIu64 "/%" PRIu64 "\n      threshold: %" PRIu64
+                       "\n",
+                       of, rows, fired > 0 ? fired : 1);
+        return;
+    }
     lab_writer_add(writer, "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64 "\n",
                    bits, threshold);
 }
@@ -292,11 +357,11 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         draw_count(plan, (uint64_t)mean_rows, writer);
         break;
     case DRAW_HASH:
-        lab_writer_add(writer, "  - hash:\n      buckets: %" PRIu64 "\n", lab_draw_whole(&random, 1, 8));
+        lab_writer_add(writer, "  - hash:\n      buckets: %" PRIu64 "\n",
+                       draw_buckets(plan, lab_draw_whole(&random, 1, 8), 0));
         break;
     case DRAW_TIME:
-        lab_writer_add(writer, "  - time:\n      window: %s\n",
-                       lab_span_text(draw_window(plan, &random), span));
+        draw_windows(plan, &random, writer);
         break;
     case DRAW_UNBUCKETED:
         lab_writer_add(writer, "  - unbucketed:\n      label: unbucketed\n");

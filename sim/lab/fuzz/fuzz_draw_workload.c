@@ -36,6 +36,19 @@ static int64_t draw_burst(struct sim_random *random, int64_t least_ns, int64_t m
     return lab_draw_span(random, least_ns < SIM_MS ? SIM_MS : least_ns, most_ns);
 }
 
+/* In half of the backfills, how fast the history is loaded, and its rate. */
+static void draw_history(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_HISTORY);
+    if (!lab_draw_chance(&random, 0.5) || plan->duration_ns < SIM_SECOND)
+        return;
+    int64_t lasts_ns = lab_draw_span(&random, plan->duration_ns / 10, plan->duration_ns * 9 / 10);
+    lab_writer_add(writer, ", lasts: %s, rate: %.4g/s", lab_span_text(lasts_ns, span),
+                   plan->rate_per_s * lab_draw_log(&random, 0.2, 2));
+}
+
 /* Draws `share` and `by` of rows whose own times differ from their agents' clocks. */
 static void draw_own_times(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
@@ -64,8 +77,10 @@ static void draw_own_times(const struct lab_fuzz_plan *plan, struct lab_writer *
     if (lab_draw_chance(&random, BACKFILL)) {
         int64_t before_ns = lab_draw_span(&random, plan->duration_ns / 20, plan->duration_ns / 3);
         bool is_reverse = lab_draw_chance(&random, 0.5);
-        lab_writer_add(writer, "  backfill: {before: %s, order: %s}\n", lab_span_text(before_ns, span),
+        lab_writer_add(writer, "  backfill: {before: %s, order: %s", lab_span_text(before_ns, span),
                        is_reverse ? "reverse" : "forward");
+        draw_history(plan, writer);
+        lab_writer_add(writer, "}\n");
     }
 }
 
@@ -76,7 +91,7 @@ static void draw_arrivals(const struct lab_fuzz_plan *plan, struct lab_writer *w
     lab_writer_add(writer, "duration: %s\n", lab_span_text(plan->duration_ns, span));
     lab_writer_add(writer, "keys: {count: %" PRIu64, plan->keys);
     lab_draw_init(&random, plan, LAB_DRAW_ZIPF);
-    if (lab_draw_chance(&random, 0.5))
+    if (!lab_draw_points(plan, writer) && lab_draw_chance(&random, 0.5))
         lab_writer_add(writer, ", popularity: {zipf: %.1f}", (double)lab_draw_whole(&random, 5, 20) / 10);
     lab_writer_add(
         writer, plan->rate_per_s < 1e-2 ? "}\narrivals:\n  rate: %.3g/s\n" : "}\narrivals:\n  rate: %.3f/s\n",
@@ -89,6 +104,7 @@ static void draw_arrivals(const struct lab_fuzz_plan *plan, struct lab_writer *w
                        lab_span_text(on_ns, span), lab_span_text(off_ns, other),
                        lab_draw_whole(&random, 2, 50));
     }
+    lab_draw_rare_arrivals(plan, writer);
     draw_own_times(plan, writer);
 }
 
@@ -99,10 +115,7 @@ static void draw_ends(const struct lab_fuzz_plan *plan, struct lab_writer *write
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_TTL);
     bool has_ttl = plan->may_expire && lab_draw_chance(&random, TTL);
-    if (has_ttl) {
-        int64_t ttl_ns = draw_span(&random, SIM_SECOND, plan->duration_ns / 3);
-        lab_writer_add(writer, "row: {ttl: %s}\n", lab_span_text(ttl_ns, span));
-    }
+    lab_draw_row(plan, has_ttl ? draw_span(&random, SIM_SECOND, plan->duration_ns / 3) : 0, writer);
     lab_draw_init(&random, plan, LAB_DRAW_DELETES);
     if (!has_ttl && plan->may_delete && lab_draw_chance(&random, DELETES)) {
         uint64_t share = lab_draw_whole(&random, 1, 40);
@@ -140,8 +153,12 @@ static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writ
     if (has_latest) {
         uint64_t rows = lab_draw_whole(&latest, length->latest_rows[0], length->latest_rows[1]);
         double rate = rate_of_reads(plan, &latest, length->latest);
-        lab_writer_add(writer, "  latest: {rows: %" PRIu64 ", rate: %.4f/s%s}\n", rows, rate,
-                       lab_draw_chance(&latest, 0.3) ? ", plan: pair" : "");
+        lab_writer_add(writer, "  latest: {rows: %" PRIu64 ", rate: %.4f/s", rows, rate);
+        if (lab_draw_chance(&latest, 0.3))
+            lab_writer_add(writer, ", plan: pair");
+        else
+            lab_draw_read_plan(plan, 0, writer);
+        lab_writer_add(writer, "}\n");
     }
     if (has_range) {
         int64_t span_ns = lab_draw_span(&range, plan->duration_ns / 200, plan->duration_ns / 8);
@@ -149,11 +166,17 @@ static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writ
                              ? 0
                              : lab_draw_span(&range, plan->duration_ns / 500, plan->duration_ns / 8);
         double rate = rate_of_reads(plan, &range, length->ranges);
-        lab_writer_add(writer, "  range: {span: %s, age: %s, rate: %.4f/s}\n", lab_span_text(span_ns, span),
+        lab_writer_add(writer, "  range: {span: %s, age: %s, rate: %.4f/s", lab_span_text(span_ns, span),
                        lab_span_text(age_ns, age), rate);
+        lab_draw_read_plan(plan, 1, writer);
+        lab_writer_add(writer, "}\n");
     }
-    if (has_all)
-        lab_writer_add(writer, "  all: {rate: %.4f/s}\n", rate_of_reads(plan, &all, 0.03));
+    if (has_all) {
+        lab_writer_add(writer, "  all: {rate: %.4f/s", rate_of_reads(plan, &all, 0.03));
+        lab_draw_read_plan(plan, 2, writer);
+        lab_writer_add(writer, "}\n");
+    }
+    lab_draw_read_limit(plan, writer);
 }
 
 void lab_fuzz_draw_workload(const struct lab_fuzz_plan *plan, bool is_trace, struct lab_writer *writer)

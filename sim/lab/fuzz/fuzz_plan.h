@@ -68,6 +68,34 @@ enum lab_draw {
     LAB_DRAW_LENGTH,
     LAB_DRAW_MAX_AGE,
     LAB_DRAW_ALIGNED,
+    LAB_DRAW_DAILY,
+    LAB_DRAW_SPIKES,
+    LAB_DRAW_SIZES,
+    LAB_DRAW_CELLS,
+    LAB_DRAW_FORMAT,
+    LAB_DRAW_LIMIT,
+    LAB_DRAW_READ_PLANS, /* three, by kind */
+    LAB_DRAW_LOSS = LAB_DRAW_READ_PLANS + 3,
+    LAB_DRAW_DUPLICATE,
+    LAB_DRAW_UNIFORM,
+    LAB_DRAW_NODE_TIMES,
+    LAB_DRAW_TOKENS,
+    LAB_DRAW_DETECT,
+    LAB_DRAW_TRAP,
+    LAB_DRAW_RANDOM,
+    LAB_DRAW_DRIFT,
+    LAB_DRAW_HISTORY,
+    LAB_DRAW_WINDOWS,
+    LAB_DRAW_CHANCE,
+    LAB_DRAW_EVERY_TIME,
+    LAB_DRAW_ONE_BUCKET,
+    LAB_DRAW_STRIPES,
+    LAB_DRAW_CHOICE,
+    LAB_DRAW_CORES,
+    LAB_DRAW_COMPRESSION,
+    LAB_DRAW_POINTS,
+    LAB_DRAW_EACH,
+    LAB_DRAW_MIXED,
     LAB_DRAW_FAULTS = 1000 /* from here on, a stream per kind of fault */
 };
 
@@ -138,5 +166,25 @@ void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writ
 void lab_fuzz_draw_idgen(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 void lab_fuzz_draw_faults(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+
+/* fuzz_draw_rare.c: settings that few seeds have. Those of the popularity of keys (a field; false: not
+ * drawn), how many identifiers each client takes (a field), of arrivals, of `row`, of reads (a field, and the
+ * plan of a kind as fields), of the network (fields), its latency (false: not drawn), a node (fields), the
+ * number of tokens, the time-out of detection, the trap of retries, and random faults. */
+bool lab_draw_points(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+void lab_draw_each(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+void lab_draw_rare_arrivals(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+void lab_draw_row(const struct lab_fuzz_plan *plan, int64_t ttl_ns, struct lab_writer *writer);
+void lab_draw_read_limit(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+void lab_draw_read_plan(const struct lab_fuzz_plan *plan, unsigned kind, struct lab_writer *writer);
+void lab_draw_rare_network(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+bool lab_draw_uniform_latency(const struct lab_fuzz_plan *plan, int64_t mean_ns, struct lab_writer *writer);
+void lab_draw_rare_node(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+uint64_t lab_draw_tokens(const struct lab_fuzz_plan *plan);
+void lab_draw_detect(const struct lab_fuzz_plan *plan, bool is_alone, struct lab_writer *writer);
+void lab_draw_trap(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+/* until: they begin within this fraction of the run. */
+void lab_draw_random_faults(const struct lab_fuzz_plan *plan, double until, struct lab_writer *writer);
+bool lab_draw_has_random(const struct lab_fuzz_plan *plan);
 
 #endif

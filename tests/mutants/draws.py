@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Counts which settings `bucketlab fuzz` draws.
+
+Aim: no setting that a user can type stays untried without a reason. Method: docs/scenario.md lists the fields of
+each mapping; the scenarios of SEEDS seeds are printed, and the values of each field are counted. Each field has
+at least three different values, or as many as it takes, unless NOT_DRAWN says why not.
+
+    draws.py BUCKETLAB SCENARIO_MD [--seeds N] [--table]
+"""
+import argparse
+import collections
+import re
+import subprocess
+import sys
+
+try:
+    import yaml
+except ImportError:
+    sys.exit(77)  # skipped
+
+VALUES = 3
+# Mappings, and single fields, that are not drawn, or have fewer values.
+NOT_DRAWN = {
+    "trace": "a file that a seed cannot have; lab/trace_run_test and the stream fuzzer read traces",
+    "columns of a trace": "as trace",
+    "table": "the design of a table decides sizes and CQL, and no agent sees it; lab/row_cost_test",
+    "values": "as table",
+    "columns": "as table",
+    "row.columns": "as table",
+    "What a row weighs": "as table",
+    "Protocols of count": "the words of `counter`",
+    "max_age": "a table of protocols",
+    "state_lost.age": "of state_restored, where it is drawn",
+    "observed": "sizes of a real table, without agents and oracles",
+    "strategies.observed": "as observed",
+    "limits": "they judge a result and change no run",
+    "prices": "they judge a result and change no run",
+    "expect": "fuzz removes expectations",
+    "tune": "another command",
+    "sweep": "another command",
+    "seeds": "another command",
+    "Plans": "the words of `plan`",
+    "node.like": "a file that a seed cannot have; its fields are drawn",
+    "The top level.about": "text",
+    "The top level.start": "the time zone of all draws; traces and lab/cluster_test begin elsewhere",
+    "The top level.engine": "faults need agents, and agents the cluster engine",
+    "The top level.trace": "as trace",
+    "The top level.table": "as table",
+    "The top level.limits": "as limits",
+    "The top level.prices": "as prices",
+    "The top level.expect": "as expect",
+    "The top level.tune": "as tune",
+    "The top level.sweep": "as sweep",
+    "count.max_age": "only without agents; the stream fuzzer draws it",
+    "label": "text",
+}
+# Words that are drawn by leaving the field out.
+DEFAULTS = {"read.remember_empty", "agents.routing", "agents.retry", "then.keep_old", "datacenters.racks"}
+
+
+def fields_of(text):
+    """The documented fields by the name of their mapping, and the words that each takes."""
+    found, mapping = collections.defaultdict(dict), None
+    for line in text.splitlines():
+        heading = re.match(r"#+ (?:(?:the|A|a) )?`?([\w -]+)`?", line)
+        if heading:
+            mapping = heading[1]
+        row = re.match(r"\| `(\w+)` \|([^|]*)\|", line)
+        if row and mapping:
+            found[mapping][row[1]] = re.findall(r"`([\w-]+)`", row[2])
+    return found
+
+
+def count(node, name, values):
+    """Counts the values of each field. A mapping of names, as of datacenters, has its own name's fields."""
+    if isinstance(node, dict):
+        for field, value in node.items():
+            word = {True: "on", False: "off"}.get(field, str(field))  # as YAML reads them
+            values[name][word][str(value)] += 1
+            count(value, name if name == "datacenters" else word, values)
+    elif isinstance(node, list):
+        for item in node:
+            count(item, name, values)
+
+
+def reason_of(mapping, field):
+    names = (mapping, f"{mapping}.{field}", field if field == "label" else None)
+    return next((NOT_DRAWN[name] for name in names if name in NOT_DRAWN), None)
+
+
+def is_drawn(mapping, field, words, seen):
+    wanted = min(VALUES, len(words)) if len(words) > 1 else VALUES
+    return len(seen) + (f"{mapping}.{field}" in DEFAULTS) >= wanted
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("document")
+    parser.add_argument("--seeds", type=int, default=6000)
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    with open(args.document, encoding="utf-8") as file:
+        fields = fields_of(file.read())
+    printed = subprocess.run([args.program, "fuzz", "--print", "--seeds", f"1..{args.seeds}"],
+                             capture_output=True, text=True, check=True).stdout
+    values = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    for scenario in yaml.load_all(printed, loader):
+        count(scenario, "The top level", values)
+    faults = 0
+    for mapping in fields:
+        for field, words in fields[mapping].items():
+            seen, reason = values[mapping][field], reason_of(mapping, field)
+            if args.table:
+                few = ", ".join(text[:20] for text, _ in seen.most_common(4))
+                print(f"{mapping + '.' + field:34} {sum(seen.values()):7} {len(seen):6}  {reason or few}")
+            if reason is None and not is_drawn(mapping, field, words, seen):
+                print(f"{mapping}.{field}: {len(seen)} values in {args.seeds} seeds; draw more, or say why not")
+                faults += 1
+    print(f"{sum(map(len, fields.values()))} fields, {faults} of them not drawn and without a reason")
+    return faults > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
