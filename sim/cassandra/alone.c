@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A shortcut for the write of a row whose coordinator is its only replica, while nothing fails. It does in
- * one step per event what the general code does in many, such as sending a message to itself. The state after
- * each event, the random draws and the events are the same, so the shortcut and the general code may continue
- * each other's operations between two events. */
+/* A shortcut for the write of a row, and for the plain read of a register, whose coordinator is the only
+ * replica, while nothing fails. It does in one step per event what the general code does in many, such as
+ * sending a message to itself. The state after each event, the random draws and the events are the same, so
+ * the shortcut and the general code may continue each other's operations between two events. Only the order
+ * in which free bodies will be taken differs, since a read needs no body for its answer. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
@@ -17,6 +18,17 @@ static bool is_alone(const struct cass_cluster *cluster)
     return cluster->factor == 1 && !cluster->config.avoids_shortcuts;
 }
 
+/* The only replica is chosen with a draw, as one of many would be. */
+static void begin_read(struct cass_cluster *cluster, struct cass_operation *operation, int64_t *service_ns,
+                       int64_t *timeout_ns)
+{
+    sim_random_next(&cluster->places[operation->place].choice);
+    operation->gathered = cass_body_new(cluster);
+    body_at(cluster, operation->gathered)->answers[0] = CASS_NONE;
+    *service_ns = cluster->config.read_ns + cass_named_cost(cluster, operation->entity, 0);
+    *timeout_ns = cluster->config.timeout_read_ns;
+}
+
 bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
 {
     const struct message *message = message_at(cluster, request);
@@ -25,33 +37,37 @@ bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
     uint32_t index = message->operation, place = message->to;
     struct cass_operation *operation = operation_at(cluster, index);
     struct node *node = &cluster->nodes[place];
-    if (!is_alone(cluster) || !operation->is_carrying_row || cluster->config.datacenter_count > 1 ||
-        (LEVELS >> operation->statement.consistency & 1) == 0 || node->is_down ||
-        now_ns(cluster) < node->paused_until_ns || cluster->config.coordinate_ns > 0 ||
+    bool is_row = operation->is_carrying_row;
+    if (!is_alone(cluster) || (!is_row && operation->statement.kind != CASS_READ_COLUMNS) ||
+        cluster->config.datacenter_count > 1 || (LEVELS >> operation->statement.consistency & 1) == 0 ||
+        node->is_down || now_ns(cluster) < node->paused_until_ns || cluster->config.coordinate_ns > 0 ||
         replicas_at(cluster, operation->position)[0] != place)
         return false;
     operation->place = place;
     operation->started_ns = now_ns(cluster);
     operation->level = operation->statement.consistency;
-    operation->stage = STAGE_WRITE;
+    operation->stage = is_row ? STAGE_WRITE : STAGE_READ;
     operation->counted = operation->required = operation->asked = 1;
     operation->round++;
     node->stats.coordinated++;
-    /* If a server is free now, the write will be served before its timeout, unless the node pauses. */
+    int64_t service_ns = cluster->config.write_ns, timeout_ns = cluster->config.timeout_write_ns;
+    if (is_row)
+        row_at(cluster, operation->body)->references++;
+    else
+        begin_read(cluster, operation, &service_ns, &timeout_ns);
+    /* If a server is free now, it will serve this before the timeout, unless the node pauses. */
     const int64_t *free_at = cluster->free_at + (size_t)place * cluster->config.concurrency;
-    if (*free_at > now_ns(cluster) || node->slow != 1.0 ||
-        cluster->config.write_ns >= cluster->config.timeout_write_ns)
-        cass_operation_timer(cluster, index, now_ns(cluster) + cluster->config.timeout_write_ns);
-    uint32_t own = cass_message_new(cluster, MESSAGE_WRITE_ROW, place, place);
-    struct message *write = message_at(cluster, own);
-    write->operation = index;
-    write->generation = operation->generation;
-    write->round = operation->round;
-    write->entity = operation->entity;
-    write->body = operation->body;
-    write->sent_ns = now_ns(cluster);
-    row_at(cluster, operation->body)->references++;
-    cass_node_enqueue(cluster, own, cluster->config.write_ns, cluster->config.timeout_write_ns);
+    if (*free_at > now_ns(cluster) || node->slow != 1.0 || service_ns >= timeout_ns)
+        cass_operation_timer(cluster, index, now_ns(cluster) + timeout_ns);
+    uint32_t own = cass_message_new(cluster, is_row ? MESSAGE_WRITE_ROW : MESSAGE_READ_CELLS, place, place);
+    struct message *work = message_at(cluster, own);
+    work->operation = index;
+    work->generation = operation->generation;
+    work->round = operation->round;
+    work->entity = operation->entity;
+    work->body = is_row ? operation->body : CASS_NONE;
+    work->sent_ns = now_ns(cluster);
+    cass_node_enqueue(cluster, own, service_ns, timeout_ns);
     cass_pool_give(&cluster->messages, request);
     return true;
 }
@@ -60,29 +76,59 @@ void cass_alone_paused(struct cass_cluster *cluster, uint32_t node)
 {
     for (uint32_t i = 1; cluster->factor == 1 && i < cluster->operations.used; i++) {
         const struct cass_operation *operation = operation_at(cluster, i);
-        if (operation->generation % 2 == 1 && operation->stage == STAGE_WRITE && operation->place == node &&
-            !operation->has_timer)
-            cass_operation_timer(cluster, i, operation->started_ns + cluster->config.timeout_write_ns);
+        bool is_read = operation->stage == STAGE_READ;
+        if (operation->generation % 2 == 1 && (is_read || operation->stage == STAGE_WRITE) &&
+            operation->place == node && !operation->has_timer)
+            cass_operation_timer(cluster, i,
+                                 operation->started_ns + (is_read ? cluster->config.timeout_read_ns
+                                                                  : cluster->config.timeout_write_ns));
     }
+}
+
+/* Whether the operation reads one register for itself, not for Paxos, and has no named columns. */
+static bool is_plain_read(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                          const struct message *message)
+{
+    return operation->stage == STAGE_READ && operation->round == message->round &&
+           operation->statement.kind == CASS_READ_COLUMNS && operation->ballot.micros == 0 &&
+           register_at(cluster, operation->entity)->named == CASS_NONE;
+}
+
+static void end_read(struct cass_cluster *cluster, struct cass_operation *operation,
+                     const struct message *message)
+{
+    struct cass_reply *reply = &operation->reply;
+    struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
+    const struct image *image = image_at(cluster, operation->entity, 0);
+    stats->reads++;
+    stats->slow_queries += now_ns(cluster) - message->sent_ns > cluster->config.slow_query_ns ? 1 : 0;
+    reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
+    reply->found = cass_image_is_found(image, now_ns(cluster), reply->columns_mask);
 }
 
 bool cass_alone_end(struct cass_cluster *cluster, uint32_t own)
 {
     struct message *message = message_at(cluster, own);
-    if (message->kind != MESSAGE_WRITE_ROW || message->flags != 0 || message->from != message->to ||
-        !is_alone(cluster))
+    bool is_read = message->kind == MESSAGE_READ_CELLS;
+    if ((message->kind != MESSAGE_WRITE_ROW && !is_read) || message->flags != 0 ||
+        message->from != message->to || !is_alone(cluster))
         return false;
     struct node *node = &cluster->nodes[message->to];
     uint32_t index = message->operation;
     struct cass_operation *operation = operation_at(cluster, index);
     /* A crash ends the operation. */
-    if (operation->generation != message->generation || operation->stage != STAGE_WRITE ||
+    if (operation->generation != message->generation ||
+        !(is_read ? is_plain_read(cluster, operation, message) : operation->stage == STAGE_WRITE) ||
         message->frozen_ns != node->frozen_ns || node->is_failing || now_ns(cluster) < node->paused_until_ns)
         return false;
-    node->stats.writes++;
-    cass_row_apply(cluster, message->body, 0);
-    cass_row_release(cluster, message->body);
-    message->body = CASS_NONE;
+    if (is_read) {
+        end_read(cluster, operation, message);
+    } else {
+        node->stats.writes++;
+        cass_row_apply(cluster, message->body, 0);
+        cass_row_release(cluster, message->body);
+        message->body = CASS_NONE;
+    }
     operation->acked = 1; /* which is all that any level waits for, where there is one replica */
     cass_operation_answer(cluster, index, CASS_OK);
     cass_operation_end(cluster, index);
