@@ -121,6 +121,8 @@ struct bk_agent {
     uint32_t cache_sets;
     uint32_t ready_begin, ready_count; /* of the ring */
     uint32_t free_count;
+    uint32_t operations_met; /* operations below this number began at least once; the others, most of them,
+                                are not initialised */
     uint32_t list_count;
     int64_t wake_ns;      /* not later than the earliest wake_ns of the operations */
     uint32_t memory_sets; /* sets of the table of empty windows */

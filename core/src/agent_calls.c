@@ -146,13 +146,8 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     agent->config.strategy = agent->config.history.eras[agent->config.history.count - 1].strategy;
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
-    for (uint32_t i = 0; i < config->operations; i++) {
-        struct operation *operation = &bk_agent_operations(agent)[i];
+    for (uint32_t i = 0; i < config->operations; i++)
         bk_agent_numbers(agent, agent->free_at)[i] = config->operations - 1 - i;
-        /* The other fields are cleared when an operation begins, because most slots are never used. */
-        operation->step = STEP_FREE;
-        operation->is_read = operation->waits_for_outcome = false;
-    }
     *out = agent;
     return BK_OK;
 }
@@ -162,6 +157,9 @@ static enum bk_status begin(struct bk_agent *agent, int64_t now_ns, uint64_t key
     if (agent->free_count == 0)
         return BK_ERROR_BUSY;
     *number = bk_agent_numbers(agent, agent->free_at)[--agent->free_count];
+    /* Those that never began are the lowest ones of the stack, in the order of their numbers. */
+    if (*number == agent->operations_met)
+        agent->operations_met++;
     struct operation *operation = &bk_agent_operations(agent)[*number];
     memset(operation, 0, sizeof *operation);
     operation->key = key;
@@ -274,7 +272,7 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
 {
     if (agent == NULL || outcome == NULL)
         return BK_ERROR_NULL;
-    if (operation >= agent->config.operations || !bk_agent_operations(agent)[operation].waits_for_outcome)
+    if (operation >= agent->operations_met || !bk_agent_operations(agent)[operation].waits_for_outcome)
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
     bool asked_for_key = bk_turns_asks(agent, waiting);
@@ -344,7 +342,7 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
     if (now_ns < agent->wake_ns)
         return BK_OK;
     agent->wake_ns = INT64_MAX;
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
         if (operation->step == STEP_FREE || operation->wake_ns == INT64_MAX)
             continue;
@@ -375,7 +373,7 @@ void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agen
     int64_t oldest_ns = now_ns;
     *out = agent->stats;
     out->under_way = agent->config.operations - agent->free_count;
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
         const struct operation *operation = &operations[i];
         if (operation->step == STEP_FREE)
             continue;

@@ -18,7 +18,7 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
      * dropped. */
     size_t entries = (size_t)agent->memory_sets * CACHE_WAYS;
     memset((char *)agent + agent->memory_at, 0, entries * sizeof(struct memory_entry));
-    for (uint32_t i = 0; i < agent->config.operations; i++)
+    for (uint32_t i = 0; i < agent->operations_met; i++)
         bk_agent_operations(agent)[i].is_outdated = true;
     return BK_OK;
 }

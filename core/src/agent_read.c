@@ -146,7 +146,7 @@ void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
         bk_empties_forget(&entry->empties, bucket);
     /* A read whose request has not been answered yet may miss the row; its answer must not make the window
      * count as empty. */
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
         if (operation->is_read && operation->waits_for_outcome && operation->key == key)
             operation->is_outdated = true;

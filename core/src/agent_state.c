@@ -264,8 +264,13 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
 {
     enum { MARK_FREE = 1, MARK_READY };
     struct operation *operations = bk_agent_operations(agent);
-    for (uint32_t i = 0; bk_codec_is_reading(codec) && i < agent->config.operations; i++)
+    if (bk_codec_is_reading(codec))
+        agent->operations_met = agent->config.operations;
+    for (uint32_t i = 0; bk_codec_is_reading(codec) && i < agent->operations_met; i++) {
+        operations[i].step = STEP_FREE;
+        operations[i].is_read = operations[i].waits_for_outcome = false;
         operations[i].waits = 0;
+    }
     uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
     uint32_t most = agent->config.operations;
     agent->free_count = bk_codec_below(codec, agent->free_count, most + 1);
@@ -274,7 +279,7 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
     agent->ready_count = bk_codec_below(codec, agent->ready_count, most + 1);
     for (uint32_t i = 0; i < agent->ready_count; i++)
         number_of(codec, agent, &ready[(agent->ready_begin + i) % most], MARK_READY);
-    for (uint32_t i = 0; i < most; i++) {
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
         uint32_t mark = operations[i].waits;
         if (!bk_codec_is_reading(codec))
             mark = operations[i].step == STEP_FREE ? MARK_FREE : 0;

@@ -241,6 +241,31 @@ static void test_histogram_merged_from_parts_is_that_of_the_whole(void **state)
     }
 }
 
+/* In batches with few and many sizes, with sizes above 2^32, and across the size from which on it is rounded.
+ */
+static void test_histogram_of_sizes_added_together_is_that_of_sizes_added_one_by_one(void **state)
+{
+    (void)state;
+    static const uint64_t below[] = {50, UINT64_C(1) << 20, UINT64_C(1) << 31, UINT64_C(1) << 33, UINT64_MAX};
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct sizes sizes = draw_sizes(seed, 70000, below[seed % 5]);
+        struct lab_histogram one, each;
+        lab_histogram_init(&one);
+        lab_histogram_init(&each);
+        lab_histogram_add_each(&each, sizes.items, 0);
+        for (size_t i = 0, count = 0; i < sizes.count; i += count) {
+            count = 1 + i % 127 < sizes.count - i ? 1 + i % 127 : sizes.count - i;
+            lab_histogram_add_each(&each, sizes.items + i, count);
+        }
+        for (size_t i = 0; i < sizes.count; i++)
+            lab_histogram_add(&one, sizes.items[i], 1, 1);
+        assert_same(&one, &each);
+        lab_histogram_clear(&one);
+        lab_histogram_clear(&each);
+        free(sizes.items);
+    }
+}
+
 static void test_histogram_merge_keeps_loss_of_memory(void **state)
 {
     (void)state;
@@ -391,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_histogram_of_many_sizes_is_rounded_up_a_little),
         cmocka_unit_test(test_histogram_rounded_bins_have_twelve_significant_bits),
         cmocka_unit_test(test_histogram_merged_from_parts_is_that_of_the_whole),
+        cmocka_unit_test(test_histogram_of_sizes_added_together_is_that_of_sizes_added_one_by_one),
         cmocka_unit_test(test_histogram_merge_keeps_loss_of_memory),
         cmocka_unit_test(test_histogram_sums_of_squares_stop_at_the_top),
         cmocka_unit_test(test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole),

@@ -44,8 +44,18 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     }
 }
 
-void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
-                          struct cass_statement *out)
+/* The bytes of a row that is put now, which most rows are when they arrive. */
+static uint64_t bytes_now(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct bk_row *row)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (operation->begun_ns == now_ns)
+        return operation->row_bytes;
+    return lab_row_bytes(&run->scenario->row_cost, row->bytes, lab_row_stamp(&run->stamps, now_ns));
+}
+
+void lab_action_statement(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct bk_action *action, struct cass_statement *out)
 {
     const struct lab_consistency *level = &run->scenario->consistency;
     memset(out, 0, offsetof(struct cass_statement, named)); /* no action uses named columns */
@@ -60,8 +70,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->row_id = action->row.sequence;
         out->row_time_ns = action->row.time_ns;
         out->row_order = (int64_t)action->row.id;
-        out->bytes = lab_row_bytes(&run->scenario->row_cost, action->row.bytes,
-                                   lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
+        out->bytes = bytes_now(run, operation, &action->row);
         out->ttl_ns = run->scenario->row_ttl_ns;
         break;
     case BK_ACT_READ_ROWS:

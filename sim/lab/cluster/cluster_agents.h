@@ -28,6 +28,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
 /* Reports operation->outcome, the outcome of its action, to the agent. */
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
+/* Adds the latencies of run->spent to their histogram. */
+void lab_spent_settle(struct lab_cluster_run *run);
 /* Ticks the agent, whether it is paused or not, and performs its actions. */
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
@@ -97,8 +99,8 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
 
 /* --- cluster_action.c: converts an action to a statement, and its replies to an outcome. */
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
-void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
-                          struct cass_statement *out);
+void lab_action_statement(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct bk_action *action, struct cass_statement *out);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 

@@ -33,16 +33,16 @@
 
 /* A tag consists of the agent, the operation and a serial number. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
-/* Bytes of all agents' memory from which it uses large pages. */
+/* Bytes of all agents' caches from which their memory uses large pages. */
 #define LARGE_CACHES ((size_t)4 << 20)
 /* The most memory of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
-/* A protocol without state needs no cache; in a cache this much larger than the number of keys no key evicts
- * another. */
+/* A protocol without state needs no cache. In a cache with four times as many entries as keys, no key evicts
+ * another: Fibonacci hashing spreads consecutive numbers so evenly that a set gets at most three. */
 static uint32_t cache_entries(const struct lab_cluster_run *run)
 {
-    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
     if (!lab_keeps_state(run))
         return 1;
     return (uint32_t)(asked < enough ? asked : enough);
@@ -161,7 +161,11 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
                         (double)bytes * agents->count / 1e9);
     /* One block, so that the entries of a few keys in all caches are in few pages. */
     bytes = agents->count * agent_bytes(&run->config);
-    run->agents_memory = bytes < LARGE_CACHES ? malloc(bytes) : sim_memory_take(bytes);
+    /* Most of an agent's operations are never used. Large pages would take memory for them, too. */
+    struct bk_agent_config caches = run->config;
+    caches.operations = 1;
+    bool is_large = agents->count * bk_agent_size(&caches) >= LARGE_CACHES;
+    run->agents_memory = is_large ? sim_memory_take(bytes) : aligned_alloc(SIM_LINE_BYTES, bytes);
     if (run->agents_memory == NULL)
         return sim_fail_memory(error);
     for (uint32_t i = 0; i < agents->count; i++) {
@@ -284,6 +288,12 @@ static uint64_t spent_ns(const struct lab_cluster_run *run, const struct lab_hos
     return (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
 }
 
+void lab_spent_settle(struct lab_cluster_run *run)
+{
+    lab_histogram_add_each(&run->latency[LAB_LATENCY_WRITE], run->spent.ns, run->spent.count);
+    run->spent.count = 0;
+}
+
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
@@ -309,8 +319,6 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
         lab_record_outcome(run, agent, number);
     /* A put that succeeded is looked at as it is acknowledged. */
     bool is_put = operation->action == BK_ACT_PUT_ROW && outcome->kind == BK_OUTCOME_APPLIED;
-    if (is_put)
-        lab_histogram_prefetch(&run->latency[LAB_LATENCY_WRITE], spent_ns(run, operation));
     if (!is_put && outcome->kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
         lab_read_step_done(operation);
@@ -582,7 +590,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     operation->mask = action->mask;
     memcpy(operation->columns, action->columns, sizeof action->columns);
     struct cass_statement statement;
-    lab_action_statement(run, action, &statement);
+    lab_action_statement(run, operation, action, &statement);
     if (action->kind == BK_ACT_PUT_ROW) {
         run->tally.retried += action->is_retry;
         place_row(run, agent, operation, action->bucket);
@@ -638,7 +646,9 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
     lab_oracles_acknowledged(run, operation);
     if (run->scenario->deletes.share > 0)
         lab_delete_plan(run, operation);
-    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE], spent_ns(run, operation), 1, 1);
+    run->spent.ns[run->spent.count++] = spent_ns(run, operation);
+    if (run->spent.count == LAB_SPENT_MAX)
+        lab_spent_settle(run);
 }
 
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,

@@ -341,8 +341,9 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
-    lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
-                        run->strategy->label, run->is_resumed ? "goes on" : "begins");
+    if (run->context->event_trace != NULL) /* or the compiler takes the whole loop for cold code */
+        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
+                            run->strategy->label, run->is_resumed ? "goes on" : "begins");
     lab_record_begins(run);
     while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
         if (run->events.events >= run->pause_at && !pause(run, error))

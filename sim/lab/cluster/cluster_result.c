@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
 #include "cluster_result.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
@@ -166,6 +167,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
         lab_idgen_tally(run);
         return;
     }
+    lab_spent_settle(run);
     lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
     for (uint32_t i = 0; i < run->key_count; i++)
         lab_bytes_add(&run->tally.payload_bytes, run->keys[i].bytes);

@@ -218,6 +218,13 @@ struct lab_backup {
     uint32_t mask;
 };
 
+/* Latencies of writes that are not in their histogram yet. */
+#define LAB_SPENT_MAX 127u /* with their count, a KiB */
+struct lab_spent {
+    uint64_t ns[LAB_SPENT_MAX];
+    uint32_t count;
+};
+
 struct lab_idgen;  /* idgen.h */
 struct lab_replay; /* history.h */
 
@@ -252,6 +259,7 @@ struct lab_cluster_run {
     struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
+    struct lab_spent spent;
     uint64_t refused, unresolved, unresolved_increments;
     uint64_t rows_uncounted;  /* BK_SOURCE_INCREMENTAL: number of rows that no count will ever include */
     uint64_t conditions_lost; /* number of conditional updates of a state that lost to another agent */

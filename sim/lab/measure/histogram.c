@@ -111,15 +111,6 @@ static void round_all(struct lab_histogram *histogram)
     free(old.slots);
 }
 
-void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size)
-{
-    if (histogram->slot_count == 0)
-        return;
-    if (histogram->is_rounded)
-        size = round_up(size, SIGNIFICANT_BITS);
-    __builtin_prefetch(&histogram->slots[place_of(histogram, size)]);
-}
-
 static lab_wide add_saturating(lab_wide a, lab_wide b)
 {
     return a + b < a ? ~(lab_wide)0 : a + b;
@@ -161,6 +152,46 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
         }
     }
     add_bin(histogram, &bin);
+}
+
+void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count)
+{
+    uint64_t least = UINT64_MAX, most = 0, sum = 0;
+    lab_wide squares = 0;
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = sizes[i];
+        least = size < least ? size : least;
+        most = size > most ? size : most;
+        sum += size;
+        squares += (lab_wide)size * size;
+    }
+    if (most >> 32 != 0 || count >> 32 != 0) { /* the sums may have overflowed */
+        for (size_t i = 0; i < count; i++)
+            lab_histogram_add(histogram, sizes[i], 1, 1);
+        return;
+    }
+    if (histogram->count == 0 || least < histogram->least)
+        histogram->least = least;
+    if (most > histogram->most)
+        histogram->most = most;
+    histogram->count += count;
+    histogram->weight += count;
+    histogram->sum += sum;
+    histogram->weighted_sum += sum;
+    histogram->sum_of_squares = add_saturating(histogram->sum_of_squares, squares);
+    histogram->weighted_sum_of_squares = add_saturating(histogram->weighted_sum_of_squares, squares);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = histogram->is_rounded ? round_up(sizes[i], SIGNIFICANT_BITS) : sizes[i];
+        struct lab_bin *slot = histogram->slot_count > 0 ? find(histogram, size) : NULL;
+        if (slot != NULL && slot->count > 0) {
+            slot->count++;
+            slot->weight++;
+        } else {
+            add_bin(histogram, &(struct lab_bin){sizes[i], 1, 1});
+        }
+    }
 }
 
 /* Copies into a histogram without slots. */

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "cassandra/archive.h"
+#include "cluster_agents.h"
 #include "kernel/queue_archive.h"
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_cluster_run) - sizeof(struct sim_queue) - sizeof(struct bk_agent_config) -
                           sizeof(struct lab_regimes) - sizeof(struct lab_oracles) - sizeof(struct lab_tally) -
                           sizeof(struct lab_views) - sizeof(struct lab_event_log) -
-                          sizeof(struct lab_row_stamps) ==
+                          sizeof(struct lab_row_stamps) - sizeof(struct lab_spent) ==
                       1528,
                   "a run has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_active_fault) == 56 && sizeof(struct lab_delete) == 72 &&
@@ -28,6 +29,7 @@ static void counts(struct lab_cluster_run *run, struct sim_archive *archive)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         sim_archive_u64(archive, fields[i]);
     lab_tally_archive(&run->tally, archive, run->node_count);
+    lab_spent_settle(run);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_archive(&run->latency[i], archive);
     for (int i = 0; i < LAB_READ_KINDS; i++)

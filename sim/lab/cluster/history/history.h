@@ -18,7 +18,7 @@
 static inline bool lab_record_wants(const struct lab_cluster_run *run)
 {
     const struct lab_event_trace *trace = run->context->event_trace;
-    return trace != NULL && trace->is_record && run->replay == NULL;
+    return __builtin_expect(trace != NULL, 0) && trace->is_record && run->replay == NULL;
 }
 void lab_record_begins(struct lab_cluster_run *run);
 void lab_record_ends(struct lab_cluster_run *run);

@@ -45,10 +45,10 @@ int64_t lab_aftermath_ns(const struct lab_cluster_run *run);
  * verdict stores the text of the first violation that is not excused, or else of the first one. */
 void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
                         int64_t from_ns, int64_t to_ns, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
+    __attribute__((cold, format(printf, 7, 8)));
 /* Counts one violation that no condition can excuse. */
 void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, const char *format,
-                      ...) __attribute__((format(printf, 4, 5)));
+                      ...) __attribute__((cold, format(printf, 4, 5)));
 /* lab_violate_within() for a violation whose cause is at the present time. */
 #define lab_violate(run, oracle, key, count, ...)                                                            \
     lab_violate_within(run, oracle, key, count, sim_queue_now(&(run)->queue), sim_queue_now(&(run)->queue),  \

@@ -40,8 +40,9 @@ struct lab_histogram {
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
-/* This size will be added soon: fetches its bin into the processor's cache. */
-void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
+/* Adds `count` sizes with a count and a weight of 1 each: several times as fast as one by one, because the
+ * processor waits for many bins at once. */
+void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
 /* Makes a copy with fewer bins, for storing: sizes are rounded up to 1 to 12 significant bits; count, sums,
  * least and most stay exact. Copies of parts merge to the copy of the whole. The histogram must not have lost
