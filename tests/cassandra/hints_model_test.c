@@ -36,6 +36,7 @@ enum situation {
     SHARD_HINTED,
     COMMIT_HINTED,
     ANY_BY_HINTS,
+    PAGE_AT_ONCE,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -52,6 +53,7 @@ static struct model_situation situations[SITUATIONS] = {
     [SHARD_HINTED] = {"a hint of a counter's shard", 0},
     [COMMIT_HINTED] = {"a hint of a decided update", 0},
     [ANY_BY_HINTS] = {"a write at ANY that has hints alone", 0},
+    [PAGE_AT_ONCE] = {"a page sent because the one before it had arrived", 0},
 };
 
 enum what { ROW, CELLS, SHARD };
@@ -98,6 +100,7 @@ struct model {
     struct sim_random random;
     struct model_run *run;
     struct known_list lists[NODES][NODES];
+    const struct hint_list *looks_after; /* the list whose time has come; NULL: none */
     struct open_write open[OPEN_MAX];
     struct written rows[REPLIES_MAX];     /* by row id, which equals the tag */
     bool lost_others;                     /* some hints of cells or shards were dropped */
@@ -229,8 +232,19 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
     int64_t due_ns = known->looked_ns + cluster->config.hint_retry_ns, now = now_ns(cluster);
     due_ns = due_ns > cluster->nodes[node].paused_until_ns ? due_ns : cluster->nodes[node].paused_until_ns;
     bool is_fresh = list->head == CASS_NONE || before == 0 || list->page != known->page;
+    /* A page follows when its time has come, or at once when the whole page before it has arrived. */
+    bool is_at_once = list->page != known->page && model->looks_after != list;
+    MODEL_RULE(model->run, !is_at_once || known->in_flight == 1, "page",
+               "node %u sends a page of hints to node %u, and %u of the page before have not arrived", node,
+               target, known->in_flight);
+    MODEL_RULE(model->run,
+               list->head == CASS_NONE || list->page != known->page || list->in_flight > 0 ||
+                   known->in_flight == 0,
+               "due", "node %u does not send the next page of hints to node %u", node, target);
+    situations[PAGE_AT_ONCE].count += is_at_once;
     known->looked_ns = is_fresh ? now : known->looked_ns;
     known->page = list->page;
+    known->in_flight = list->in_flight;
     MODEL_RULE(model->run, is_fresh || now <= due_ns, "due",
                "node %u does not look after its hints for node %u in time", node, target);
     MODEL_RULE(model->run, list->head == CASS_NONE || list->tail == last, "list",
@@ -430,6 +444,10 @@ static void run_for(struct model *model, int64_t lasts_ns)
                 message->round !=
                     h->cluster->hints_for[(size_t)message->to * h->cluster->node_count + message->from].page;
         }
+        model->looks_after =
+            event.kind == EVENT_HINTS
+                ? &h->cluster->hints_for[(size_t)event.target * h->cluster->node_count + event.a]
+                : NULL;
         cass_handle(h->cluster, &event);
         if (event.kind == EVENT_HINTS)
             model->lists[event.target][event.a].page_left =
@@ -469,6 +487,10 @@ static void drop_hints(struct model *model, uint32_t node)
         list->count = 0;
     }
     cass_drop_hints(model->h.cluster, node);
+    for (uint32_t target = 0; target < NODES; target++) {
+        model->lists[node][target].page++;
+        model->lists[node][target].in_flight = 0;
+    }
 }
 
 static void disturb(struct model *model)

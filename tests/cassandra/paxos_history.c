@@ -95,11 +95,6 @@ static bool condition_of(const struct cass_statement *statement, const struct se
 
 /* --- proposed and chosen values */
 
-uint64_t paxos_history_tag(const struct proposal *proposal)
-{
-    return (uint64_t)proposal->image.cells[MARK_COLUMN].value;
-}
-
 static int64_t now_of(const struct paxos_history *history)
 {
     return sim_queue_now(history->cluster->queue);
@@ -129,12 +124,15 @@ void paxos_history_sent(struct paxos_history *history, uint64_t tag, uint32_t ke
                                          .before = history->keys[key].count};
 }
 
-/* The cells have the proposal's timestamp, the update's values, and one common expiry. */
+/* The cells have the proposal's timestamp, the update's values, and one common expiry. The deletion of a row
+ * is a microsecond older than the ballot, so that it leaves cells of its own ballot. */
 static bool is_as_asked(const struct asked *asked, const struct proposal *proposal)
 {
     const struct cass_statement *statement = &asked->statement;
     const struct image *image = &proposal->image;
     int64_t end_s = image->cells[MARK_COLUMN].deletion_s;
+    if (image->deleted_us != (statement->is_whole_row ? proposal->ballot.micros - 1 : NO_TIME))
+        return false;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
         const struct cell *cell = &image->cells[i];
         bool is_set = statement->set_mask >> i & 1, is_null = statement->null_mask >> i & 1;
@@ -168,16 +166,12 @@ static bool is_end(const struct paxos_history *history, struct asked *asked, con
            end_s <= now_of(history) / SIM_SECOND + ttl_s;
 }
 
-void paxos_history_proposed(struct paxos_history *history, const struct proposal *proposal)
+void paxos_history_proposed(struct paxos_history *history, uint64_t tag, const struct proposal *proposal)
 {
-    if (proposal->is_empty)
+    if (proposal->is_empty || history->run->is_broken)
         return;
-    uint64_t tag = paxos_history_tag(proposal);
-    struct asked *asked = &history->asked[tag < ASKED_MAX ? tag : 0];
-    MODEL_RULE(history->run, tag < ASKED_MAX && asked->is_sent, "value",
-               "a proposal has a value that nobody sent");
-    if (history->run->is_broken)
-        return;
+    struct asked *asked = &history->asked[tag];
+    assert_true(asked->is_sent);
     MODEL_RULE(history->run, is_as_asked(asked, proposal), "value",
                "a proposal lacks the value of update %u, or has another timestamp than its own",
                (unsigned)tag);
@@ -198,7 +192,7 @@ static bool held(const struct asked *asked, const struct image *image, int64_t u
 
 /* Coordinators that finish a chosen value choose it again, until the next value is chosen. */
 static void check_again(struct paxos_history *history, struct chosen_order *order, const struct asked *asked,
-                        const struct proposal *proposal)
+                        uint64_t tag, const struct proposal *proposal)
 {
     bool is_last = asked->position == order->count;
     if (is_last)
@@ -206,19 +200,18 @@ static void check_again(struct paxos_history *history, struct chosen_order *orde
     MODEL_RULE(history->run,
                is_last ||
                    paxos_history_order(proposal->ballot, order->values[asked->position + 1].ballot) < 0,
-               "twice", "the value of update %u is chosen again, after the next one",
-               (unsigned)paxos_history_tag(proposal));
+               "twice", "the value of update %u is chosen again, after the next one", (unsigned)tag);
 }
 
-void paxos_history_chosen(struct paxos_history *history, uint32_t key, const struct proposal *proposal)
+void paxos_history_chosen(struct paxos_history *history, uint32_t key, uint64_t tag,
+                          const struct proposal *proposal)
 {
     struct chosen_order *order = &history->keys[key];
-    uint64_t tag = paxos_history_tag(proposal);
     if (!order->is_linear || history->run->is_broken)
         return;
     struct asked *asked = &history->asked[tag];
     if (asked->position != 0) {
-        check_again(history, order, asked, proposal);
+        check_again(history, order, asked, tag, proposal);
         return;
     }
     const struct image *before = &order->values[order->count].row;

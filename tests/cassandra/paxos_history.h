@@ -3,10 +3,10 @@
  * chose.
  *
  * The values of a register are listed in the order in which they were chosen, which is the order of its
- * history. Each update sets MARK_COLUMN to its own tag, so that its value is recognised everywhere. When all
- * clients of a register use the same quorum (SERIAL, or LOCAL_SERIAL in one datacenter), each reply must fit
- * into that order, between the values that were chosen when the request was sent and those that were chosen
- * when the reply arrived:
+ * history. Each update but a DELETE sets MARK_COLUMN to its own tag, so that its value is recognised
+ * everywhere. When all clients of a register use the same quorum (SERIAL, or LOCAL_SERIAL in one datacenter),
+ * each reply must fit into that order, between the values that were chosen when the request was sent and
+ * those that were chosen when the reply arrived:
  *  - applied: the value was chosen, its condition held before it, and the replicas that its level needs
  *    had it when its coordinator answered;
  *  - not applied: the value is never chosen, and the condition fails for the returned row;
@@ -65,17 +65,16 @@ struct paxos_history {
 int paxos_history_order(struct ballot a, struct ballot b);
 /* The state of a replica after it has also received `from`. */
 void paxos_history_merge(struct image *into, const struct image *from);
-/* The update whose value this is. */
-uint64_t paxos_history_tag(const struct proposal *proposal);
 
 void paxos_history_begin(struct paxos_history *history, struct model_run *run,
                          const struct cass_cluster *cluster);
 void paxos_history_sent(struct paxos_history *history, uint64_t tag, uint32_t key, uint32_t node,
                         const struct cass_statement *statement);
-/* A proposal has reached its first replica. */
-void paxos_history_proposed(struct paxos_history *history, const struct proposal *proposal);
+/* A proposal of that update's value has reached its first replica. */
+void paxos_history_proposed(struct paxos_history *history, uint64_t tag, const struct proposal *proposal);
 /* A quorum has accepted the proposal. */
-void paxos_history_chosen(struct paxos_history *history, uint32_t key, const struct proposal *proposal);
+void paxos_history_chosen(struct paxos_history *history, uint32_t key, uint64_t tag,
+                          const struct proposal *proposal);
 /* A replica that has accepted the update's proposal refuses a duplicate of the same message. The mock's
  * network duplicates messages, Cassandra's does not. A coordinator that receives the refusal first draws the
  * wrong conclusion about its update, so that update is not judged. */

@@ -7,11 +7,11 @@
  * same value or follows a commit of that value at a quorum. The replies to clients are compared with the
  * order of the chosen values (paxos_history.h). The model has its own version of which replicas each phase
  * asks and which answers end it; a phase ends exactly when those answers have arrived. Under Paxos v2, of the
- * updates of one key at one coordinator the first proceeds and the others wait. The conditional updates and
- * reads are random, with every commit level, SERIAL or LOCAL_SERIAL, in one datacenter or two, under message
- * loss, duplicated messages, network partitions, crashes, pauses and clock jumps. At the end, after all
- * faults have been healed, a request to each key must get a definite reply. The seeds are fixed, and a list
- * of situations must all have occurred. */
+ * updates of one key at one coordinator the first proceeds and the others wait. The conditional updates,
+ * deletes and reads are random, with every commit level, SERIAL or LOCAL_SERIAL, in one datacenter or two,
+ * under message loss, duplicated messages, network partitions, crashes, pauses, clock jumps and the loss of
+ * recent Paxos state. At the end, after all faults have been healed, a request to each key must get a
+ * definite reply. The seeds are fixed, and a list of situations must all have occurred. */
 #include "coordination.h"
 #include "data.h"
 #include "model.h"
@@ -23,6 +23,7 @@
 #define STEPS          150
 #define PROPOSALS_MAX  2048
 #define OPERATIONS     256
+#define BALLOTS_MAX    8192
 #define NODES_MOST     16
 #define ASKED_OF_A_KEY 6
 
@@ -47,6 +48,13 @@ enum situation {
     READ_AFAR,
     WAITED,
     GAVE_UP_LAST,
+    ROW_DELETED,
+    ROW_DELETED_BY_ANOTHER,
+    PROMISE_LOST,
+    PROMISE_OF_ACCEPTED_LEFT,
+    LEVELS_MIXED,
+    ENDED_BY_PROMISES,
+    REFUSED_AFTER_ACCEPTED,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -70,12 +78,27 @@ static struct model_situation situations[SITUATIONS] = {
     [READ_AFAR] = {"a row that Paxos v1 read in another datacenter too", 0},
     [WAITED] = {"a lock that was handed on", 0},
     [GAVE_UP_LAST] = {"the last of several that gives up waiting for a lock", 0},
+    [ROW_DELETED] = {"a conditional DELETE that took place", 0},
+    [ROW_DELETED_BY_ANOTHER] = {"a conditional DELETE that another coordinator finished", 0},
+    [PROMISE_LOST] = {"a promise that a replica lost", 0},
+    [PROMISE_OF_ACCEPTED_LEFT] = {"a lost promise above an accepted proposal that was kept", 0},
+    [ENDED_BY_PROMISES] = {"a request that Paxos v2 answered from its promises", 0},
+    [REFUSED_AFTER_ACCEPTED] = {"a replica that refuses a proposal that it has accepted", 0},
+    [LEVELS_MIXED] = {"a round at another serial level than the one before it", 0},
 };
 
 struct known_proposal {
     struct proposal proposal;
+    uint64_t tag; /* of its update */
     uint32_t entity, accepted_by;
     bool is_chosen;
+};
+
+/* A coordinator's ballot, the request for which it was made, and its serial level. */
+struct known_ballot {
+    struct ballot ballot, finishes; /* finishes: the ballot whose value it proposes again; or none */
+    uint64_t tag;
+    bool is_local;
 };
 
 struct known_replica {
@@ -92,12 +115,13 @@ struct known_answer {
 };
 
 /* The clients of a register, and their serial level. With LOCAL_SERIAL in both datacenters each datacenter
- * has a separate order, and a value that one of them chooses can be lost to the other, as in Cassandra. */
-enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH };
+ * has a separate order, and a value that one of them chooses can be lost to the other, as in Cassandra. So it
+ * can if each request has a level of its own. */
+enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH, MIXED_IN_BOTH };
 
 struct model {
     struct harness h;
-    struct sim_random random, impatience;
+    struct sim_random random, impatience, loss, deletes;
     struct model_run *run;
     enum key_use uses[KEYS];
     struct {
@@ -112,18 +136,27 @@ struct model {
                                    and at the last check */
         uint64_t begun;         /* sequence number in the order of beginning */
         uint8_t stage;
-        bool is_answered;
+        bool is_answered, is_local; /* is_local: its serial level is LOCAL_SERIAL */
+        struct ballot pending;      /* the newest accepted ballot that this round's promises reported */
+        /* Replicas that have refused in this round, by now and at the last check. A refusal of a proposal
+         * that its replica has accepted, which a duplicate of the message meets, does not count. */
+        uint32_t refused, judged_refused;
+        bool differs;     /* its promises have different rows, or report an open proposal */
+        struct image row; /* of the first promise */
     } operations[OPERATIONS];
     uint64_t begun;
     struct paxos_history history;
     uint32_t contentions[ASKED_MAX]; /* contentions that each statement met, by tag */
     bool is_short[ASKED_MAX];        /* its last phase ended before enough answers had arrived */
+    bool is_hasty[ASKED_MAX];        /* it ended after its promises, and these differ */
     int64_t last_us[NODES_MOST];     /* the last ballot of each coordinator; 0: none */
     bool doubles; /* messages are duplicated; then answers are not followed, as a duplicate may reuse the slot
                      of a lost message */
     struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, from 1 */
     struct known_proposal proposals[PROPOSALS_MAX];
     size_t proposal_count;
+    struct known_ballot ballots[BALLOTS_MAX];
+    size_t ballot_count;
     struct known_answer *answers;
     size_t answer_count;
 };
@@ -133,7 +166,8 @@ struct model {
 static bool is_same_value(const struct proposal *a, const struct proposal *b)
 {
     bool is_same = a->is_empty == b->is_empty && a->image.marker_until_s == b->image.marker_until_s &&
-                   (a->image.marker_us != NO_TIME) == (b->image.marker_us != NO_TIME);
+                   (a->image.marker_us != NO_TIME) == (b->image.marker_us != NO_TIME) &&
+                   (a->image.deleted_us != NO_TIME) == (b->image.deleted_us != NO_TIME);
     for (int i = 0; i < CASS_COLUMNS; i++) {
         const struct cell *left = &a->image.cells[i], *right = &b->image.cells[i];
         bool is_set = left->timestamp_us != NO_TIME;
@@ -150,36 +184,82 @@ static uint32_t key_of(const struct model *model, uint32_t entity)
 
 /* The replicas that promise and accept for a coordinator, and the size of their quorum. */
 static uint32_t participants_of(const struct model *model, uint32_t entity, uint32_t coordinator,
-                                uint32_t *quorum)
+                                bool is_local, uint32_t *quorum)
 {
     const struct cass_cluster *cluster = model->h.cluster;
     const uint32_t *replicas = replicas_at(cluster, register_at(cluster, entity)->position);
     uint32_t set = 0;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         bool is_near = cluster->nodes[replicas[i]].datacenter == cluster->nodes[coordinator].datacenter;
-        if (is_near || model->uses[key_of(model, entity)] == SERIAL_EVERYWHERE)
+        if (is_near || !is_local)
             set |= UINT32_C(1) << i;
     }
     *quorum = bit_count(set) / 2 + 1;
     return set;
 }
 
-static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
-                                          const struct proposal *proposal)
+/* NULL: the ballot of a request that got its lock and was lost in one crash. */
+static struct known_ballot *ballot_of(struct model *model, struct ballot ballot)
+{
+    for (size_t i = model->ballot_count; i > 0; i--) {
+        if (paxos_history_order(model->ballots[i - 1].ballot, ballot) == 0)
+            return &model->ballots[i - 1];
+    }
+    return NULL;
+}
+
+static struct known_proposal *proposal_find(struct model *model, uint32_t entity, struct ballot ballot)
 {
     for (size_t i = 0; i < model->proposal_count; i++) {
         struct known_proposal *known = &model->proposals[i];
-        if (known->entity != entity || paxos_history_order(known->proposal.ballot, proposal->ballot) != 0)
-            continue;
+        if (known->entity == entity && paxos_history_order(known->proposal.ballot, ballot) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+/* The update whose value is proposed with this ballot for the first time: that of the request, or of the
+ * proposal that it finishes, which is the newest one that its promises reported. */
+static uint64_t tag_of(struct model *model, uint32_t entity, const struct proposal *proposal)
+{
+    const struct known_ballot *own = ballot_of(model, proposal->ballot);
+    if (own->finishes.micros == NO_TIME)
+        return own->tag;
+    const struct known_proposal *finished = proposal_find(model, entity, own->finishes);
+    MODEL_RULE(model->run, finished != NULL && is_same_value(&finished->proposal, proposal), "finished",
+               "a coordinator finishes another value than the newest one that was reported to it");
+    situations[ROW_DELETED_BY_ANOTHER].count += proposal->image.deleted_us != NO_TIME;
+    return finished == NULL ? own->tag : finished->tag;
+}
+
+static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
+                                          const struct proposal *proposal)
+{
+    struct known_proposal *known = proposal_find(model, entity, proposal->ballot);
+    if (known != NULL) {
         MODEL_RULE(model->run, is_same_value(&known->proposal, proposal), "ballot",
                    "one ballot has two values");
         return known;
     }
     assert_true(model->proposal_count < PROPOSALS_MAX);
     struct known_proposal *fresh = &model->proposals[model->proposal_count++];
-    *fresh = (struct known_proposal){.proposal = *proposal, .entity = entity};
-    paxos_history_proposed(&model->history, proposal);
+    *fresh = (struct known_proposal){
+        .proposal = *proposal, .tag = tag_of(model, entity, proposal), .entity = entity};
+    paxos_history_proposed(&model->history, fresh->tag, proposal);
     return fresh;
+}
+
+/* A replica has stored cells that their coordinator could not commit in time. Only the value of a DELETE has
+ * no mark; its row deletion is one microsecond older than its ballot. */
+static void hint_stored(struct model *model, const struct message *message, const struct image *image)
+{
+    if (image->deleted_us == NO_TIME)
+        paxos_history_stored(&model->history, (uint64_t)image->cells[MARK_COLUMN].value, message->replica);
+    for (size_t i = 0; image->deleted_us != NO_TIME && i < model->proposal_count; i++) {
+        const struct known_proposal *known = &model->proposals[i];
+        if (known->entity == message->entity && known->proposal.image.deleted_us == image->deleted_us)
+            paxos_history_stored(&model->history, known->tag, message->replica);
+    }
 }
 
 /* Checked before a proposal is served for the first time: the proposal repeats the last value that was chosen
@@ -200,7 +280,8 @@ static void check_proposal(struct model *model, const struct message *message,
     if (chosen == NULL)
         return;
     uint32_t committed = 0, quorum;
-    uint32_t participants = participants_of(model, message->entity, message->from, &quorum);
+    uint32_t participants = participants_of(model, message->entity, message->from,
+                                            ballot_of(model, proposal->ballot)->is_local, &quorum);
     for (uint32_t i = 0; i < model->h.cluster->factor; i++) {
         const struct known_replica *replica = &model->replicas[message->entity][i];
         committed += (participants >> i & 1) != 0 &&
@@ -216,19 +297,25 @@ static void check_proposal(struct model *model, const struct message *message,
 
 static void choose(struct model *model, const struct message *message, struct known_proposal *known)
 {
-    uint32_t quorum, participants = participants_of(model, message->entity, message->from, &quorum);
+    bool is_local = ballot_of(model, known->proposal.ballot)->is_local;
+    uint32_t quorum, participants = participants_of(model, message->entity, message->from, is_local, &quorum);
     if (known->proposal.is_empty || known->is_chosen || bit_count(known->accepted_by & participants) < quorum)
         return;
     known->is_chosen = true;
     situations[CHOSEN].count++;
     situations[CHOSEN_IN_A_DATACENTER].count += bit_count(participants) < model->h.cluster->factor;
-    paxos_history_chosen(&model->history, key_of(model, message->entity), &known->proposal);
+    situations[ROW_DELETED].count += known->proposal.image.deleted_us != NO_TIME;
+    paxos_history_chosen(&model->history, key_of(model, message->entity), known->tag, &known->proposal);
 }
 
 /* A replica promises and accepts only for coordinators whose quorum it can belong to. */
-static void check_participant(struct model *model, const struct message *message)
+static void check_participant(struct model *model, const struct message *message, struct ballot ballot)
 {
-    uint32_t quorum, participants = participants_of(model, message->entity, message->from, &quorum);
+    const struct known_ballot *known = ballot_of(model, ballot);
+    if (known == NULL)
+        return;
+    uint32_t quorum,
+        participants = participants_of(model, message->entity, message->from, known->is_local, &quorum);
     MODEL_RULE(model->run, participants >> message->replica & 1, "participant",
                "a replica of another datacenter is asked at LOCAL_SERIAL");
 }
@@ -240,7 +327,8 @@ static void serve(struct model *model, const struct message *message, const stru
     struct paxos_state *state = &replica->state;
     *answer = (struct known_answer){.is_due = message->kind != MESSAGE_COMMIT, .message = *message};
     if (message->kind != MESSAGE_COMMIT)
-        check_participant(model, message);
+        check_participant(model, message,
+                          message->kind == MESSAGE_PREPARE ? body->ballot : body->accepted.ballot);
     if (message->kind == MESSAGE_PREPARE) {
         struct ballot ballot = body->ballot;
         answer->is_refused = paxos_history_order(ballot, state->promised) <= 0;
@@ -255,7 +343,7 @@ static void serve(struct model *model, const struct message *message, const stru
         answer->is_refused = paxos_history_order(proposal->ballot, state->promised) < 0;
         situations[PROPOSAL_REFUSED].count += answer->is_refused;
         if (answer->is_refused && known->accepted_by >> message->replica & 1 && !proposal->is_empty)
-            paxos_history_doubled(&model->history, paxos_history_tag(proposal));
+            paxos_history_doubled(&model->history, known->tag);
         situations[ACCEPTED_AT_OWN_PROMISE].count +=
             paxos_history_order(proposal->ballot, state->promised) == 0;
         if (!answer->is_refused) {
@@ -275,7 +363,8 @@ static void serve(struct model *model, const struct message *message, const stru
         if (paxos_history_order(decided->ballot, state->accepted.ballot) >= 0)
             state->accepted.ballot.micros = NO_TIME;
         paxos_history_merge(&replica->image, &decided->image);
-        paxos_history_stored(&model->history, paxos_history_tag(decided), message->replica);
+        paxos_history_stored(&model->history, proposal_of(model, message->entity, decided)->tag,
+                             message->replica);
     }
     answer->state = *state;
 }
@@ -296,7 +385,7 @@ static bool is_same_image(const struct image *a, const struct image *b)
                   (left->timestamp_us == NO_TIME ||
                    (left->value == right->value && left->deletion_s == right->deletion_s));
     }
-    return is_same && a->marker_us == b->marker_us &&
+    return is_same && a->marker_us == b->marker_us && a->deleted_us == b->deleted_us &&
            (a->marker_us == NO_TIME || a->marker_until_s == b->marker_until_s);
 }
 
@@ -321,7 +410,8 @@ static void compare(struct model *model)
                        "accepted", "replica %u has accepted another ballot than the model", (unsigned)i);
             MODEL_RULE(model->run,
                        state->accepted.ballot.micros == NO_TIME ||
-                           is_same_value(&state->accepted, &known->state.accepted),
+                           (is_same_value(&state->accepted, &known->state.accepted) &&
+                            is_same_image(&state->accepted.image, &known->state.accepted.image)),
                        "accepted", "replica %u has accepted another value than the model", (unsigned)i);
             MODEL_RULE(model->run, is_same_ballot(state->committed.ballot, known->state.committed.ballot),
                        "committed", "replica %u has committed another ballot than the model", (unsigned)i);
@@ -381,7 +471,8 @@ static void need_answers(struct model *model, uint32_t index)
 }
 
 /* Each ballot of a coordinator is higher than all its former ballots, whatever its clock shows. */
-static void check_ballot(struct model *model, const struct cass_operation *operation, int64_t refused_us)
+static void check_ballot(struct model *model, const struct cass_operation *operation, bool is_local,
+                         int64_t refused_us)
 {
     const struct cass_cluster *cluster = model->h.cluster;
     int64_t *last_us = &model->last_us[operation->place];
@@ -394,6 +485,11 @@ static void check_ballot(struct model *model, const struct cass_operation *opera
     MODEL_RULE(model->run, *last_us == 0 || operation->ballot.micros > *last_us, "rising",
                "a ballot of node %u is no higher than one before it", operation->place);
     *last_us = operation->ballot.micros;
+    situations[LEVELS_MIXED].count +=
+        model->ballot_count > 0 && model->ballots[model->ballot_count - 1].is_local != is_local;
+    assert_true(model->ballot_count < BALLOTS_MAX);
+    model->ballots[model->ballot_count++] = (struct known_ballot){
+        .ballot = operation->ballot, .finishes.micros = NO_TIME, .tag = operation->tag, .is_local = is_local};
 }
 
 /* When replicas that promised miss a commit, the coordinator waits until all of them have it. */
@@ -412,7 +508,8 @@ static bool is_heard(const struct model *model, uint32_t index)
 {
     uint32_t quorum, heard = model->operations[index].heard, asked = model->operations[index].asked;
     uint32_t participants =
-        participants_of(model, model->operations[index].entity, model->operations[index].place, &quorum);
+        participants_of(model, model->operations[index].entity, model->operations[index].place,
+                        model->operations[index].is_local, &quorum);
     uint64_t tag = model->operations[index].tag;
     const struct cass_statement *statement = &model->history.asked[tag].statement;
     switch ((enum stage)model->operations[index].stage) {
@@ -433,6 +530,29 @@ static bool is_heard(const struct model *model, uint32_t index)
     }
 }
 
+/* Whether a round is lost, so that its coordinator sleeps: a prepare by one refusal; a proposal that finishes
+ * another's or that has no value once no quorum is left to accept; and an update's own proposal only when all
+ * have refused, because one acceptance may be enough for others to finish it. */
+static bool is_lost(const struct model *model, uint32_t index)
+{
+    uint32_t quorum, asked = model->operations[index].asked, refused = model->operations[index].refused;
+    participants_of(model, model->operations[index].entity, model->operations[index].place,
+                    model->operations[index].is_local, &quorum);
+    const struct asked *statement = &model->history.asked[model->operations[index].tag];
+    switch ((enum stage)model->operations[index].stage) {
+    case STAGE_PREPARE:
+        return refused != 0;
+    case STAGE_PROPOSE:
+        if (statement->statement.kind == CASS_CAS_COLUMNS)
+            return model->operations[index].heard == 0 && refused == asked;
+        return bit_count(asked & ~refused) < quorum;
+    case STAGE_PROPOSE_REPAIR:
+        return bit_count(asked & ~refused) < quorum;
+    default:
+        return false;
+    }
+}
+
 static bool is_waiting(enum stage stage)
 {
     return stage == STAGE_PREPARE || stage == STAGE_PROPOSE || stage == STAGE_PROPOSE_REPAIR ||
@@ -442,11 +562,11 @@ static bool is_waiting(enum stage stage)
 
 /* The replicas that a phase asks: a round of Paxos asks all that can belong to its quorum; a read within the
  * round asks exactly a quorum of these; a commit goes to all replicas. */
-static void check_asked(const struct model *model, const struct cass_operation *operation)
+static void check_asked(const struct model *model, const struct cass_operation *operation, bool is_local)
 {
     const struct cass_cluster *cluster = model->h.cluster;
     uint32_t quorum, asked = operation->asked;
-    uint32_t participants = participants_of(model, operation->entity, operation->place, &quorum);
+    uint32_t participants = participants_of(model, operation->entity, operation->place, is_local, &quorum);
     uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position);
     switch ((enum stage)operation->stage) {
     case STAGE_PREPARE:
@@ -479,6 +599,22 @@ static void follow_phase(struct model *model, uint32_t index, const struct cass_
     enum stage before = (enum stage)model->operations[index].stage, now = (enum stage)operation->stage;
     bool was_waiting = model->operations[index].generation % 2 == 1 && is_waiting(before);
     bool is_over = is_other || operation->round != model->operations[index].round || operation->is_answered;
+    bool is_at_once = was_waiting && before == STAGE_PREPARE && now != STAGE_SLEEP;
+    situations[ENDED_BY_PROMISES].count += is_at_once && is_other && is_heard(model, index);
+    if (is_at_once && is_other)
+        model->is_hasty[model->operations[index].tag] = model->operations[index].differs;
+    if (is_at_once && !is_other && now == STAGE_PROPOSE && operation->statement.kind == CASS_READ_COLUMNS)
+        MODEL_RULE(model->run,
+                   model->h.cluster->config.paxos == CASS_PAXOS_V1 || model->operations[index].differs,
+                   "needless", "a read makes a proposal, though its promises agree");
+    if (was_waiting && !is_other && now == STAGE_SLEEP)
+        MODEL_RULE(model->run, is_lost(model, index), "lost",
+                   "a coordinator takes a round of stage %d for lost, and replicas %#x have refused",
+                   (int)before, model->operations[index].refused);
+    else if (was_waiting && !is_over)
+        MODEL_RULE(model->run, !is_lost(model, index), "lost",
+                   "a coordinator waits on in stage %d, though replicas %#x have refused", (int)before,
+                   model->operations[index].refused);
     if (was_waiting && is_other)
         model->is_short[model->operations[index].tag] = !is_heard(model, index);
     else if (was_waiting && is_over && now != STAGE_SLEEP && before != STAGE_COMMIT)
@@ -518,6 +654,14 @@ static void check_locks(const struct model *model)
     }
 }
 
+/* Whether the request's serial level, which is the level itself of a SERIAL read, is LOCAL_SERIAL. */
+static bool is_local(const struct cass_operation *operation)
+{
+    const struct cass_statement *statement = &operation->statement;
+    bool is_read = statement->kind == CASS_READ_COLUMNS;
+    return (is_read ? statement->consistency : statement->serial_consistency) == CASS_LOCAL_SERIAL;
+}
+
 /* Finds the updates that their coordinators have answered by now. */
 static void follow_operations(struct model *model)
 {
@@ -530,6 +674,7 @@ static void follow_operations(struct model *model)
         if (!is_other && model->operations[i].stage == operation->stage &&
             model->operations[i].round == operation->round &&
             model->operations[i].heard == model->operations[i].judged &&
+            model->operations[i].refused == model->operations[i].judged_refused &&
             model->operations[i].is_answered == operation->is_answered)
             continue;
         is_moved = true;
@@ -540,7 +685,8 @@ static void follow_operations(struct model *model)
         int64_t before_us = is_other ? NO_TIME : model->operations[i].ballot_us;
         model->operations[i].ballot_us = has_ballot ? operation->ballot.micros : NO_TIME;
         if (has_ballot && operation->ballot.micros != before_us)
-            check_ballot(model, operation, is_other ? NO_TIME : model->operations[i].refused_us);
+            check_ballot(model, operation, is_local(operation),
+                         is_other ? NO_TIME : model->operations[i].refused_us);
         if (is_other) {
             model->operations[i].refused_us = NO_TIME;
             model->operations[i].contentions = 0;
@@ -553,9 +699,13 @@ static void follow_operations(struct model *model)
         if (!is_other && model->operations[i].stage != operation->stage)
             follow_repair(model, i, operation);
         if (is_other || model->operations[i].round != operation->round) {
-            model->operations[i].heard = 0;
+            model->operations[i].heard = model->operations[i].refused = 0;
+            model->operations[i].differs = false;
+            if (has_ballot && operation->stage == STAGE_PROPOSE_REPAIR)
+                ballot_of(model, operation->ballot)->finishes = model->operations[i].pending;
+            model->operations[i].pending.micros = NO_TIME;
             if (operation->generation % 2 == 1 && operation->stage != STAGE_TRAVELLING)
-                check_asked(model, operation);
+                check_asked(model, operation, is_local(operation));
         }
         bool was_begun = !is_other && model->operations[i].stage != STAGE_TRAVELLING;
         if (!was_begun)
@@ -566,9 +716,11 @@ static void follow_operations(struct model *model)
         model->operations[i].place = operation->place;
         model->operations[i].entity = operation->entity;
         model->operations[i].asked = operation->asked;
+        model->operations[i].is_local = is_local(operation);
         if (is_other || model->operations[i].stage != operation->stage)
             model->operations[i].since_ns = now_ns(cluster);
         model->operations[i].judged = model->operations[i].heard;
+        model->operations[i].judged_refused = model->operations[i].refused;
         model->operations[i].is_answered = operation->is_answered;
         model->operations[i].stage = operation->stage;
         model->operations[i].generation = operation->generation;
@@ -629,6 +781,36 @@ static bool is_listened_to(const struct cass_cluster *cluster, const struct mess
            now_ns(cluster) >= cluster->nodes[message->to].paused_until_ns;
 }
 
+static void hear_refusal(struct model *model, uint32_t operation, uint32_t replica)
+{
+    uint32_t bit = UINT32_C(1) << replica;
+    bool is_late = (model->operations[operation].heard & bit) != 0,
+         is_prepare = model->operations[operation].stage == STAGE_PREPARE;
+    situations[REFUSED_AFTER_ACCEPTED].count += is_late && !is_prepare;
+    model->operations[operation].refused |= is_late && !is_prepare ? 0 : bit;
+}
+
+/* A replica answered; a promise reported to its coordinator what its replica had accepted and stored. */
+static void hear_answer(struct model *model, uint32_t operation, uint32_t replica,
+                        const struct ballot *accepted, const struct ballot *committed,
+                        const struct image *row)
+{
+    struct ballot *pending = &model->operations[operation].pending;
+    uint32_t bit = UINT32_C(1) << replica;
+    bool is_first = model->operations[operation].heard == 0;
+    bool is_again = (model->operations[operation].heard & bit) != 0;
+    model->operations[operation].heard |= bit;
+    if (model->operations[operation].stage != STAGE_PREPARE || row == NULL || is_again)
+        return;
+    if (is_first)
+        model->operations[operation].row = *row;
+    if (paxos_history_order(*accepted, *pending) > 0)
+        *pending = *accepted;
+    model->operations[operation].differs = model->operations[operation].differs ||
+                                           paxos_history_order(*accepted, *committed) > 0 ||
+                                           !is_same_image(row, &model->operations[operation].row);
+}
+
 static void hear(struct model *model, const struct message *message)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -636,11 +818,14 @@ static void hear(struct model *model, const struct message *message)
         !is_listened_to(cluster, message))
         return;
     if (!(message->flags & MESSAGE_REFUSED)) {
-        model->operations[message->operation].heard |= UINT32_C(1) << message->replica;
+        const struct body *body = body_at(cluster, message->body);
+        hear_answer(model, message->operation, message->replica, &body->accepted.ballot,
+                    &body->committed.ballot, message->body == CASS_NONE ? NULL : &body->image);
     } else if (message->body != CASS_NONE) {
         int64_t promised_us = body_at(cluster, message->body)->promised.micros,
                 *refused_us = &model->operations[message->operation].refused_us;
         *refused_us = promised_us > *refused_us ? promised_us : *refused_us;
+        hear_refusal(model, message->operation, message->replica);
     }
 }
 
@@ -673,16 +858,21 @@ static void handle(struct model *model, const struct sim_event *event)
         message.kind == MESSAGE_PREPARE || message.kind == MESSAGE_PROPOSE || message.kind == MESSAGE_COMMIT;
     if (is_taken && is_paxos) {
         serve(model, &message, &body, &model->answers[event->a]);
+        if (is_own && model->answers[event->a].is_refused)
+            hear_refusal(model, message.operation, message.replica);
         is_own = is_own && !model->answers[event->a].is_refused;
         model->answers[event->a].is_due =
             model->answers[event->a].is_due && message.from != message.to && !model->doubles;
     } else if (is_taken && message.kind == MESSAGE_WRITE_CELLS) {
-        struct proposal hinted = {.image = body.image};
         paxos_history_merge(&model->replicas[message.entity][message.replica].image, &body.image);
-        paxos_history_stored(&model->history, paxos_history_tag(&hinted), message.replica);
+        hint_stored(model, &message, &body.image);
     }
-    if (is_own)
-        model->operations[message.operation].heard |= UINT32_C(1) << message.replica;
+    if (is_own) {
+        const struct known_replica *replica = &model->replicas[message.entity][message.replica];
+        hear_answer(model, message.operation, message.replica, &replica->state.accepted.ballot,
+                    &replica->state.committed.ballot,
+                    message.kind == MESSAGE_PREPARE ? &replica->image : NULL);
+    }
     follow_operations(model);
     compare(model);
 }
@@ -703,6 +893,8 @@ static void run_for(struct model *model, int64_t lasts_ns)
                        model->contentions[event.a]);
             MODEL_RULE(model->run, reply.result != CASS_OK || !model->is_short[event.a], "early",
                        "request %u is answered before enough replicas have answered", (unsigned)event.a);
+            MODEL_RULE(model->run, reply.result != CASS_OK || !model->is_hasty[event.a], "hasty",
+                       "request %u is answered from promises that differ", (unsigned)event.a);
             h->replies[event.a] = reply;
             h->is_answered[event.a] = true;
         } else {
@@ -735,6 +927,44 @@ static void give_up_waiting(struct model *model)
     situations[GAVE_UP_LAST].count += before > 0 && last->next == CASS_NONE;
     cass_cas_timer(cluster, chosen);
     follow_operations(model);
+}
+
+static bool forgets(struct ballot ballot, int64_t since_us)
+{
+    return ballot.micros > since_us;
+}
+
+/* A node loses the Paxos state of the last few seconds. It keeps older proposals and commits, and of its
+ * promises the newest one of those. */
+static void lose_state(struct model *model)
+{
+    struct cass_cluster *cluster = model->h.cluster;
+    uint32_t node = (uint32_t)sim_random_below(&model->loss, cass_node_count(cluster));
+    int64_t last_ns = (int64_t)sim_random_below(&model->loss, 2000) * SIM_MS,
+            since_us = (now_ns(cluster) - last_ns) / SIM_US;
+    for (uint32_t entity = 1; entity < cluster->registers.used; entity++) {
+        for (uint32_t i = 0; i < cluster->factor; i++) {
+            struct paxos_state *state = &model->replicas[entity][i].state;
+            if (replicas_at(cluster, register_at(cluster, entity)->position)[i] != node ||
+                !(forgets(state->promised, since_us) || forgets(state->accepted.ballot, since_us) ||
+                  forgets(state->committed.ballot, since_us)))
+                continue;
+            model->history.keys[key_of(model, entity)].is_linear = false;
+            if (forgets(state->accepted.ballot, since_us))
+                state->accepted.ballot.micros = NO_TIME;
+            if (forgets(state->committed.ballot, since_us))
+                state->committed.ballot.micros = NO_TIME;
+            if (!forgets(state->promised, since_us))
+                continue;
+            bool has_accepted = state->accepted.ballot.micros != NO_TIME;
+            bool is_newest = paxos_history_order(state->accepted.ballot, state->committed.ballot) > 0;
+            state->promised = is_newest ? state->accepted.ballot : state->committed.ballot;
+            situations[PROMISE_LOST].count++;
+            situations[PROMISE_OF_ACCEPTED_LEFT].count += has_accepted && is_newest;
+        }
+    }
+    cass_forget_paxos(cluster, node, last_ns, NULL, NULL);
+    compare(model);
 }
 
 static void disturb(struct model *model)
@@ -805,6 +1035,13 @@ static struct cass_statement update_of(struct model *model, uint64_t key, uint64
         statement.null_mask = statement.set_mask & 1;
     if (sim_random_below(&model->random, 4) == 0)
         statement.ttl_ns = (int64_t)(1 + sim_random_below(&model->random, 3)) * SIM_SECOND;
+    if (sim_random_below(&model->deletes, 8) == 0) { /* DELETE of the row */
+        statement.is_whole_row = true;
+        statement.set_mask = statement.null_mask = 0;
+        statement.ttl_ns = 0;
+        statement.if_exists = statement.if_exists || statement.if_absent;
+        statement.if_absent = false;
+    }
     return statement;
 }
 
@@ -821,7 +1058,9 @@ static uint64_t send(struct model *model, uint32_t key, struct cass_statement *s
 {
     const struct cass_cluster_config *config = &model->h.cluster->config;
     enum key_use use = model->uses[key];
-    enum cass_consistency serial = use == SERIAL_EVERYWHERE ? CASS_SERIAL : CASS_LOCAL_SERIAL;
+    bool is_everywhere =
+        use == SERIAL_EVERYWHERE || (use == MIXED_IN_BOTH && sim_random_below(&model->loss, 2) == 0);
+    enum cass_consistency serial = is_everywhere ? CASS_SERIAL : CASS_LOCAL_SERIAL;
     uint32_t nodes =
         use == LOCAL_SERIAL_IN_ONE ? config->datacenters[0].nodes : cass_node_count(model->h.cluster);
     uint32_t node = (uint32_t)sim_random_below(&model->random, nodes);
@@ -854,8 +1093,10 @@ static void begin_keys(struct model *model)
         model->uses[key] = (enum key_use)sim_random_below(&model->random, 3);
         if (model->uses[key] == LOCAL_SERIAL_IN_BOTH && sim_random_below(&model->random, 2) == 0)
             model->uses[key] = SERIAL_EVERYWHERE;
+        if (model->uses[key] == LOCAL_SERIAL_IN_BOTH && sim_random_below(&model->loss, 2) == 0)
+            model->uses[key] = MIXED_IN_BOTH;
         model->history.keys[key].is_linear =
-            model->uses[key] != LOCAL_SERIAL_IN_BOTH || cluster->config.datacenter_count == 1;
+            model->uses[key] < LOCAL_SERIAL_IN_BOTH || cluster->config.datacenter_count == 1;
         model->history.keys[key].position = cass_position(cluster, KEY_FIRST + key);
     }
     for (uint32_t entity = 0; entity <= KEYS; entity++) {
@@ -934,8 +1175,11 @@ static void check_seed(struct model_run *run)
     model->doubles = run->seed % 2 == 0;
     sim_random_init(&model->random, run->seed, SIM_FUZZ, 0);
     sim_random_init(&model->impatience, run->seed, SIM_FUZZ, 1);
+    sim_random_init(&model->loss, run->seed, SIM_FUZZ, 2);
+    sim_random_init(&model->deletes, run->seed, SIM_FUZZ, 3);
     begin(model);
     uint64_t calm = sim_random_below(&model->random, 3);
+    bool loses = sim_random_below(&model->loss, 4) == 0;
     for (int step = 0; step < STEPS && !run->is_broken; step++) {
         uint64_t together = 1 + sim_random_below(&model->random, 3);
         for (uint64_t i = 0; i < together; i++)
@@ -944,6 +1188,8 @@ static void check_seed(struct model_run *run)
             disturb(model);
         if (sim_random_below(&model->impatience, 4) == 0)
             give_up_waiting(model);
+        if (loses && sim_random_below(&model->loss, 16) == 0)
+            lose_state(model);
         run_for(model, (int64_t)sim_random_below(&model->random, 60) * SIM_MS + 1);
     }
     if (!run->is_broken)

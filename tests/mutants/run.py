@@ -8,9 +8,9 @@ and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it m
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
-Mutants of the stream engine (stream-*) and of the mock's Paxos, hints and answers (model-*) are run by the
-test program that PROGRAMS names, those of rates (rate-*) by tests/lab/rates_test.py, and the others by `fuzz`. The first word of a mutant's name selects the
-scenario:
+Mutants of the stream engine (stream-*) and of the mock's Paxos, hints, answers and network (model-*) are run by
+the test program that PROGRAMS names, those of rates (rate-*) by tests/lab/rates_test.py, and the others by `fuzz`.
+The first word of a mutant's name selects the scenario:
     count-   protocols.yaml, which has every protocol
     key-     crash.yaml, whose rows are routed by key and whose agents crash
     evict-   evict.yaml, whose keys outnumber the cache's entries
@@ -55,7 +55,8 @@ SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 # The targets of the test programs that find mutants with these prefixes. A program that finds the mutant prints
 # "seed N: CHECK: ..." and ends with exit code 1.
 PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model_test",
-            "model-hint-": "cassandra_hints_model_test", "model-answer-": "cassandra_answers_model_test"}
+            "model-hint-": "cassandra_hints_model_test", "model-answer-": "cassandra_answers_model_test",
+            "model-network-": "cassandra_network_model_test"}
 
 
 HANGS = 124  # the exit code of a program that ran too long
