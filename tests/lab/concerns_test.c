@@ -27,12 +27,19 @@ void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
                               struct lab_host_operation *operation, const struct bk_action *next);
 
 static bool shows_wrong;
-static uint64_t shown; /* actions of the current run */
+static uint64_t shown, asked; /* actions of the current run, and those of them that ask for the state first */
 
 void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
                               struct lab_host_operation *operation, const struct bk_action *next)
 {
     struct bk_action wrong = *next;
+    /* An operation that asks for the state first is shown as one that uses the copy of it. */
+    bool asks_first = operation->action == BK_ACT_DONE && next->kind == BK_ACT_READ_STATE;
+    if (shows_wrong && asks_first && ++asked % WRONG_EVERY != 0) {
+        wrong.kind = operation->is_read ? BK_ACT_READ_ROWS : BK_ACT_PUT_ROW;
+        __real_lab_oracles_acted(run, agent, operation, &wrong);
+        return;
+    }
     if (!shows_wrong || ++shown % WRONG_EVERY != 0) {
         __real_lab_oracles_acted(run, agent, operation, next);
         return;
@@ -75,7 +82,7 @@ static struct lab_result *run_in(const struct lab_scenario *scenario, const stru
 {
     struct lab_result *result = NULL;
     struct sim_error error = {SIM_ERROR_NONE, ""};
-    shown = 0;
+    shown = asked = 0;
     if (!lab_run_in(scenario, 1, context, &result, &error))
         fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
     return result;
