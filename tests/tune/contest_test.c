@@ -180,7 +180,9 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
         "limits: {partition_rows: 1000}\ntune: {seeds: 6, risk: 2%}\n",
         ("row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\nlimits: {partition_bytes: 300KB}\n"
          "tune: {seeds: 6, risk: 2%}\n"),
-        "limits: {partition_rows: 3000, tiny_rows: 50}\ntune: {seeds: 6, risk: 1%, tiny: 1%}\n"};
+        "limits: {partition_rows: 3000, tiny_rows: 50}\ntune: {seeds: 6, risk: 1%, tiny: 1%}\n",
+        ("row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n"
+         "limits: {partition_rows: 900, partition_bytes: 300KB}\ntune: {seeds: 6, risk: 2%}\n")};
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         char text[1024];
@@ -211,6 +213,53 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
         tune_contest_clear(&race);
         tune_contest_clear(&all);
         lab_scenario_destroy(scenario);
+    }
+}
+
+/* With limits in rows and in bytes, a partition is over the limits if it is over one of them, and a partition
+ * over both counts once. */
+static void test_contest_of_two_limits_counts_a_partition_once(void **state)
+{
+    static const char *const limits[] = {"partition_rows: 300", "partition_bytes: 100KB",
+                                         "partition_rows: 300, partition_bytes: 100KB"};
+    static const char *const labels[] = {"short", "long"};
+    struct tune_contest contests[3];
+    struct lab_scenario *scenarios[3];
+    uint64_t both = 0, at_least = 0, at_most = 0;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 HEAD "row: {bytes: {lognormal: {mean: 300, sigma: 2}}}\nlimits: {%s}\n"
+                      "tune: {seeds: 3, risk: 2%%, strategies: [time]}\n"
+                      "strategies: [time: {window: 2h, label: short}, time: {window: 8h, label: long}]\n",
+                 limits[i]);
+        scenarios[i] = scenario_of("", text);
+        begin(&contests[i], scenarios[i]);
+        contests[i].race.drops = false;
+        run(&contests[i]);
+    }
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        const struct tune_entrant *by_rows = find(&contests[0], labels[i]),
+                                  *by_bytes = find(&contests[1], labels[i]),
+                                  *by_both = find(&contests[2], labels[i]);
+        assert_int_equal(by_both->seeds, 3);
+        for (uint32_t j = 0; j < 3; j++) {
+            uint64_t rows = by_rows->seen[j].over, bytes = by_bytes->seen[j].over,
+                     any = by_both->seen[j].over;
+            assert_int_equal(by_both->seen[j].partitions, by_rows->seen[j].partitions);
+            assert_in_range(any, rows > bytes ? rows : bytes, rows + bytes);
+            assert_true(by_both->seen[j].figures[TUNE_OVER] ==
+                        (double)any / (double)by_both->seen[j].partitions);
+            both += any;
+            at_least += rows > bytes ? rows : bytes;
+            at_most += rows + bytes;
+        }
+    }
+    assert_true(at_least < both && both < at_most);
+    for (size_t i = 0; i < 3; i++) {
+        tune_contest_clear(&contests[i]);
+        lab_scenario_destroy(scenarios[i]);
     }
 }
 
@@ -430,6 +479,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
         cmocka_unit_test(test_contest_that_remembers_runs_comes_to_the_same),
+        cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),
         cmocka_unit_test(test_distribution_of_entrants_refuses_and_shows),
         cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
         cmocka_unit_test(test_progress_of_a_contest_ends_at_its_total),

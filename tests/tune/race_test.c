@@ -309,6 +309,139 @@ static void test_hopeless_shares_are_reported_by_their_product(void **state)
     assert_true(tune_is_hopeless(&entrant, &terms, 0.005));
 }
 
+/* P(X >= hits) for X binomial, term by term. */
+static double upper_tail(uint64_t hits, uint64_t count, double share)
+{
+    const long double p = (long double)share;
+    long double term = powl(1 - p, (long double)count), below = 0;
+    for (uint64_t i = 0; i < hits; i++) {
+        below += term;
+        term *= (long double)(count - i) / (long double)(i + 1) * p / (1 - p);
+    }
+    return (double)(1 - below);
+}
+
+/* The share at which the tail reaches the chance: Clopper and Pearson's bounds. */
+static double share_at(uint64_t hits, uint64_t count, double chance)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 200; i++) {
+        double middle = (low + high) / 2;
+        if (upper_tail(hits, count, middle) < chance)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What all seeds of an entrant have seen of one kind: hits among `count` partitions, and the shares of those
+ * seeds that have partitions. */
+struct shares {
+    uint64_t hits, count;
+    double each[SEEDS];
+    unsigned seeds;
+};
+
+static void share_add(struct shares *shares, uint64_t hits, uint64_t count, struct tune_seen *seen,
+                      enum tune_figure figure)
+{
+    seen->figures[figure] = count == 0 ? (double)NAN : (double)hits / (double)count;
+    shares->hits += hits;
+    shares->count += count;
+    if (count > 0)
+        shares->each[shares->seeds++] = seen->figures[figure];
+}
+
+/* The interval over seeds (Student) and the one over partitions (Clopper and Pearson), together. */
+static struct tune_interval interval_of(const struct shares *shares)
+{
+    static const double t_0025[] = {12.7062047362, 4.3026527297, 3.1824463053, 2.7764451052, 2.5705818366,
+                                    2.4469118511,  2.3646242516, 2.3060041352, 2.2621571628};
+    struct tune_interval found = {0, 1};
+    double mean = 0, squares = 0;
+    if (shares->count == 0 || shares->seeds < 2)
+        return found;
+    for (unsigned i = 0; i < shares->seeds; i++)
+        mean += shares->each[i] / shares->seeds;
+    for (unsigned i = 0; i < shares->seeds; i++)
+        squares += (shares->each[i] - mean) * (shares->each[i] - mean);
+    double half = t_0025[shares->seeds - 2] * sqrt(squares / (shares->seeds - 1) / shares->seeds);
+    double least = shares->hits == 0 ? 0 : share_at(shares->hits, shares->count, 0.025);
+    double most = shares->hits == shares->count ? 1 : share_at(shares->hits + 1, shares->count, 0.975);
+    found.low = fmax(0, fmin(least, mean - half));
+    found.high = fmin(1, fmax(most, mean + half));
+    return found;
+}
+
+static void assert_near(uint64_t seed, double value, double wanted)
+{
+    if (!(fabs(value - wanted) < 1e-8))
+        fail_msg("seed %d: %.12g, not %.12g", (int)seed, value, wanted);
+}
+
+static enum tune_verdict verdict_of(struct tune_interval interval, double most)
+{
+    return interval.low > most    ? TUNE_VERDICT_FAILS
+           : interval.high > most ? TUNE_VERDICT_OPEN
+                                  : TUNE_VERDICT_HOLDS;
+}
+
+/* The intervals of random settings, and what they say of two demands, by their definition. */
+static void test_intervals_of_random_settings_are_what_their_definition_says(void **state)
+{
+    (void)state;
+    unsigned verdicts[3] = {0}, of_tiny = 0;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        struct sim_random random;
+        struct tune_seen seen[SEEDS] = {0};
+        struct shares over = {0}, tiny = {0};
+        sim_random_init(&random, seed, SIM_ROW_BYTES, 1);
+        struct tune_entrant entrant = {.seen = seen, .seeds = 1 + (uint32_t)sim_random_below(&random, SEEDS)};
+        uint64_t most = sim_random_below(&random, 2) == 0 ? 5 : 200;
+        double share = sim_random_unit(&random) * sim_random_unit(&random), spread = sim_random_unit(&random);
+        for (uint32_t i = 0; i < entrant.seeds; i++) {
+            double here = fmin(1, share * (1 + spread * (sim_random_unit(&random) * 2 - 1)));
+            seen[i].partitions = 1 + sim_random_below(&random, most);
+            seen[i].over = draw_hits(&random, seen[i].partitions, here);
+            seen[i].closed = sim_random_below(&random, seen[i].partitions + 1);
+            seen[i].tiny = draw_hits(&random, seen[i].closed, here / 2);
+            share_add(&over, seen[i].over, seen[i].partitions, &seen[i], TUNE_OVER);
+            share_add(&tiny, seen[i].tiny, seen[i].closed, &seen[i], TUNE_TINY);
+            seen[i].figures[TUNE_PER_READ_P99] = (double)NAN;
+        }
+        struct tune_interval wanted[2] = {interval_of(&over), interval_of(&tiny)};
+        entrant.has_distribution = sim_random_below(&random, 4) == 0;
+        entrant.exact_share = share * sim_random_unit(&random);
+        if (entrant.has_distribution)
+            wanted[0].high = fmin(wanted[0].high, entrant.exact_share);
+        wanted[0].low = fmin(wanted[0].low, wanted[0].high);
+        struct tune_interval told[2] = {tune_over_interval(&entrant, 0.025),
+                                        tune_tiny_interval(&entrant, 0.025)};
+        for (int i = 0; i < 2; i++) {
+            assert_near(seed, told[i].low, wanted[i].low);
+            assert_near(seed, told[i].high, wanted[i].high);
+        }
+        const struct lab_tune terms = {.risk = share * 3 * sim_random_unit(&random),
+                                       .share = 1,
+                                       .tiny = share * 2 * sim_random_unit(&random),
+                                       .confidence = 0.95,
+                                       .seeds = SEEDS};
+        enum tune_verdict first = verdict_of(wanted[0], terms.risk),
+                          second = tiny.seeds == 0 ? TUNE_VERDICT_HOLDS : verdict_of(wanted[1], terms.tiny),
+                          worse = second < first ? second : first;
+        enum tune_demand demand = TUNE_DEMAND_COUNT;
+        assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), worse);
+        if (worse != TUNE_VERDICT_HOLDS)
+            assert_int_equal(demand, second < first ? TUNE_NOT_TINY : TUNE_IN_LIMITS);
+        verdicts[worse]++;
+        of_tiny += worse != TUNE_VERDICT_HOLDS && second < first;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_true(verdicts[i] > 20);
+    assert_true(of_tiny > 20);
+}
+
 /* With so few partitions no setting is shown to be within the limits; the race recommends the cheapest
  * setting that did not fail, and says that it is not shown. */
 static void test_race_of_few_partitions_is_not_shown(void **state)
@@ -468,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
+        cmocka_unit_test(test_intervals_of_random_settings_are_what_their_definition_says),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
         cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),
         cmocka_unit_test(test_interval_of_unlike_seeds_is_that_of_seeds),
