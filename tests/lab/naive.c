@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine: one row at a time, each routed and advanced over separately. */
+/* The naive engine: one row at a time, each routed separately. */
 #include "naive.h"
 
 #include <stdlib.h>
@@ -243,14 +243,8 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
                    const struct naive_row *row)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
-    /* A single writer decides by its clock; only a window depends on the row's own time. */
     bool is_timed = strategy->kind == BK_TIME;
-    struct bk_row told = {is_timed ? row->own_ns : row->time_ns, number, row->id, row->bytes};
-    struct bk_route route;
-    struct bk_effect effect;
-    if (bk_route(strategy, &writer->state, &told, &route) != BK_OK)
-        abort();
-    int64_t bucket = is_timed ? naive_window(strategy, row->own_ns) : route.bucket;
+    int64_t bucket = naive_route(strategy, &writer->state, number, row, result);
     struct naive_partition *partition = place(result, writer->first, key_index, bucket, row);
     if (strategy->kind == BK_COUNT)
         pay_number(writer->named, number, partition->rows == 1, result);
@@ -259,10 +253,6 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
         result->reopened += !partition->is_reopened;
         partition->is_reopened = true;
     }
-    if (bk_advance(strategy, &writer->state, &told, &effect) != BK_OK)
-        abort();
-    result->counter_increments += effect.counter_increments;
-    result->state_writes += effect.state_writes;
     return bucket;
 }
 

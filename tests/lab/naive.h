@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A second, slow stream engine for tests: every row is routed separately, every partition and every second is
- * kept, and a reader walks its buckets one by one. It shares with the real engine only the core, the kernel's
- * samplers and the draws of deletes and column values: arrivals, traces, tables, costs and metrics are
- * implemented again, in the plainest way. */
+ * kept, and a reader walks its buckets one by one. Routes, windows, hashes, tokens, arrivals, traces, tables,
+ * reads and metrics are implemented again, in the plainest way. What it shares with the real engine:
+ *  - of the core, the eras of settings that change (bucketing/history.h), and the reader over them;
+ *  - the kernel's random streams and samplers, and the placement digest;
+ *  - of the workload, the sizes of rows and the keys that a spike strikes;
+ *  - the ring;
+ *  - of the lab, the sizes of rows and partitions on disk (lab/row_cost.h) and the values of columns. */
 #ifndef TESTS_LAB_NAIVE_H
 #define TESTS_LAB_NAIVE_H
 
@@ -80,6 +84,21 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
                                const struct lab_strategy *strategy);
 void naive_free(struct naive_result *result);
 int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns);
+
+/* naive_route.c: the bucket of the row with this number, with which the state advances. */
+int64_t naive_route(const struct bk_strategy *strategy, struct bk_key_state *state, uint64_t number,
+                    const struct naive_row *row, struct naive_result *result);
+/* The first word of murmur3_128; is_signed: Cassandra's. */
+uint64_t naive_hash(const void *data, size_t size, bool is_signed);
+struct naive_part {
+    const void *bytes;
+    size_t size;
+};
+/* The token of a partition key of one or more components. */
+int64_t naive_token(const struct naive_part *parts, size_t count);
+void naive_big_endian(int64_t value, uint8_t *out);
+/* The bytes of a row's timestamp and expiry. */
+uint32_t naive_stamp(const struct lab_row_cost *cost, int64_t start_ns, int64_t time_ns);
 
 /* naive_read.c: the rows of a key at the time of a read, and the buckets that they went to. */
 struct naive_sight {

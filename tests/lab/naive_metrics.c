@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cassandra/token.h"
 #include "workload/rows.h"
 
 /* A size, and its weight. */
@@ -317,8 +316,10 @@ void naive_loads(const struct naive_input *input, const struct naive_result *nai
     for (size_t i = 0; i < naive->partition_count; i++) {
         const struct naive_partition *partition = &naive->partitions[i];
         const char *name = input->keys[partition->key_index].name;
-        int64_t token =
-            is_table ? partition->token : cass_token_bucketed(name, strlen(name), partition->bucket);
+        uint8_t bucket[8];
+        naive_big_endian(partition->bucket, bucket);
+        const struct naive_part parts[] = {{name, strlen(name)}, {bucket, sizeof bucket}};
+        int64_t token = is_table ? partition->token : naive_token(parts, 2);
         const uint32_t *replicas = cass_ring_replicas(ring, token);
         for (uint32_t j = 0; j < cass_ring_replication_factor(ring); j++) {
             loads[replicas[j]].rows += partition->rows;

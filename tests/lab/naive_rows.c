@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing/hash.h"
 #include "kernel/time.h"
 #include "naive.h"
 
@@ -258,7 +257,7 @@ static size_t key_of(struct naive_input *input, size_t *capacity, const char *na
     }
     input->keys = naive_grow(input->keys, input->key_count, capacity, sizeof *input->keys);
     struct naive_key *key = &input->keys[input->key_count];
-    *key = (struct naive_key){.entity = bk_murmur3_128(name, strlen(name), 0).h1};
+    *key = (struct naive_key){.entity = naive_hash(name, strlen(name), false)};
     snprintf(key->name, sizeof key->name, "%s", name);
     return input->key_count++;
 }
@@ -412,13 +411,11 @@ struct naive_input *naive_input_make(const struct lab_scenario *scenario)
         input->rows += key->count;
         input->keys_with_rows += key->count > 0;
     }
-    struct lab_row_stamps stamps;
-    lab_row_stamps_init(&stamps, &scenario->row_cost, input->start_ns);
     for (size_t i = 0; i < input->key_count; i++) {
         for (size_t j = 0; j < input->keys[i].count; j++) {
             struct naive_row *row = &input->keys[i].rows[j];
-            row->weight =
-                lab_row_bytes(&scenario->row_cost, row->bytes, lab_row_stamp(&stamps, row->time_ns));
+            row->weight = lab_row_bytes(&scenario->row_cost, row->bytes,
+                                        naive_stamp(&scenario->row_cost, input->start_ns, row->time_ns));
         }
     }
     return input;

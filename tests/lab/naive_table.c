@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing/hash.h"
-#include "cassandra/token.h"
 #include "kernel/time.h"
 #include "naive.h"
 #include "stored_values.h"
@@ -85,7 +83,7 @@ static struct stored_row *list_rows(const struct naive_input *input, const struc
     struct stored_row *rows = naive_must(calloc(input->rows + 1, sizeof *rows)), *row = rows;
     for (size_t i = 0; i < input->key_count; i++) {
         const struct naive_key *key = &input->keys[i];
-        uint64_t hash = bk_murmur3_128(key->name, strlen(key->name), 0).h1;
+        uint64_t hash = naive_hash(key->name, strlen(key->name), false);
         bool primary_has_key = table->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
         for (size_t j = 0; j < key->count; j++, row++) {
             uint64_t values = lab_values_of_row(&table->values, scenario->seed, hash, j);
@@ -112,26 +110,22 @@ static int64_t token_of(const struct table *table, const struct naive_input *inp
                         const struct stored_row *row)
 {
     const struct lab_design *design = table->design;
-    struct cass_component parts[LAB_COLUMNS_MAX];
+    struct naive_part parts[LAB_COLUMNS_MAX];
     char texts[LAB_COLUMNS_MAX][24];
-    uint8_t bytes[1024], big_endian[8];
-    for (int i = 0; i < 8; i++)
-        big_endian[i] = (uint8_t)((uint64_t)row->bucket >> (56 - 8 * i));
+    uint8_t big_endian[8];
+    naive_big_endian(row->bucket, big_endian);
     for (size_t i = 0; i < design->partition_count; i++) {
         enum lab_feed feed = design->columns[design->partition[i]].feed;
         const char *name = input->keys[row->key].name;
         uint64_t value = lab_values_of_column(&table->values, row->part_values, design->partition[i]);
         snprintf(texts[i], sizeof texts[i], "%" PRIu64, value);
-        parts[i] = (struct cass_component){texts[i], strlen(texts[i])};
+        parts[i] = (struct naive_part){texts[i], strlen(texts[i])};
         if (feed == LAB_FEED_KEY)
-            parts[i] = (struct cass_component){name, strlen(name)};
+            parts[i] = (struct naive_part){name, strlen(name)};
         if (feed == LAB_FEED_BUCKET)
-            parts[i] = (struct cass_component){big_endian, sizeof big_endian};
+            parts[i] = (struct naive_part){big_endian, sizeof big_endian};
     }
-    if (cass_key_size(parts, design->partition_count) > sizeof bytes)
-        abort();
-    cass_key_serialise(parts, design->partition_count, bytes);
-    return cass_token(bytes, cass_key_size(parts, design->partition_count));
+    return naive_token(parts, design->partition_count);
 }
 
 /* Returns the most rows of one partition within a unit of time; the rows are in order of time. */

@@ -394,7 +394,80 @@ bool stream_check_expected(uint64_t seed, char *message, size_t size)
     return ok;
 }
 
+/* P(N <= n) of a Poisson number of at least one. */
+static double poisson_upto(double mean, uint64_t n)
+{
+    double term = exp(-mean), sum = 0;
+    for (uint64_t i = 1; i <= n; i++) {
+        term *= mean / (double)i;
+        sum += term;
+    }
+    return fmin(1, sum / (1 - exp(-mean)));
+}
+
+/* The largest distance of the sizes, and of the times of hash buckets' first rows, from their distribution.
+ */
+static double poisson_distance(const struct stream_poisson *drawn, const struct lab_result *result)
+{
+    const struct lab_strategy_result *strategy = &result->strategies[0];
+    const struct lab_histogram *sizes = drawn->is_hash ? &strategy->open_rows : &strategy->closed_rows;
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(sizes, &count);
+    double distance = 0, upto = 0, n = (double)sizes->count, before = 0;
+    for (size_t i = 0; i < count; i++) {
+        distance = fmax(distance, fabs(upto - poisson_upto(drawn->mean, bins[i].size - 1)));
+        upto += (double)bins[i].count / n;
+        distance = fmax(distance, fabs(upto - poisson_upto(drawn->mean, bins[i].size)));
+    }
+    free(bins);
+    /* By the end of a slice the first rows of this share of buckets have come; windows are equally likely. */
+    double span_ns = (double)(result->end_ns - result->start_ns), all = 1 - exp(-drawn->mean);
+    for (size_t i = 0; i < strategy->timeline.count; i++) {
+        const struct lab_slice *slice = &strategy->timeline.items[i];
+        double until = (double)(slice->end_ns - result->start_ns) / span_ns;
+        before += (double)slice->partitions / n;
+        if (drawn->is_hash)
+            distance = fmax(distance, fabs(before - (1 - exp(-drawn->mean * until)) / all));
+        else if ((slice->end_ns - result->start_ns) % drawn->window_ns == 0)
+            distance = fmax(distance, fabs(before - until));
+    }
+    return distance;
+}
+
+/* The rows of a key are a Poisson process, so their numbers in windows, and in hash buckets, are independent
+ * Poisson numbers. A partition has at least one row. */
+static bool check_poisson(uint64_t seed, int mode, char *message, size_t size)
+{
+    char text[STREAM_TEXT_SIZE];
+    struct stream_poisson drawn;
+    stream_draw_poisson(seed, text, &drawn);
+    struct lab_scenario *scenario = parse(text, mode, message, size);
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    if (scenario == NULL)
+        return false;
+    scenario->seed = scenario->workload.seed = seed;
+    bool ok = lab_run(scenario, 1, NULL, &result, &error);
+    if (!ok) {
+        snprintf(message, size, "%s", error.text);
+    } else {
+        const struct lab_strategy_result *strategy = &result->strategies[0];
+        double k = (double)(strategy->open_rows.count + strategy->closed_rows.count);
+        double distance = poisson_distance(&drawn, result);
+        double most = sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k));
+        ok = distance <= most;
+        if (!ok)
+            snprintf(message, size,
+                     "%s, %s of %.1f rows: distance %.4g from a Poisson process, more than %.4g of %.0f",
+                     modes[mode], drawn.is_hash ? "buckets" : "windows", drawn.mean, distance, most, k);
+    }
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return ok;
+}
+
 bool stream_check_sizes(uint64_t seed, char *message, size_t size)
 {
-    return check_sizes(seed, 0, message, size) && check_sizes(seed, 1, message, size);
+    return check_sizes(seed, 0, message, size) && check_sizes(seed, 1, message, size) &&
+           check_poisson(seed, 0, message, size) && check_poisson(seed, 1, message, size);
 }

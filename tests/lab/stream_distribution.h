@@ -19,7 +19,9 @@ bool stream_check_distribution(uint64_t seed, char *message, size_t size);
 bool stream_check_threads(uint64_t seed, char *message, size_t size);
 /* Compares drawn and expected reads of the exact mode, and expected reads of the thinned mode. */
 bool stream_check_expected(uint64_t seed, char *message, size_t size);
-/* One key, many partitions, in either mode. */
+/* One key, many partitions, in either mode; and many keys, whose partitions have Poisson numbers of rows. */
 bool stream_check_sizes(uint64_t seed, char *message, size_t size);
+/* stream_histogram.c: random sizes, more than a histogram keeps apart, in parts that are merged. Exact. */
+bool stream_check_histogram(uint64_t seed, char *message, size_t size);
 
 #endif

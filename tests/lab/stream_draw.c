@@ -11,6 +11,8 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 
+#define DIGITS_18 INT64_C(999999999999999999) /* the longest number that a scenario may have */
+
 /* Append only: these numbers are part of the meaning of a seed. */
 enum part {
     PART_SHAPE,
@@ -372,6 +374,7 @@ static void say_time(struct draw *draw, uint64_t index)
         draw->reach_ns / (draw->has_reads || draw->reach_ns > draw->duration_ns ? 60 : 3000);
     shortest_ns = shortest_ns < 1000 ? 1000 : shortest_ns;
     int64_t window_ns = shortest_ns * (int64_t)spread(draw, 1, 64) + (int64_t)below(draw, 999);
+    window_ns = window_ns < DIGITS_18 ? window_ns : DIGITS_18;
     if (draw->grid_ns > 0 && window_ns > draw->grid_ns)
         window_ns = window_ns / draw->grid_ns * draw->grid_ns;
     if (draw->reach_ns < 60 * SIM_DAY && draw->reach_ns > SIM_HOUR && chance(draw, 35)) {
@@ -607,4 +610,25 @@ void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *te
         "strategies:\n  - %s, threshold: %" PRIu64 "}\n",
         rows_each * wanted < rows_most ? rows_each * wanted : rows_most, out->row_bytes, strategy,
         out->threshold);
+}
+
+void stream_draw_poisson(uint64_t seed, char *text, struct stream_poisson *out)
+{
+    static const unsigned parts_of_time[] = {2, 3, 4, 5, 6, 8, 10, 12, 15, 16};
+    const unsigned seconds = 28800, keys = 12000;
+    struct draw draw = {.seed = seed, .text = text, .many = 1};
+    begin_part(&draw, PART_SHAPE, 4);
+    out->is_hash = chance(&draw, 50);
+    unsigned parts = out->is_hash ? (unsigned)between(&draw, 2, 12) : parts_of_time[below(&draw, 10)];
+    out->mean = (double)spread(&draw, 3, 47) / 10;
+    out->window_ns = (int64_t)(seconds / parts) * SIM_SECOND;
+    say(&draw,
+        "start: 2026-01-01T00:00:00Z\nduration: %us\nkeys: {count: %u}\narrivals: {rate: %.9f/s}\n"
+        "row: {bytes: 100B, format: payload}\n"
+        "cluster: {nodes: 1, replication_factor: 1, num_tokens: 1}\nstrategies:\n  - ",
+        seconds, keys, out->mean * parts * keys / seconds);
+    if (out->is_hash)
+        say(&draw, "hash: {buckets: %u}\n", parts);
+    else
+        say(&draw, "time: {window: %us}\n", seconds / parts);
 }

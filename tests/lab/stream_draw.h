@@ -28,5 +28,13 @@ struct stream_single {
 };
 void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *text,
                         struct stream_single *out);
+/* For the Poisson process itself: many keys of one constant rate, whose rows fall into windows, or into hash
+ * buckets, of a mean number of rows. */
+struct stream_poisson {
+    bool is_hash;
+    int64_t window_ns;
+    double mean;
+};
+void stream_draw_poisson(uint64_t seed, char *text, struct stream_poisson *out);
 
 #endif

@@ -2,7 +2,8 @@
 /* The stream engine's fuzzer: a seed is a scenario. Each seed's exact run must equal the naive engine's in
  * every metric and digest, to the last bit. Every 16th seed also compares the thinned mode with the exact
  * one; every 16th, at an offset of eight, the sizes of partitions with their exact distribution; and every
- * 16th, at an offset of four, the thinned mode of many keys by one thread with that by several threads.
+ * 16th, at an offset of four, the thinned mode of many keys by one thread with that by several threads; and
+ * every 16th, at an offset of twelve, a histogram with the list of its sizes.
  *
  *     lab_stream_fuzz [--seeds A..B] [--jobs N] [--keep-going] [--work DIR]
  *     lab_stream_fuzz --print SEED     the scenario; its trace, if it has one, is left in DIR
@@ -31,8 +32,17 @@
 #define SHRINK_TRIES  2000u
 #define SEEDS_DEFAULT 150u
 
-enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_THREADS, CHECK_EXPECTED, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes", "threads", "expected"};
+enum check {
+    CHECK_NAIVE,
+    CHECK_DISTRIBUTION,
+    CHECK_SIZES,
+    CHECK_THREADS,
+    CHECK_EXPECTED,
+    CHECK_HISTOGRAM,
+    CHECK_COUNT
+};
+static const char *const check_names[CHECK_COUNT] = {"naive",   "thinned",  "sizes",
+                                                     "threads", "expected", "histogram"};
 
 struct campaign {
     uint64_t first, last;
@@ -122,6 +132,10 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     if (ok && seed % 16 == 4) {
         ok = stream_check_threads(seed, outcome->message, MESSAGE_SIZE);
         outcome->check = CHECK_THREADS;
+    }
+    if (ok && seed % 16 == 12) {
+        ok = stream_check_histogram(seed, outcome->message, MESSAGE_SIZE);
+        outcome->check = CHECK_HISTOGRAM;
     }
     if (ok && seed % 4 == 2) {
         ok = stream_check_expected(seed, outcome->message, MESSAGE_SIZE);

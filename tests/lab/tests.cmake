@@ -2,14 +2,14 @@
 # A test of the inside of a module may include the private headers next to the module's sources.
 set(lab ${PROJECT_SOURCE_DIR}/sim/lab)
 # The second, slow stream engine, which looks at the lab's draws of column values.
-add_library(lab_naive STATIC EXCLUDE_FROM_ALL lab/naive.c lab/naive_rows.c lab/naive_read.c lab/naive_table.c
+add_library(lab_naive STATIC EXCLUDE_FROM_ALL lab/naive.c lab/naive_route.c lab/naive_rows.c lab/naive_read.c lab/naive_table.c
             lab/naive_metrics.c lab/naive_check.c)
 target_link_libraries(lab_naive PRIVATE bucketlab_flags PUBLIC sim_lab m)
 target_include_directories(lab_naive PRIVATE ${lab}/measure)
 bucketlab_test(lab/engine_test LINK lab_naive)
 # The stream engine's fuzzer; its own main takes seeds.
 bucketlab_test(lab/stream_fuzz LINK lab_naive sim_tune m Threads::Threads
-               SOURCES lab/stream_draw.c lab/stream_distribution.c)
+               SOURCES lab/stream_draw.c lab/stream_distribution.c lab/stream_histogram.c)
 add_test(NAME lab/stream_fuzz_20000 COMMAND lab_stream_fuzz --seeds 1..20000 --keep-going)
 set_tests_properties(lab/stream_fuzz_20000 PROPERTIES TIMEOUT 3600 LABELS "slow")
 bucketlab_test(lab/resume_stream_test LINK sim_lab Threads::Threads SOURCES lab/resume.c)
