@@ -58,10 +58,13 @@ static void test_bits_of_a_uuid4_are_its_random_ones(void **state)
                          is_fixed ? BK_ERROR_ID : BK_OK);
         if (is_fixed)
             assert_true(other == 0);
-        else if (other != bits)
-            seen |= other ^ bits;
+        else if (other != bits) {
+            uint64_t changed = other ^ bits;
+            assert_true((changed & (changed - 1)) == 0 && (changed & seen) == 0);
+            seen |= changed;
+        }
     }
-    assert_true(seen == UINT64_MAX); /* each of the 64 bits comes from the id */
+    assert_true(seen == UINT64_MAX); /* each of the 64 bits is one bit of the id, and another one */
 }
 
 static void test_kinds_have_names(void **state)

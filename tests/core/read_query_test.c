@@ -328,6 +328,26 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_spares_questions(
     assert_true(spared > 5000 && asked > 5000);
 }
 
+static bool is_remembered(const struct bk_empties *empties, int64_t bucket)
+{
+    return bk_empties_pass(empties, bucket) != bucket;
+}
+
+/* A run that is forgotten to make room, or that finds none, is no longer than any that is remembered. */
+static void assert_shortest_was_dropped(const struct bk_empties *before, const struct bk_empties *after,
+                                        int64_t low, int64_t high)
+{
+    int64_t longest = is_remembered(after, low) ? -1 : high - low;
+    for (uint32_t i = 0; i < before->count; i++) {
+        const struct bk_window_run *run = &before->runs[i];
+        if (!is_remembered(after, run->low) && run->high - run->low > longest)
+            longest = run->high - run->low;
+    }
+    assert_true(longest < 0 || after->count == BK_EMPTY_RUNS_MAX);
+    for (uint32_t i = 0; i < after->count; i++)
+        assert_true(after->runs[i].high - after->runs[i].low >= longest);
+}
+
 /* Compared with a plain list of windows, with more runs than the memory can hold. */
 static void test_empties_random_runs_equal_a_plain_list(void **state)
 {
@@ -342,20 +362,23 @@ static void test_empties_random_runs_equal_a_plain_list(void **state)
     assert_int_equal(bk_read_begin(&window, NULL, &query, &reader), BK_OK);
     for (int i = 0; i < 4000; i++) {
         /* Few enough windows for the memory to keep all runs, or more. */
-        int64_t span = i % 2 == 0 ? 40 : 300;
-        bool is_known[300] = {false};
+        int64_t span = i % 2 == 0 ? 40 : i % 4 == 1 ? 300 : 600;
+        bool is_known[600] = {false};
         struct bk_empties empties;
         memset(&empties, 0, sizeof empties);
-        for (int turn = 0; turn < 60; turn++) {
+        for (int turn = 0; turn < (span < 600 ? 60 : 120); turn++) {
             int64_t low = (int64_t)draw_below(&draw, (uint64_t)span);
-            int64_t high = low + (int64_t)draw_below(&draw, 4);
+            int64_t high = low + (int64_t)draw_below(&draw, 4) + (i % 4 == 3 && turn < 110 ? 2 : 0);
             high = high < span ? high : span - 1;
             bool learns = draw_below(&draw, 4) > 0;
-            if (learns)
+            const struct bk_empties before = empties;
+            if (learns) {
                 assert_int_equal(bk_empties_learn(&empties, &window, &reader, span * WINDOW_NS, 0, low, high),
                                  BK_OK);
-            else
+                assert_shortest_was_dropped(&before, &empties, low, high);
+            } else {
                 bk_empties_forget(&empties, low);
+            }
             for (int64_t j = low; j <= (learns ? high : low); j++)
                 is_known[j] = learns;
             assert_true(empties.count <= BK_EMPTY_RUNS_MAX);
