@@ -19,8 +19,8 @@ import tempfile
 
 SIGMAS = 6
 SEED = 1
-FAULTS = ["node_down", "slow_node", "gc_storm", "lost_message", "duplicate_message", "delay", "hint_loss", "agent_crash",
-          "clock_jump", "agent_pause", "late_message", "state_lost", "paxos_loss"]
+FAULTS = ["node_down", "slow_node", "gc_storm", "lost_message", "duplicate_message", "delay", "hint_loss",
+          "agent_crash", "clock_jump", "agent_pause", "late_message", "state_lost", "paxos_loss"]
 OF_NODES = ["node_down", "slow_node", "gc_storm", "hint_loss"]
 OF_AGENTS = ["agent_crash", "clock_jump", "agent_pause"]
 LASTING = ["node_down", "slow_node", "lost_message", "duplicate_message", "delay", "agent_pause", "late_message"]
