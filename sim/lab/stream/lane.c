@@ -157,40 +157,103 @@ static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *se
     return true;
 }
 
-/* Adds a row to the cell of its bucket, where each bucket has a cell. There is no branch, because the
- * processor could not predict which cells are new. */
-static inline void place_densely(struct lab_cell *cells, uint32_t bucket, int64_t time_ns, uint64_t bytes,
-                                 uint32_t *used)
+/* Adds a row to the cell of its bucket, where each bucket has a cell. It does not branch by whether the cell
+ * is new, which the processor could not predict. */
+static inline void place_densely(struct lab_cell *cells, uint32_t bucket, const struct lab_batch *batch,
+                                 size_t row, uint32_t *used)
 {
     struct lab_cell *cell = &cells[bucket];
-    const uint64_t before = cell->rows;
-    cell->first_ns = before == 0 ? time_ns : cell->first_ns;
+    const uint64_t before = cell->rows, *sums = batch->bytes_before;
+    cell->first_ns = before == 0 ? batch->times_ns[row] : cell->first_ns;
     cell->bucket = bucket;
     cell->rows = before + 1;
-    lab_bytes_add(&cell->bytes, bytes);
+    lab_bytes_add(&cell->bytes, sums == NULL ? batch->bytes_each : sums[row + 1] - sums[row]);
     *used += before == 0;
 }
 
-/* Adds `count` rows with these buckets to the digest, where each step depends on the previous one. is_dense:
- * each bucket has a cell and all rows have the same size; then the rows are also added to the cells, while
- * the digest waits. */
+/* Adds `count` rows with these buckets to the digest, where each step has to wait for the previous one.
+ * Meanwhile, it also adds rows to the digest of the previous key, if some are left; and if is_dense (each
+ * bucket has a cell), it adds the rows to the cells. */
 static inline __attribute__((always_inline)) void digest_rows(struct lab_lane *lane,
                                                               const struct lab_batch *batch, bool is_dense,
                                                               size_t from, const int32_t *buckets,
                                                               size_t count)
 {
-    struct sim_placement placement = lane->placement; /* a copy that the compiler keeps in registers */
+    /* Copies, which the compiler keeps in registers. */
+    struct sim_placement placement = lane->placement;
+    const struct lab_batch rows = *batch;
     struct lab_cell *cells = lane->cells;
-    const uint64_t bytes = batch->bytes_each;
-    const int64_t *times_ns = batch->times_ns + from;
+    struct lab_fold *fold = lane->fold;
     uint32_t used = lane->cells_used;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    if (fold != NULL && fold->done < fold->count) {
+        struct sim_placement before = fold->placement;
+        const int32_t *left = fold->buckets + fold->done;
+        const size_t both = fold->count - fold->done < count ? fold->count - fold->done : count;
+        for (; i < both; i++) {
+            if (is_dense)
+                place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
+            sim_placement_add(&placement, buckets[i], 1);
+            sim_placement_add(&before, left[i], 1);
+        }
+        fold->placement = before;
+        fold->done += (uint32_t)both;
+    }
+    for (; i < count; i++) {
         if (is_dense)
-            place_densely(cells, (uint32_t)buckets[i], times_ns[i], bytes, &used);
+            place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
         sim_placement_add(&placement, buckets[i], 1);
     }
     lane->placement = placement;
     lane->cells_used = used;
+}
+
+/* Adds rows to the cells alone, where each bucket has one. */
+static void place_all_densely(struct lab_lane *lane, const struct lab_batch *batch, size_t from,
+                              const int32_t *buckets, size_t count)
+{
+    const struct lab_batch rows = *batch;
+    struct lab_cell *cells = lane->cells;
+    uint32_t used = lane->cells_used;
+    for (size_t i = 0; i < count; i++)
+        place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
+    lane->cells_used = used;
+}
+
+void lab_lane_settle(struct lab_lane *lane, struct lab_tally *tally)
+{
+    struct lab_fold *fold = lane->fold;
+    if (fold == NULL || fold->count == 0)
+        return;
+    struct sim_placement placement = fold->placement;
+    for (uint32_t i = fold->done; i < fold->count; i++)
+        sim_placement_add(&placement, fold->buckets[i], 1);
+    if (fold->is_open)
+        lane->placement = placement;
+    else
+        tally->placement_digest += sim_placement_finish(&placement, fold->key_index);
+    fold->is_open = false;
+    fold->done = fold->count = 0;
+}
+
+/* Returns where the buckets of the next `count` rows are to be written, if the digest of these rows is
+ * computed later; NULL if it is computed at once. */
+static int32_t *put_off(struct lab_lane *lane, struct lab_tally *tally, bool is_dense, size_t count)
+{
+    struct lab_fold *fold = lane->fold;
+    if (fold == NULL)
+        return NULL;
+    if (is_dense && fold->count == 0 && lane->placement.rows == 0 && !fold->is_large) {
+        fold->placement = lane->placement;
+        fold->is_open = true;
+    }
+    if (!fold->is_open)
+        return NULL;
+    if (is_dense && fold->count + count <= LAB_FOLD_ROWS)
+        return fold->buckets + fold->count;
+    fold->is_large = true;
+    lab_lane_settle(lane, tally);
+    return NULL;
 }
 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -198,15 +261,22 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
                        size_t from, size_t to)
 {
     const uint32_t bucket_count = settings->strategy->of.hash.buckets;
-    int32_t buckets[IDS_AT_ONCE];
+    int32_t some[IDS_AT_ONCE];
     size_t watched = first_watched(tally, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
-        bk_buckets_of_ids(batch->ids + begin, end - begin, bucket_count, buckets);
-        if (lane->cell_count >= bucket_count && batch->bytes_before == NULL) {
-            digest_rows(lane, batch, true, begin, buckets, end - begin);
+        const size_t count = end - begin;
+        const bool is_dense = lane->cell_count >= bucket_count;
+        int32_t *later = put_off(lane, tally, is_dense, count), *buckets = later != NULL ? later : some;
+        bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
+        if (later != NULL) {
+            place_all_densely(lane, batch, begin, buckets, count);
+            lane->fold->count += (uint32_t)count;
+            lane->placement.rows += count;
+        } else if (is_dense) {
+            digest_rows(lane, batch, true, begin, buckets, count);
         } else {
-            digest_rows(lane, batch, false, begin, buckets, end - begin);
+            digest_rows(lane, batch, false, begin, buckets, count);
             if (!place_rows(lane, settings, batch, begin, end, buckets)) {
                 tally->out_of_memory = true;
                 return;
@@ -323,7 +393,16 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
     if (tally->stored != NULL && lane->placement.rows > 0)
         lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
-    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+    if (lane->fold != NULL)
+        lane->fold->is_large = lane->placement.rows > LAB_FOLD_ROWS;
+    if (lane->fold != NULL && lane->fold->is_open) {
+        lane->fold->is_open = false;
+        lane->fold->key_index = key->index;
+    } else {
+        tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+        if (lane->fold != NULL && lane->fold->done == lane->fold->count)
+            lab_lane_settle(lane, tally);
+    }
     if (settings->regimes != NULL) {
         lab_eras_end(lane, settings, tally, key, end_ns);
         return;
@@ -339,6 +418,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
 void lab_lane_clear(struct lab_lane *lane)
 {
     free(lane->cells);
+    free(lane->fold);
     free(lane->past);
     free(lane->windows);
     lab_eras_clear(lane->eras);

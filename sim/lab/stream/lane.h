@@ -63,13 +63,26 @@ struct lab_expected {
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 
+/* BK_HASH: a key's buckets, of which the digest is computed later: together with the next key's digest, as
+ * each step of a digest has to wait for the previous one. */
+#define LAB_FOLD_ROWS 8192u
+struct lab_fold {
+    struct sim_placement placement; /* of the first `done` rows */
+    uint64_t key_index;
+    uint32_t done, count;
+    bool is_open;  /* these are the rows of the current key so far */
+    bool is_large; /* the last key had too many rows */
+    int32_t buckets[LAB_FOLD_ROWS];
+};
+
 struct lab_lane {
     struct bk_key_state state;
     int64_t bucket; /* bucket of the open partition, if it has rows */
     struct cass_partition open;
     uint64_t open_first_row, open_gone;
     int64_t open_first_ns;
-    struct sim_placement placement;
+    struct sim_placement placement; /* while lab_fold.is_open, only the number of rows is right */
+    struct lab_fold *fold;          /* NULL: the digest of each key is computed at once */
     /* BK_SCOPE_ROW: hash table of the key's partitions, by bucket & mask; a free cell has no rows. */
     struct lab_cell *cells;
     uint32_t cell_count, cells_used;
@@ -126,6 +139,9 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
 /* Called after the key's last row; end_ns: end of the run. */
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
+/* Computes the rest of the digest of lane->fold. Called before the lane is stored, and after the last
+ * key. */
+void lab_lane_settle(struct lab_lane *lane, struct lab_tally *tally);
 void lab_lane_clear(struct lab_lane *lane);
 /* BK_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);

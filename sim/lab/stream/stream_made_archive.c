@@ -124,6 +124,8 @@ static void archive_stint(struct lab_stint *stint, const struct lab_stream_crew 
                           struct sim_archive *archive)
 {
     struct lab_worker *worker = stint->worker;
+    if (!archive->is_loading)
+        lab_stint_settle(stint);
     sim_archive_u64(archive, &worker->rows);
     sim_archive_u64(archive, &worker->keys);
     for (size_t i = 0; i < worker->lane_count; i++)

@@ -39,6 +39,7 @@ static bool take_task(struct lab_member *member)
     struct lab_stream_crew *crew = member->crew;
     while (!member->now.task.is_begun && member->waiting_count > 0) {
         struct lab_stint before = member->now;
+        lab_stint_settle(&before);
         member->now = member->waiting[--member->waiting_count];
         lab_stint_merge(&member->now, &before, crew);
         lab_stint_clear(&before, crew->scenario->strategy_count);
@@ -183,6 +184,7 @@ static void *member_work(void *argument)
         if (member->done != NULL)
             lab_bit_set(member->done, task->number);
     }
+    lab_stint_settle(&member->now);
     lab_worker_tell_rest(member->now.worker);
     /* Other members may continue for a long time. */
     if (member->now.worker->heard != 0)
@@ -301,6 +303,19 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
     return ok;
 }
 
+/* Where the engine is exact, the digests of two keys are computed at once. */
+static bool prepare_folds(const struct lab_worker *worker, struct lab_task *task)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->settings[i].strategy->kind != BK_HASH || worker->settings[i].regimes != NULL)
+            continue;
+        task->lanes[i].fold = calloc(1, sizeof *task->lanes[i].fold);
+        if (task->lanes[i].fold == NULL)
+            return false;
+    }
+    return true;
+}
+
 static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
 {
     task->thins = calloc(worker->lane_count, sizeof *task->thins);
@@ -320,8 +335,15 @@ bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew,
     stint->task.lanes = calloc(scenario->strategy_count, sizeof *stint->task.lanes);
     if (stint->task.lanes == NULL)
         return sim_fail_memory(error);
-    return scenario->engine != LAB_ENGINE_THINNED || prepare_thins(stint->worker, &stint->task) ||
+    return (scenario->engine == LAB_ENGINE_THINNED ? prepare_thins(stint->worker, &stint->task)
+                                                   : prepare_folds(stint->worker, &stint->task)) ||
            sim_fail_memory(error);
+}
+
+void lab_stint_settle(struct lab_stint *stint)
+{
+    for (size_t i = 0; i < stint->worker->lane_count; i++)
+        lab_lane_settle(&stint->task.lanes[i], &stint->worker->tallies[i]);
 }
 
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count)

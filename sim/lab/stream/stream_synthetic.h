@@ -90,6 +90,9 @@ static inline size_t lab_bit_words(uint64_t count)
 /* stream_synthetic.c: initialises a stint for its first task. */
 bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error);
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count);
+/* Computes the rest of the digests of keys. Called before the stint is stored or merged, and at its end.
+ */
+void lab_stint_settle(struct lab_stint *stint);
 /* Adds the tallies of `from`, which must have no task in progress, to `into`. */
 void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from,
                      const struct lab_stream_crew *crew);
