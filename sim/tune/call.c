@@ -31,9 +31,21 @@ static bool is_window(const struct tune_entrant *entrant)
     return strategy->kind == BK_TIME && strategy->of.time.calendar == BK_CALENDAR_NONE;
 }
 
-/* Returns whether each window of `whole` is divided into windows of `part`. */
+static bool is_numbered(const struct tune_entrant *entrant)
+{
+    const struct lab_settings *settings = &entrant->strategy.settings;
+    return settings->strategy.kind == BK_COUNT && settings->strategy.max_age_ns == 0 &&
+           (settings->source == BK_SOURCE_EXTERNAL || settings->source == BK_SOURCE_COUNTER ||
+            settings->source == BK_SOURCE_LWT);
+}
+
+/* Returns whether each window of `whole` is divided into windows of `part`, or whether `part` has no more
+ * rows in a bucket, where rows are numbered. */
 static bool is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part)
 {
+    if (is_numbered(whole) && is_numbered(part))
+        return whole->strategy.settings.strategy.of.count.rows >=
+               part->strategy.settings.strategy.of.count.rows;
     if (!is_window(whole) || !is_window(part))
         return false;
     const int64_t window_ns = part->strategy.settings.strategy.of.time.window_ns;
@@ -42,7 +54,7 @@ static bool is_cut_into(const struct tune_entrant *whole, const struct tune_entr
            (whole->strategy.settings.strategy.of.time.epoch_ns - epoch_ns) % window_ns == 0;
 }
 
-/* Returns a lower bound on the cost. A reader queries at least as many windows if each of them is divided
+/* Returns a lower bound on the cost. A reader queries at least as many buckets if each of them is divided
  * into several. */
 static double least_cost(const struct tune_race *race, const struct tune_entrant *entrant)
 {
@@ -87,6 +99,57 @@ static double best_cost(const struct tune_race *race, const struct tune_entrant 
     return best == NULL ? (double)INFINITY : fmin((double)INFINITY, tune_mean_of(best, TUNE_COST));
 }
 
+/* Returns whether every part of the windows has rows, over the seeds of `part`. Then the parts are at least
+ * as uneven as the windows, since the mean of squares is at least the square of the mean. */
+static bool has_full_parts(const struct tune_entrant *whole, const struct tune_entrant *part)
+{
+    bool is_full = is_window(whole);
+    for (uint32_t i = 0; is_full && i < part->seeds; i++)
+        is_full =
+            (double)part->seen[i].partitions * (double)part->strategy.settings.strategy.of.time.window_ns ==
+            (double)whole->seen[i].partitions * (double)whole->strategy.settings.strategy.of.time.window_ns;
+    return is_full;
+}
+
+/* Returns whether a setting may yet turn out to be within the limits, or was shown to be. One that was
+ * dropped for another one does as well. */
+static bool may_hold(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    enum tune_demand demand;
+    return (competes(entrant) || entrant->status == TUNE_DOMINATED) && entrant->seeds > 0 &&
+           tune_is_within(entrant, &race->terms, &demand) &&
+           (entrant->seeds < race->terms.seeds ||
+            tune_judge(entrant, &race->terms, (1 - race->terms.confidence) / 2, &demand) ==
+                TUNE_VERDICT_HOLDS);
+}
+
+/* Returns whether `other` costs less and is at least as likely to be recommended, since the setting costs too
+ * much to be recommended for its evenness, or cannot be more even. `most`: the most that a recommended
+ * setting costs. */
+static bool outdoes(const struct tune_race *race, const struct tune_entrant *other,
+                    const struct tune_entrant *entrant, double most)
+{
+    const double cost = tune_mean_of(other, TUNE_COST);
+    const double mine = entrant->seeds > 0 ? tune_mean_of(entrant, TUNE_COST) : least_cost(race, entrant);
+    const bool has_reads = cost > tune_mean_of(other, TUNE_COST_WRITE);
+    return (has_reads && mine > fmin(most, TUNE_AS_CHEAP * cost)) ||
+           (entrant->seeds > 0 && has_full_parts(other, entrant));
+}
+
+/* Returns whether the setting divides the buckets of another one that may hold, so that it costs at least as
+ * much, and is outdone by it. */
+static bool is_outdone(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const double most = TUNE_AS_CHEAP * best_cost(race, NULL);
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        if (other != entrant && other->seeds >= entrant->seeds && is_peer(other, entrant) &&
+            is_cut_into(other, entrant) && may_hold(race, other) && outdoes(race, other, entrant, most))
+            return true;
+    }
+    return false;
+}
+
 static bool is_waiting(const struct tune_entrant *entrant)
 {
     return entrant->status == TUNE_HOLDS && !entrant->is_called;
@@ -105,13 +168,13 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
             continue;
         if (competes(entrant) && entrant->seeds == 0)
             return;
-        if (is_waiting(entrant))
+        if (is_waiting(entrant) && !entrant->is_outdone)
             least = fmin(least, least_cost(race, entrant));
     }
     unsigned windows = 0;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (!is_peer(entrant, peer) || !is_waiting(entrant))
+        if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone)
             continue;
         const double cost = least_cost(race, entrant);
         entrant->is_called = cost <= TUNE_COSTLY_TIMES * least &&
@@ -137,6 +200,10 @@ void tune_race_call(struct tune_race *race, bool all)
     bool is_open = false;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
+        entrant->is_outdone = !all && !entrant->is_own && !entrant->is_endless &&
+                              entrant->status == TUNE_HOLDS && !entrant->is_settled &&
+                              is_outdone(race, entrant);
+        entrant->is_called = entrant->is_called && !entrant->is_outdone;
         if (is_waiting(entrant) && (all || (entrant->is_endless && entrant->is_own)))
             entrant->is_called = true;
     }

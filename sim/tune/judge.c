@@ -150,8 +150,10 @@ static bool is_far_above(const struct tune_entrant *entrant, enum tune_figure fi
 bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance)
 {
     const double over = tune_mean_of(entrant, TUNE_OVER);
-    if (((terms->share == 0 || entrant->is_fixed) && over > terms->share) ||
-        is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
+    if (violations_of(entrant) > 0)
+        entrant->failed = TUNE_FINDABLE;
+    else if (((terms->share == 0 || entrant->is_fixed) && over > terms->share) ||
+             is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
         entrant->failed = TUNE_IN_LIMITS;
     else if (terms->tiny > 0 && is_far_above(entrant, TUNE_TINY, terms->tiny, error_chance))
         entrant->failed = TUNE_NOT_TINY;

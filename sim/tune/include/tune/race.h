@@ -10,18 +10,20 @@
  * equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends neither
  * on other kinds nor on what the user may not have.
  *
- * A setting fails before that when it is hopeless (tune_is_hopeless()). One whose partitions grow without end
- * is not compared, and runs with the first three seeds only.
+ * A setting fails before that when a reader missed a row, or when it is hopeless (tune_is_hopeless()). One
+ * whose partitions grow without end is not compared, and runs with the first three seeds only.
  *
  * Branch and bound: of each template (settings that differ only in numbers) the settings with the lowest
  * bound of cost run first (tune_entrant.cost_least; a window bounds the smaller windows into which it can be
  * cut). The others are called only while they may be cheaper than the best that is within the limits, or cost
- * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. From the third
- * seed on a setting needs no more seeds (it is settled) once it is shown to cost more than the best of its
- * template, which is shown to be within the limits; where costs are nearly equal, it must also be shown to be
- * less even. The best is settled once no other setting may take its place. So every setting that may be
- * recommended, or be the best of its template, runs with all seeds. Where seeds change nothing (a trace, and
- * a setting without chance), one seed stands for all.
+ * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. Nor does one
+ * run further that only cuts the buckets of another one, costs more by its first seeds, and cannot be
+ * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
+ * settled) once it is shown to cost more than the best of its template, which is shown to be within the
+ * limits; where costs are nearly equal, it must also be shown to be less even. The best is settled once no
+ * other setting may take its place. So every setting that may be recommended, or be the best of its template,
+ * runs with all seeds. Where seeds change nothing (a trace, and a setting without chance), one seed stands
+ * for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -84,7 +86,8 @@ enum tune_status {
     TUNE_DOMINATED, /* dropped, since another one dominates it */
     TUNE_FAILS,
     TUNE_REFUSED, /* refused by the exact distribution; not run */
-    TUNE_COSTLY,  /* not run: it costs at least TUNE_COSTLY_TIMES as much as the best of its template */
+    TUNE_COSTLY,  /* not run, or no further: it costs at least TUNE_COSTLY_TIMES as much as the best of its
+                     template, or is outdone */
     TUNE_STATUS_COUNT
 };
 /* "recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly". */
@@ -106,6 +109,7 @@ struct tune_entrant {
     double cost_least;  /* a lower bound of the mean cost; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds, since its rank is known */
+    bool is_outdone; /* not run, or not further: another one has no more of its buckets, and is no worse */
     enum tune_status status;
     enum tune_demand failed;   /* for TUNE_FAILS: the demand that it fails */
     size_t dominator;          /* for TUNE_DOMINATED: the entrant that dominates it */
