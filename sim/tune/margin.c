@@ -2,6 +2,7 @@
 /* Runs the winner, and the best strategy of each other kind, again at higher rates. */
 #include <stdlib.h>
 
+#include "lab/gone.h"
 #include "tune/contest.h"
 
 #define LEAD_SEEDS 3
@@ -56,12 +57,51 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
     return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
 }
 
-/* Whether the exact distribution shows that the setting meets all demands. It does not depend on the rate. */
+/* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
+ * buckets that end by rows alone are as large at any rate, and the more rows there are, the fewer of all
+ * partitions are open ones. So the share of closed partitions is judged, with all that are above a limit
+ * counted as closed. */
+static bool is_shown(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+    uint64_t over = 0, closed = 0;
+    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) || strategy->max_age_ns != 0 ||
+        (strategy->kind != BK_COUNT && strategy->kind != BK_PROBABILISTIC && strategy->kind != BK_WEIGHTED))
+        return false;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        over += entrant->seen[i].over;
+        closed += entrant->seen[i].closed;
+    }
+    const double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
+    return over < closed && lab_share_most(over, closed, confidence) <= contest->race.terms.risk;
+}
+
+/* Whether the race or the exact distribution shows that the setting meets all demands at every rate. */
 static bool is_proven(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const struct lab_tune *terms = &contest->race.terms;
-    return contest->scenario->engine != LAB_ENGINE_CLUSTER && entrant->has_distribution &&
-           entrant->exact_share <= terms->share && terms->tiny < 0 && terms->partitions_per_read == 0;
+    return contest->scenario->engine != LAB_ENGINE_CLUSTER && terms->tiny < 0 &&
+           terms->partitions_per_read == 0 &&
+           ((entrant->has_distribution && entrant->exact_share <= terms->share) ||
+            is_shown(contest, entrant));
+}
+
+/* The lowest rate at which the setting probably fails: partitions grow with the rate at most. LAST if it
+ * probably fails at none, so that one run shows that. */
+static size_t likely_failure(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    double rows = 0, bytes = 0;
+    size_t rate = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        rows += (double)entrant->seen[i].rows_at_risk / entrant->seeds;
+        bytes += (double)entrant->seen[i].bytes_at_risk / entrant->seeds;
+    }
+    while (rate < LAST &&
+           (limits->partition_rows == 0 || rows * factors[rate] <= (double)limits->partition_rows) &&
+           (limits->partition_bytes == 0 || bytes * factors[rate] <= (double)limits->partition_bytes))
+        rate++;
+    return rate;
 }
 
 static void judge(const struct tune_contest *contest, size_t entrant, struct tune_seen *seen,
@@ -76,23 +116,21 @@ static void judge(const struct tune_contest *contest, size_t entrant, struct tun
                   (step->failed == TUNE_IN_LIMITS && is_chance(contest, seen));
 }
 
-/* Runs the settings for which it is not known yet whether they stay within the limits at this rate. */
-static bool try_rate(struct tune_contest *contest, size_t rate, uint32_t threads,
+/* Runs the settings whose next rate this is. */
+static bool try_rate(struct tune_contest *contest, const size_t *next, size_t rate, uint32_t threads,
                      struct lab_progress *progress, struct sim_error *error)
 {
     struct lab_strategy strategies[BK_KIND_COUNT];
     struct tune_seen seen[BK_KIND_COUNT];
     size_t open[BK_KIND_COUNT], count = 0;
     for (size_t i = 0; i < contest->margin_count; i++) {
-        const struct tune_margin_step *steps = contest->margins[i].steps;
-        const bool has_failed = steps[0].is_run && rate > 0 && !steps[rate - 1].holds;
-        if (steps[LAST].holds || steps[rate].is_run || has_failed)
+        if (next[i] != rate)
             continue;
         strategies[count] = contest->race.entrants[contest->margins[i].entrant].strategy;
         open[count++] = i;
     }
-    if (count > 0 && !tune_watch_at(contest, strategies, count, contest->scenario->seed, factors[rate],
-                                    threads, progress, seen, error))
+    if (!tune_watch_at(contest, strategies, count, contest->scenario->seed, factors[rate], threads, progress,
+                       seen, error))
         return false;
     for (size_t i = 0; i < count; i++)
         judge(contest, contest->margins[open[i]].entrant, &seen[i], &contest->margins[open[i]].steps[rate]);
@@ -101,14 +139,35 @@ static bool try_rate(struct tune_contest *contest, size_t rate, uint32_t threads
     return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
-/* More rows make no partition smaller. So a setting that stays within the limits at the highest rate does so
- * at all rates, and only for the others the lowest rate at which they fail is searched, from the lowest rate
- * up. In the cluster, violations of guarantees may become fewer at a higher rate, so the highest rate is not
- * run first. */
+/* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. More rows make
+ * no partition smaller. So a setting that stays within the limits at one rate does so at all lower ones, and
+ * the lowest rate at which it fails is searched from the one that is likely, upwards or downwards. In the
+ * cluster, violations of guarantees may become fewer at a higher rate, so the search goes from the lowest
+ * rate up. */
+static size_t next_rate(const struct tune_contest *contest, const struct tune_margin *margin)
+{
+    const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    size_t held = 0, failed = TUNE_MARGIN_STEPS; /* held: all rates below are within the limits */
+    bool is_begun = false;
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        const struct tune_margin_step *step = &margin->steps[i];
+        is_begun |= step->is_run;
+        if (step->holds)
+            held = i + 1;
+        else if (step->is_run && failed > i)
+            failed = i;
+    }
+    if (held >= failed)
+        return TUNE_MARGIN_STEPS;
+    if (!is_begun)
+        return is_cluster ? 0 : likely_failure(contest, &contest->race.entrants[margin->entrant]);
+    return failed < TUNE_MARGIN_STEPS ? failed - 1 : held;
+}
+
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error)
 {
-    size_t chosen[BK_KIND_COUNT];
+    size_t chosen[BK_KIND_COUNT], next[BK_KIND_COUNT];
     size_t count = choose(contest, chosen);
     contest->margins = calloc(count, sizeof *contest->margins);
     if (contest->margins == NULL)
@@ -123,18 +182,23 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     }
     if (!contest->has_margins)
         return true;
+    const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)
-        progress->total = progress->done + TUNE_MARGIN_STEPS + lead_runs(&contest->race);
-    const bool is_last_first = contest->scenario->engine != LAB_ENGINE_CLUSTER;
-    if (is_last_first && !try_rate(contest, LAST, threads, progress, error))
-        return false;
-    for (size_t rate = 0; rate < (is_last_first ? LAST : TUNE_MARGIN_STEPS); rate++) {
-        if (!try_rate(contest, rate, threads, progress, error))
+        progress->total = progress->done + TUNE_MARGIN_STEPS + after;
+    for (size_t lowest = 0; lowest < TUNE_MARGIN_STEPS;) {
+        lowest = TUNE_MARGIN_STEPS;
+        for (size_t i = 0; i < count; i++) {
+            next[i] = next_rate(contest, &contest->margins[i]);
+            lowest = next[i] < lowest ? next[i] : lowest;
+        }
+        if (lowest < TUNE_MARGIN_STEPS && !try_rate(contest, next, lowest, threads, progress, error))
             return false;
+        if (progress != NULL && (lowest == TUNE_MARGIN_STEPS || progress->done + after > progress->total))
+            progress->total = progress->done + after;
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; contest->margins[i].steps[LAST].holds && j < LAST; j++)
-            contest->margins[i].steps[j].holds = true;
+        for (size_t j = LAST; j > 0; j--)
+            contest->margins[i].steps[j - 1].holds |= contest->margins[i].steps[j].holds;
     }
     return true;
 }
