@@ -74,6 +74,7 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     /* This is determined by the scenario's own strategies, so that the figures of a setting do not depend on
      * the others in the same run. */
     out->reads.are_expected = lab_reads_can_be_expected(scenario);
+    out->is_raced = true;
     out->engine = tune_engine(scenario, factor);
 }
 
@@ -95,28 +96,27 @@ static double share(double part, double all)
     return all > 0 ? part / all : (double)NAN;
 }
 
-/* Adds both histograms from the largest size down, until the share above exceeds the risk. */
-static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
-                      uint64_t *at_risk, uint64_t *most)
+/* Finds the least size that at most the share `risk` of the partitions exceeds, the largest one, and the one
+ * of partitions.all.bytes.p99, which is NaN if there is no partition. */
+static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram *closed,
+                      const struct lab_histogram *open, double risk, uint64_t *at_risk, uint64_t *most,
+                      double *p99)
 {
-    struct lab_histogram all;
-    size_t count;
-    lab_histogram_init(&all);
-    lab_histogram_merge(&all, closed);
-    lab_histogram_merge(&all, open);
-    struct lab_bin *bins = lab_histogram_sorted(&all, &count);
-    bool is_fine = !all.out_of_memory && (bins != NULL || all.count == 0);
-    *most = *at_risk = all.most;
-    double above = 0;
-    for (size_t i = count; is_fine && i-- > 0;) {
-        if (above > risk * (double)all.count)
-            break;
-        *at_risk = bins[i].size < all.most ? bins[i].size : all.most;
-        above += (double)bins[i].count;
+    const uint64_t count = closed->count + open->count, above = (uint64_t)(risk * (double)count);
+    const uint64_t ranks[] = {(above < count ? above : count - 1) + 1, count / 100 + 1};
+    struct lab_sizes binned = {.listed = 0};
+    uint64_t found[] = {0, 0};
+    if (closed->used + open->used > 0) {
+        lab_histogram_merge(&binned.rest, closed);
+        lab_histogram_merge(&binned.rest, open);
+        sizes = &binned;
     }
-    free(bins);
-    lab_histogram_clear(&all);
-    return is_fine;
+    const bool is_found = count == 0 || lab_sizes_find(sizes, ranks, 2, found);
+    lab_sizes_clear(&binned);
+    *most = closed->most > open->most ? closed->most : open->most;
+    *at_risk = found[0];
+    *p99 = count > 0 ? (double)found[1] : (double)NAN;
+    return is_found;
 }
 
 bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
@@ -139,7 +139,6 @@ bool tune_see(const struct lab_strategy_result *result, const struct lab_prices 
                              figure(metrics, "partitions.closed.rows.mean"));
     figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
     figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
-    figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
     figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
     figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
     const struct lab_cost cost = lab_cost_of(prices, result);
@@ -147,8 +146,10 @@ bool tune_see(const struct lab_strategy_result *result, const struct lab_prices 
     figures[TUNE_COST_WRITE] = cost.write;
     figures[TUNE_COST] = cost.write + cost.read;
     figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows);
-    return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
-            see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
-                      &out->bytes_most)) ||
+    double p99_rows;
+    return (see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
+                      &out->rows_at_risk, &out->rows_most, &p99_rows) &&
+            see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,
+                      &out->bytes_at_risk, &out->bytes_most, &figures[TUNE_P99_BYTES])) ||
            sim_fail_memory(error);
 }

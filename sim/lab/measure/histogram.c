@@ -124,23 +124,29 @@ static lab_wide multiply_saturating(lab_wide a, uint64_t b)
     return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
 }
 
-void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
+void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
 {
-    if (count == 0)
-        return;
-    struct lab_bin bin = {size, count, count * weight_each};
+    const uint64_t weight = count * weight_each;
     if (histogram->count == 0 || size < histogram->least)
         histogram->least = size;
     if (size > histogram->most)
         histogram->most = size;
     lab_wide square = (lab_wide)size * size;
     histogram->count += count;
-    histogram->weight += bin.weight;
+    histogram->weight += weight;
     histogram->sum += (lab_wide)size * count;
     histogram->sum_of_squares = add_saturating(histogram->sum_of_squares, multiply_saturating(square, count));
-    histogram->weighted_sum += (lab_wide)size * bin.weight;
+    histogram->weighted_sum += (lab_wide)size * weight;
     histogram->weighted_sum_of_squares =
-        add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, bin.weight));
+        add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, weight));
+}
+
+void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
+{
+    if (count == 0)
+        return;
+    const struct lab_bin bin = {size, count, count * weight_each};
+    lab_histogram_count(histogram, size, count, weight_each);
     /* In most cases the size already has a bin. */
     if (histogram->slot_count > 0) {
         struct lab_bin *slot =

@@ -12,6 +12,8 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     lab_histogram_merge(&into->open_rows, &from->open_rows);
     lab_histogram_merge(&into->closed_bytes, &from->closed_bytes);
     lab_histogram_merge(&into->open_bytes, &from->open_bytes);
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+        lab_sizes_merge(&into->sizes[unit], &from->sizes[unit]);
     lab_slices_merge(&into->slices, &from->slices);
     lab_read_tally_merge(&into->reads, &from->reads);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
@@ -58,6 +60,17 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     }
 }
 
+void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nodes)
+{
+    if (into->rows > 0 || into->reads.partitions.count > 0 || into->out_of_memory) {
+        lab_tally_merge(into, from, nodes);
+        return;
+    }
+    const struct lab_tally empty = *into;
+    *into = *from;
+    *from = empty;
+}
+
 void lab_tally_clear(struct lab_tally *tally)
 {
     lab_histogram_clear(&tally->closed_rows);
@@ -67,6 +80,8 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->reads.partitions);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_histogram_clear(&tally->reads_of[kind].partitions);
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+        lab_sizes_clear(&tally->sizes[unit]);
     lab_slices_clear(&tally->slices);
     lab_stored_destroy(tally->stored);
     lab_histogram_clear(&tally->live_rows);

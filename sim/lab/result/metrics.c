@@ -63,6 +63,48 @@ static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally
     return ok;
 }
 
+/* Variance: E[(x - c)^2] - (mean - c)^2, where c is the whole part of the mean, from integer sums, so that
+ * nothing cancels. */
+static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
+                          bool is_weighted)
+{
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
+    uint64_t centre = (uint64_t)(sum / n);
+    double offset = (double)(uint64_t)(sum % n) / (double)n, about_centre = 0;
+    if (squares != ~(lab_wide)0)
+        about_centre =
+            (double)(squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n) / (double)n;
+    /* The sum of squares has saturated, so the variance is computed from the bins. */
+    for (size_t i = 0; squares == ~(lab_wide)0 && i < bin_count; i++) {
+        uint64_t size = bins[i].size;
+        double distance = size > centre ? (double)(size - centre) : (double)(centre - size);
+        uint64_t weight = is_weighted ? bins[i].weight : bins[i].count;
+        about_centre += distance * distance * ((double)weight / (double)n);
+    }
+    double variance = about_centre - offset * offset;
+    return variance > 0 ? variance : 0;
+}
+
+/* Adds the mean and the standard deviation. */
+static bool add_moments(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                        size_t bin_count, const struct lab_histogram *histogram, bool is_weighted)
+{
+    const uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    const lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    const double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
+    return add(out, prefix, "mean", mean) &&
+           add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted)));
+}
+
+/* Of the sizes, `tune` compares the evenness of closed partitions, and takes the rest from the histograms.
+ * Squares of rows do not saturate, so the bins are not needed. */
+static bool add_evenness(struct lab_metrics *out, const struct lab_histogram *rows)
+{
+    return rows->count == 0 || add_moments(out, "partitions.closed.rows", NULL, 0, rows, false);
+}
+
 static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
 {
     double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
@@ -185,7 +227,7 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "partitions", "over_limit_bytes", (double)tally->over_limit_bytes);
     if (scenario->limits.tiny_rows != 0)
         ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
-    ok = ok && add_all_sizes(out, tally);
+    ok = ok && (scenario->is_raced ? add_evenness(out, &tally->closed_rows) : add_all_sizes(out, tally));
     if (tally->key_most.rows > 0)
         ok = ok && add(out, "keys", "rows.max", (double)tally->key_most.rows) &&
              add(out, "keys", "bytes.max", (double)tally->key_most.bytes);
@@ -232,42 +274,15 @@ bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *p
     return ok;
 }
 
-/* Variance: E[(x - c)^2] - (mean - c)^2, where c is the whole part of the mean, from integer sums, so that
- * nothing cancels. */
-static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
-                          bool is_weighted)
-{
-    uint64_t n = is_weighted ? histogram->weight : histogram->count;
-    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
-    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
-    uint64_t centre = (uint64_t)(sum / n);
-    double offset = (double)(uint64_t)(sum % n) / (double)n, about_centre = 0;
-    if (squares != ~(lab_wide)0)
-        about_centre =
-            (double)(squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n) / (double)n;
-    /* The sum of squares has saturated, so the variance is computed from the bins. */
-    for (size_t i = 0; squares == ~(lab_wide)0 && i < bin_count; i++) {
-        uint64_t size = bins[i].size;
-        double distance = size > centre ? (double)(size - centre) : (double)(centre - size);
-        uint64_t weight = is_weighted ? bins[i].weight : bins[i].count;
-        about_centre += distance * distance * ((double)weight / (double)n);
-    }
-    double variance = about_centre - offset * offset;
-    return variance > 0 ? variance : 0;
-}
-
 bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
                           struct lab_metrics *out)
 {
     uint64_t n = is_weighted ? histogram->weight : histogram->count;
     if (n == 0)
         return true;
-    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
-    double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
-    bool ok = bins != NULL && add(out, prefix, "mean", mean) &&
-              add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted))) &&
+    bool ok = bins != NULL && add_moments(out, prefix, bins, bin_count, histogram, is_weighted) &&
               add(out, prefix, "min", (double)histogram->least) &&
               add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
                             sizeof size_quantiles / sizeof *size_quantiles, 1);

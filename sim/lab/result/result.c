@@ -81,6 +81,8 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     lab_histogram_clear(&strategy->open_rows);
     lab_histogram_clear(&strategy->closed_bytes);
     lab_histogram_clear(&strategy->open_bytes);
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+        lab_sizes_clear(&strategy->sizes[unit]);
     lab_histogram_clear(&strategy->read_partitions);
     free(strategy->timeline.items);
     free(strategy->nodes);

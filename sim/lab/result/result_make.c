@@ -76,4 +76,6 @@ void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tal
         *to[i] = *from[i];
         lab_histogram_init(from[i]);
     }
+    memcpy(strategy->sizes, tally->sizes, sizeof strategy->sizes);
+    memset(tally->sizes, 0, sizeof tally->sizes);
 }

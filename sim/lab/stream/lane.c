@@ -133,8 +133,11 @@ static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const stru
 
 /* Returns the first row that watch_row() must process: the first of the batch, or only the first of the last
  * second of the batch, which may become the busiest one. */
-static size_t first_watched(const struct lab_tally *tally, const struct lab_batch *batch, size_t from)
+static size_t first_watched(const struct lab_lane_settings *settings, const struct lab_tally *tally,
+                            const struct lab_batch *batch, size_t from)
 {
+    if (settings->scenario->is_raced && tally->stored == NULL && batch->gone_before == NULL)
+        return batch->count;
     if (tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
         batch->most_in_second > tally->peak_rows_per_s)
         return from;
@@ -262,7 +265,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
 {
     const uint32_t bucket_count = settings->strategy->of.hash.buckets;
     int32_t some[IDS_AT_ONCE];
-    size_t watched = first_watched(tally, batch, from);
+    size_t watched = first_watched(settings, tally, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
         const size_t count = end - begin;
@@ -333,7 +336,7 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
     return partition;
 }
 
-/* Records the finished partition on the nodes `replicas`. */
+/* Records the finished partition on the nodes `replicas`, which may be NULL in a race of `tune`. */
 static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
                       struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                       const struct cass_partition *rows, uint64_t gone, int64_t first_ns, bool is_closed)
@@ -343,6 +346,8 @@ static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
     lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
+    if (settings->scenario->is_raced)
+        return;
     lab_tally_largest(tally, key, bucket, partition);
     for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
         tally->nodes[replicas[i]].rows += partition->rows;
@@ -355,7 +360,9 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
                      uint64_t gone, int64_t first_ns, bool is_closed)
 {
     const uint32_t *replicas =
-        cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
+        settings->scenario->is_raced
+            ? NULL
+            : cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
     finish_on(replicas, settings, tally, key, bucket, rows, gone, first_ns, is_closed);
 }
 
@@ -364,15 +371,16 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
 static void finish_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
                          struct lab_tally *tally, const struct lab_key_name *key)
 {
+    const bool is_raced = settings->scenario->is_raced;
     for (uint32_t begin = 0, end; lane->cells_used > 0 && begin < lane->cell_count; begin = end) {
         const uint32_t *replicas[CELLS_AT_ONCE];
         int64_t tokens[CELLS_AT_ONCE];
         end = lane->cell_count - begin < CELLS_AT_ONCE ? lane->cell_count : begin + CELLS_AT_ONCE;
         struct lab_cell *cells = lane->cells + begin;
-        for (uint32_t i = 0; i < end - begin; i++)
+        for (uint32_t i = 0; !is_raced && i < end - begin; i++)
             tokens[i] = cells[i].rows > 0 ? cass_token_bucketed(key->text, key->size, cells[i].bucket) : 0;
         for (uint32_t i = 0; i < end - begin; i++)
-            replicas[i] = cass_ring_replicas(settings->ring, tokens[i]);
+            replicas[i] = is_raced ? NULL : cass_ring_replicas(settings->ring, tokens[i]);
         for (uint32_t i = 0; i < end - begin; i++) {
             const struct cass_partition partition = {cells[i].rows, cells[i].bytes};
             if (cells[i].rows > 0)

@@ -57,7 +57,8 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
     lab_row_stamps_init(&worker->stamps, &worker->scenario->row_cost, start_ns);
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct lab_strategy *strategy = &worker->scenario->strategies[i];
-        lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
+        if (!worker->scenario->is_raced)
+            lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
         if (worker->tallies[i].stored != NULL)
             lab_stored_begin(worker->tallies[i].stored, start_ns, worker->end_ns);
         if (strategy->settings.change_count == 0)
@@ -76,6 +77,7 @@ bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cas
 {
     if (!lab_tally_init(tally, cass_ring_node_count(ring)))
         return false;
+    tally->is_raced = scenario->is_raced && !scenario->design.is_given;
     if (!scenario->design.is_given)
         return true;
     tally->stored = lab_stored_create(scenario, ring);
@@ -324,7 +326,9 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .count = count,
         .horizon = &key->horizon,
     };
-    if (!worker->wants_seconds && is_no_peak(key, worker, count))
+    if (!worker->wants_seconds && worker->scenario->is_raced)
+        batch.second_begin = NULL;
+    else if (!worker->wants_seconds && is_no_peak(key, worker, count))
         pass_seconds(key, worker, count);
     else
         batch.most_in_second = mark_seconds(key, worker, count);

@@ -288,7 +288,7 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
     for (uint32_t i = 0; members != NULL && i < jobs; i++) {
         const struct lab_worker *worker = members[i].now.worker;
         for (size_t j = 0; ok && j < scenario->strategy_count; j++)
-            lab_tally_merge(&out->tallies[j], &worker->tallies[j], cass_ring_node_count(ring));
+            lab_tally_move(&out->tallies[j], &worker->tallies[j], cass_ring_node_count(ring));
         if (ok) {
             out->rows += worker->rows;
             out->keys += worker->keys;

@@ -40,6 +40,9 @@ struct lab_histogram {
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
+/* Adds to count, sums, least and most, but to no bin, so that the histogram has no quantiles. */
+void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_t count,
+                         uint64_t weight_each);
 /* Adds `count` sizes with a count and a weight of 1 each: several times as fast as one by one, because the
  * processor waits for many bins at once. */
 void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count);

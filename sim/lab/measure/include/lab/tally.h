@@ -15,13 +15,16 @@
 #include "lab/largest.h"
 #include "lab/reads.h"
 #include "lab/scenario.h"
+#include "lab/sizes.h"
 #include "lab/slices.h"
 
 struct lab_stored;
 
 /* The statistics of a strategy over the keys of one worker. */
 struct lab_tally {
-    struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes;
+    struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* without bins, if is_raced */
+    bool is_raced;                                                         /* as lab_scenario.is_raced */
+    struct lab_sizes sizes[LAB_SIZE_UNITS]; /* of all partitions, if is_raced */
     struct lab_read_tally reads,
         reads_of[LAB_READ_KINDS]; /* reads_of: per kind, if there are several kinds */
     struct lab_slices slices;
@@ -76,6 +79,8 @@ static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
  * memory. */
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
+/* The same; `from` need not keep its content, and must only be cleared. */
+void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nodes);
 /* Adds a partition as it is at the end of the run: its sizes, and the limits that it exceeds. first_ns: time
  * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,

@@ -14,6 +14,7 @@
 #include "lab/largest.h"
 #include "lab/oracle.h"
 #include "lab/scenario.h"
+#include "lab/sizes.h"
 #include "lab/timeline.h"
 
 #define LAB_METRIC_NAME_SIZE 64
@@ -85,7 +86,8 @@ struct lab_strategy_result {
     struct lab_settings settings;
     uint64_t placement_digest; /* for an observed strategy, a digest of its sizes */
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
-    struct lab_histogram read_partitions;            /* partitions per read; empty without reads. weight: 1 */
+    struct lab_sizes sizes[LAB_SIZE_UNITS]; /* of a race of `tune`, instead of the bins of these histograms */
+    struct lab_histogram read_partitions;   /* partitions per read; empty without reads. weight: 1 */
     struct lab_histogram latency[LAB_LATENCY_COUNT]; /* in ns, rounded up to LAB_LATENCY_BITS significant
                                                         bits; empty if nothing was measured. weight: 1 */
     struct lab_largest largest[LAB_SIZE_UNITS]; /* of all partitions, closed and open; none if the scenario's

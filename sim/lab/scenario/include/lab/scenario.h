@@ -119,6 +119,9 @@ struct lab_scenario {
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* if present, all strategies are idgen, and there are no rows */
     struct lab_reads reads;
+    bool is_raced; /* set by `tune`: what its race does not compare is not measured by the stream engine:
+                      digests, nodes, the timeline, the largest partitions, the busiest second, most quantiles
+                    */
     struct lab_design design; /* from `table`; otherwise lab_design_default() */
     struct lab_limits limits;
     struct lab_prices prices; /* in units of one insert */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sizes of the partitions of a run of `tune`, which asks for a few of their quantiles only: a list while
+ * they are few, since that takes less time and memory than a histogram, and else a histogram. */
+#ifndef LAB_SIZES_H
+#define LAB_SIZES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/histogram.h"
+
+struct lab_sizes {
+    uint64_t *list; /* in any order */
+    size_t listed, capacity;
+    struct lab_histogram rest; /* those that are not listed */
+    bool out_of_memory;        /* set once a size was lost, and never cleared */
+};
+
+/* Adds a size to sizes that were zeroed at first. */
+void lab_sizes_add(struct lab_sizes *sizes, uint64_t size);
+void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from);
+/* For each rank, from 1 to the number of sizes, finds the largest size that this many sizes reach: exact, or
+ * rounded up as in a histogram, if the sizes are many. Returns false when out of memory. */
+bool lab_sizes_find(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count, uint64_t *out);
+void lab_sizes_clear(struct lab_sizes *sizes);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lists of sizes, and the search for one of them by its rank. */
+#include "lab/sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/grow.h"
+
+#define LISTED_MOST       (1u << 18) /* a histogram takes more memory */
+#define CLASSES_AN_OCTAVE 32u
+#define CLASSES           (60 * CLASSES_AN_OCTAVE)
+
+static void put(struct lab_histogram *histogram, const struct lab_sizes *sizes)
+{
+    for (size_t i = 0; i < sizes->listed; i++)
+        lab_histogram_add(histogram, sizes->list[i], 1, 1);
+}
+
+void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
+{
+    if (sizes->listed == LISTED_MOST) {
+        put(&sizes->rest, sizes);
+        sizes->listed = 0;
+    }
+    if (!sim_grow(&sizes->list, &sizes->capacity, sizes->listed + 1, sizeof *sizes->list)) {
+        sizes->out_of_memory = true;
+        return;
+    }
+    sizes->list[sizes->listed++] = size;
+}
+
+void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from)
+{
+    for (size_t i = 0; i < from->listed; i++)
+        lab_sizes_add(into, from->list[i]);
+    lab_histogram_merge(&into->rest, &from->rest);
+    into->out_of_memory |= from->out_of_memory;
+}
+
+/* Sizes below 2 * CLASSES_AN_OCTAVE have a class each. */
+static inline uint32_t class_of(uint64_t size)
+{
+    if (size < 2 * CLASSES_AN_OCTAVE)
+        return (uint32_t)size;
+    const uint32_t shift = 58 - (uint32_t)__builtin_clzll(size);
+    return shift * CLASSES_AN_OCTAVE + (uint32_t)(size >> shift);
+}
+
+/* Moves the sizes above `middle` to the front, and those that are equal to it behind them. Returns their
+ * numbers. */
+static size_t divide(uint64_t *list, size_t count, uint64_t middle, size_t *equal)
+{
+    size_t above = 0, from = 0, end = count;
+    while (from < end) {
+        const uint64_t size = list[from];
+        if (size > middle) {
+            list[from++] = list[above];
+            list[above++] = size;
+        } else if (size == middle) {
+            from++;
+        } else {
+            list[from] = list[--end];
+            list[end] = size;
+        }
+    }
+    *equal = end - above;
+    return above;
+}
+
+static uint64_t select_size(uint64_t *list, size_t count, uint64_t rank)
+{
+    for (;;) {
+        const uint64_t middle = list[count / 2];
+        size_t equal, above = divide(list, count, middle, &equal);
+        if (rank > above && rank <= above + equal)
+            return middle;
+        if (rank > above) {
+            list += above + equal;
+            count -= above + equal;
+            rank -= above + equal;
+        } else {
+            count = above;
+        }
+    }
+}
+
+/* Finds the size of this rank among the listed ones of a class. */
+static bool find_in_class(const struct lab_sizes *sizes, uint32_t class, uint64_t count, uint64_t rank,
+                          uint64_t *out)
+{
+    uint64_t *members = malloc(count * sizeof *members);
+    size_t found = 0;
+    if (members == NULL)
+        return false;
+    for (size_t i = 0; i < sizes->listed; i++) {
+        if (class_of(sizes->list[i]) == class)
+            members[found++] = sizes->list[i];
+    }
+    *out = select_size(members, found, rank);
+    free(members);
+    return true;
+}
+
+static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
+                        uint64_t *out)
+{
+    uint32_t counts[CLASSES] = {0};
+    for (size_t i = 0; i < sizes->listed; i++)
+        counts[class_of(sizes->list[i])]++;
+    for (size_t i = 0; i < rank_count; i++) {
+        uint32_t class = CLASSES - 1;
+        uint64_t above = 0;
+        for (; class > 0 && above + counts[class] < ranks[i]; class --)
+            above += counts[class];
+        out[i] = class;
+        if (class >= 2 * CLASSES_AN_OCTAVE &&
+            !find_in_class(sizes, class, counts[class], ranks[i] - above, &out[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool find_binned(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
+                        uint64_t *out)
+{
+    struct lab_histogram all;
+    size_t count;
+    lab_histogram_init(&all);
+    lab_histogram_merge(&all, &sizes->rest);
+    put(&all, sizes);
+    struct lab_bin *bins = lab_histogram_sorted(&all, &count);
+    const bool is_found = bins != NULL && !all.out_of_memory;
+    for (size_t i = 0; is_found && i < rank_count; i++) {
+        uint64_t reached = 0;
+        size_t bin = count;
+        while (bin > 0 && reached < ranks[i])
+            reached += bins[--bin].count;
+        out[i] = bins[bin].size < all.most ? bins[bin].size : all.most;
+    }
+    free(bins);
+    lab_histogram_clear(&all);
+    return is_found;
+}
+
+bool lab_sizes_find(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count, uint64_t *out)
+{
+    return !sizes->out_of_memory && (sizes->rest.count == 0 ? find_listed(sizes, ranks, rank_count, out)
+                                                            : find_binned(sizes, ranks, rank_count, out));
+}
+
+void lab_sizes_clear(struct lab_sizes *sizes)
+{
+    free(sizes->list);
+    lab_histogram_clear(&sizes->rest);
+    memset(sizes, 0, sizeof *sizes);
+}
