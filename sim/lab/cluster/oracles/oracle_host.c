@@ -116,13 +116,29 @@ void lab_host_saved(struct lab_cluster_run *run, uint32_t agent)
         run->oracles.records[agent].has_checkpoint = true;
 }
 
+/* Returns whether the scenario sets the same state row again in this microsecond. Both sets have the same
+ * timestamp then, so the row may have cells of either. */
+static bool is_set_twice(const struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    const uint32_t of_states = UINT32_C(1) << LAB_FAULT_STATE_LOST | UINT32_C(1) << LAB_FAULT_STATE_RESTORED;
+    for (uint32_t i = 0; i < run->scenario->fault_count; i++) {
+        const struct lab_fault *other = &run->scenario->faults[i];
+        bool sets = (other->kinds & of_states) != 0;
+        int64_t at_ns = lab_until(run->start_ns, other->at_ns);
+        if (i != fault->fault && sets && other->target == fault->target &&
+            at_ns / 1000 == sim_queue_now(&run->queue) / 1000)
+            return true;
+    }
+    return false;
+}
+
 /* The state row of a key was lost or restored. */
 void lab_host_state_set(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
     const struct lab_backup *due = &run->oracles.backups[fault->fault];
     struct lab_backup now = {.mask = 0};
     uint32_t mask = fault->kind == LAB_FAULT_STATE_LOST ? 0 : due->mask;
-    if (!is_judged(run) || !lab_keeps_state(run))
+    if (!is_judged(run) || !lab_keeps_state(run) || is_set_twice(run, fault))
         return;
     cass_peek_merged(run->cluster, lab_state_register(fault->target), now.columns, &now.mask);
     bool is_fine = now.mask == mask;
