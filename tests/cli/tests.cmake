@@ -12,7 +12,7 @@ add_test(NAME cli/newcomer_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
 # What goes in and out as files.
-foreach(name import export stress page outputs inputs sample trace newcomer watch)
+foreach(name import export stress page outputs inputs sample trace newcomer)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
@@ -37,13 +37,15 @@ add_test(NAME cli/fuzz_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/fuzz_tes
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/check_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/check_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/workflow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
+add_test(NAME cli/watch_test COMMAND ${python_with_modules} ${CMAKE_CURRENT_LIST_DIR}/watch_test.py
+         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME cli/workflow_test COMMAND ${python_with_modules} ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/node_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/node_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/regress_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/fuzz_test cli/check_test cli/workflow_test cli/regress_test PROPERTIES TIMEOUT 300)
+set_tests_properties(cli/fuzz_test cli/check_test cli/watch_test cli/workflow_test cli/regress_test PROPERTIES TIMEOUT 300)
 
 add_test(NAME cli/sweep_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

@@ -117,7 +117,7 @@ class WorkflowTest(ProgramTest):
         self.assertIsNone(failed, text)
         self.assertEqual(ran, ["Check out", "Install", "Find a build of these sources", "Build", "Check",
                                "Keep the report"])
-        self.assertIn(": all hold\n", text)
+        self.assertIn(": all pass\n", text)
         self.assertEqual(self.uploaded(), ["junit.xml", "runs.db"])
 
     def test_gate_that_fails_is_red_and_its_charts_are_kept(self):

@@ -51,7 +51,7 @@ if(Python3_FOUND)
   set_tests_properties(mutants/paxos PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/paxos_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # Each setting that a user can type is drawn, or the test says why not.
-  add_test(NAME mutants/draws COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/draws.py
+  add_test(NAME mutants/draws COMMAND ${python_with_modules} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/draws.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/scenario.md)
   set_tests_properties(mutants/draws PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS repository)
   # The rows that each protocol keeps during a fault, as the document states.
