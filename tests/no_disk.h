@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A disk that fails on demand. The linker puts the functions below in the place of those that write
- * files, in the code under test, when the test is given to bucketlab_wrap_disk(). All calls of
+/* A disk that fails on demand. If a test is registered with bucketlab_wrap_disk(), its code under test calls
+ * the functions below instead of those that write files. All calls of
  * disk_kind_failing fail with ENOSPC, and call number disk_calls_left, from 0, of any kind; disk_failed then
  * says what it was. */
 #ifndef TESTS_NO_DISK_H

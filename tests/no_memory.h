@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Allocation that fails on demand. The linker puts the functions below in the place of malloc and
- * its kin in the code under test, when the test is registered with bucketlab_memory_test(); what shared
- * libraries allocate, cmocka's own among it, is left alone. Allocation number allocations_left, from 0,
- * fails, and those that follow it succeed again; the count is then negative, as it is when none is to fail.
+/* Allocation that fails on demand. If a test is registered with bucketlab_memory_test(), its code under test
+ * calls the functions below instead of malloc and its kin. Shared libraries, such as cmocka, are not
+ * affected. Allocation number allocations_left, from 0, fails, and those that follow it succeed again; the
+ * count is then negative, as it is when none is to fail.
  */
 #ifndef TESTS_NO_MEMORY_H
 #define TESTS_NO_MEMORY_H
