@@ -244,25 +244,33 @@ static void draw_kinds(const struct lab_fuzz_plan *plan, struct sim_random *rand
     lab_writer_add(writer, "], ");
 }
 
+static bool has_random(const struct lab_fuzz_plan *plan, struct sim_random *random)
+{
+    return plan->has_duration && plan->duration_ns >= SIM_SECOND &&
+           begin(random, plan, LAB_DRAW_RANDOM, RANDOM + CRASHES);
+}
+
+bool lab_draw_has_random(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    return has_random(plan, &random);
+}
+
 /* A few faults at random times. In most seeds they end, so that recovery can be checked. */
 void lab_draw_random_faults(const struct lab_fuzz_plan *plan, double until, struct lab_writer *writer)
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     double seconds = (double)plan->duration_ns / 1e9;
-    lab_draw_init(&random, plan, LAB_DRAW_RANDOM);
-    if (!lab_draw_has_random(plan))
+    if (!has_random(plan, &random))
         return;
-    lab_draw_chance(&random, RANDOM);
     double rate = lab_draw_log(&random, 2, 12) / (seconds * until);
+    rate = rate < 0.001 ? 0.001 : rate > 100 ? 100 : rate;
     if (lab_draw_chance(&random, CRASHES / (RANDOM + CRASHES))) {
-        lab_writer_add(writer, "  - agent_crash: {rate: %.4f/s}\n",
-                       rate < 0.001 ? 0.001
-                       : rate > 100 ? 100
-                                    : rate);
+        lab_writer_add(writer, "  - agent_crash: {rate: %.4f/s}\n", rate);
         return;
     }
-    lab_writer_add(writer, "  - random: {rate: %.4f/s, ", rate < 0.001 ? 0.001 : rate > 100 ? 100 : rate);
+    lab_writer_add(writer, "  - random: {rate: %.4f/s, ", rate);
     if (lab_draw_chance(&random, 0.7))
         draw_kinds(plan, &random, writer);
     if (lab_draw_chance(&random, UNTIL))
@@ -272,11 +280,4 @@ void lab_draw_random_faults(const struct lab_fuzz_plan *plan, double until, stru
                                      span));
     lab_writer_add(writer, "lasts: %s}\n",
                    lab_span_text(lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 8), span));
-}
-
-bool lab_draw_has_random(const struct lab_fuzz_plan *plan)
-{
-    struct sim_random random;
-    return plan->has_duration && plan->duration_ns >= SIM_SECOND &&
-           begin(&random, plan, LAB_DRAW_RANDOM, RANDOM + CRASHES);
 }

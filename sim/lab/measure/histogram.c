@@ -141,23 +141,27 @@ void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_
         add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, weight));
 }
 
+/* In most cases the size already has a bin. */
+static inline void add_to_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
+{
+    if (histogram->slot_count > 0) {
+        struct lab_bin *slot =
+            find(histogram, histogram->is_rounded ? round_up(bin->size, SIGNIFICANT_BITS) : bin->size);
+        if (slot->count > 0) {
+            slot->count += bin->count;
+            slot->weight += bin->weight;
+            return;
+        }
+    }
+    add_bin(histogram, bin);
+}
+
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
 {
     if (count == 0)
         return;
-    const struct lab_bin bin = {size, count, count * weight_each};
     lab_histogram_count(histogram, size, count, weight_each);
-    /* In most cases the size already has a bin. */
-    if (histogram->slot_count > 0) {
-        struct lab_bin *slot =
-            find(histogram, histogram->is_rounded ? round_up(size, SIGNIFICANT_BITS) : size);
-        if (slot->count > 0) {
-            slot->count += count;
-            slot->weight += bin.weight;
-            return;
-        }
-    }
-    add_bin(histogram, &bin);
+    add_to_bin(histogram, &(struct lab_bin){size, count, count * weight_each});
 }
 
 void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count)
@@ -188,16 +192,8 @@ void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *siz
     histogram->weighted_sum += sum;
     histogram->sum_of_squares = add_saturating(histogram->sum_of_squares, squares);
     histogram->weighted_sum_of_squares = add_saturating(histogram->weighted_sum_of_squares, squares);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t size = histogram->is_rounded ? round_up(sizes[i], SIGNIFICANT_BITS) : sizes[i];
-        struct lab_bin *slot = histogram->slot_count > 0 ? find(histogram, size) : NULL;
-        if (slot != NULL && slot->count > 0) {
-            slot->count++;
-            slot->weight++;
-        } else {
-            add_bin(histogram, &(struct lab_bin){sizes[i], 1, 1});
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        add_to_bin(histogram, &(struct lab_bin){sizes[i], 1, 1});
 }
 
 /* Copies into a histogram without slots. */

@@ -26,7 +26,7 @@
 /* Clocks that have jumped further are not judged. */
 #define JUMPS_MOST (INT64_C(1) << 61)
 
-static bool is_judged(const struct lab_cluster_run *run)
+bool lab_host_is_judged(const struct lab_cluster_run *run)
 {
     return run->oracles.records != NULL && run->replay == NULL && !run->is_resumed;
 }
@@ -69,7 +69,7 @@ void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault
 {
     const struct lab_fault *declared = &run->scenario->faults[fault->fault];
     int64_t now_ns = sim_queue_now(&run->queue), until_ns = lab_until(now_ns, lasts_ns);
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     struct lab_host_record *record =
         fault->target < run->agent_count ? &run->oracles.records[fault->target] : NULL;
@@ -100,7 +100,7 @@ void lab_host_kept(struct lab_cluster_run *run, uint32_t number, bool is_agent)
 {
     const struct lab_fault *declared = &run->scenario->faults[number];
     int64_t before_ns = declared->at_ns > declared->age_ns ? declared->at_ns - declared->age_ns : 0;
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     if (sim_queue_now(&run->queue) != lab_until(run->start_ns, before_ns))
         violate(run, is_agent ? declared->target : 0, is_agent ? LAB_NO_KEY : declared->target,
@@ -138,7 +138,7 @@ void lab_host_state_set(struct lab_cluster_run *run, const struct lab_active_fau
     const struct lab_backup *due = &run->oracles.backups[fault->fault];
     struct lab_backup now = {.mask = 0};
     uint32_t mask = fault->kind == LAB_FAULT_STATE_LOST ? 0 : due->mask;
-    if (!is_judged(run) || !lab_keeps_state(run) || is_set_twice(run, fault))
+    if (!lab_host_is_judged(run) || !lab_keeps_state(run) || is_set_twice(run, fault))
         return;
     cass_peek_merged(run->cluster, lab_state_register(fault->target), now.columns, &now.mask);
     bool is_fine = now.mask == mask;
@@ -151,7 +151,7 @@ void lab_host_state_set(struct lab_cluster_run *run, const struct lab_active_fau
 
 void lab_host_restarted(struct lab_cluster_run *run, uint32_t agent, bool is_kept)
 {
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     struct lab_host_record *record = &run->oracles.records[agent];
     if (sim_queue_now(&run->queue) != record->down_until_ns)
@@ -167,7 +167,7 @@ void lab_host_restarted(struct lab_cluster_run *run, uint32_t agent, bool is_kep
 
 bool lab_host_is_cold(const struct lab_cluster_run *run, uint32_t agent)
 {
-    return is_judged(run) && !run->oracles.records[agent].has_memory;
+    return lab_host_is_judged(run) && !run->oracles.records[agent].has_memory;
 }
 
 /* --- Which agent. */
@@ -188,7 +188,7 @@ static enum answer is_ready(const struct lab_cluster_run *run, uint32_t agent)
 
 void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
 {
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     uint32_t due = UINT32_MAX, first = (uint32_t)(draw % run->agent_count);
     for (uint32_t i = 0; i < run->agent_count && due == UINT32_MAX; i++) {
@@ -245,7 +245,7 @@ void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, 
                      const struct lab_arrival *arrival, int64_t time_ns)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     if (ledger->arrived == 1 || time_ns < ledger->born_ns)
         ledger->born_ns = time_ns;
@@ -262,7 +262,7 @@ void lab_host_reads(struct lab_cluster_run *run, uint32_t agent, uint32_t key, u
                     int64_t birth_ns, uint64_t newest)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     lab_host_chosen(run, key, agent, run->scenario->agents.by_key ? draw_of(run, key, 0) : draw);
     if (agent != UINT32_MAX && !is_clock_right(run, agent, lab_agent_clock(run, agent)))
@@ -298,7 +298,7 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
                   const struct bk_query *query)
 {
     bool is_range = query->kind == BK_QUERY_RANGE;
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     if (is_range ? !is_range_due(run, operation, query)
                  : operation->done.due != run->oracles.keys[operation->key].acknowledged)
@@ -312,7 +312,7 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
 
 void lab_host_hears(struct lab_cluster_run *run, uint32_t agent)
 {
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     struct lab_host_record *record = &run->oracles.records[agent];
     int64_t now_ns = sim_queue_now(&run->queue);
@@ -328,7 +328,7 @@ void lab_host_hears(struct lab_cluster_run *run, uint32_t agent)
 
 void lab_host_waits(struct lab_cluster_run *run, uint32_t agent)
 {
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     const struct lab_host_record *record = &run->oracles.records[agent];
     if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns && record->heard == 0)
@@ -338,7 +338,7 @@ void lab_host_waits(struct lab_cluster_run *run, uint32_t agent)
 void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
-    if (!is_judged(run))
+    if (!lab_host_is_judged(run))
         return;
     int64_t now_ns = sim_queue_now(&run->queue), held_ns = run->agents[agent].held_until_ns;
     int64_t due_ns = operation->asked_ns + run->scenario->agents.timeout_ns;

@@ -129,7 +129,7 @@ void lab_requests_end(struct lab_cluster_run *run)
     const struct lab_oracles *oracles = &run->oracles;
     const struct lab_tally *tally = &run->tally;
     const uint64_t *sent = oracles->requests;
-    if (oracles->records == NULL || run->replay != NULL || run->is_resumed)
+    if (!lab_host_is_judged(run))
         return;
     uint64_t reads = sent[BK_ACT_READ_STATE] + sent[BK_ACT_READ_COUNTER] + sent[BK_ACT_READ_START] +
                      sent[BK_ACT_COUNT_ROWS];

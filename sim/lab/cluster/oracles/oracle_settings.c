@@ -105,7 +105,7 @@ void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t
 {
     const struct lab_change *change = change_of(run, index + 1);
     int64_t now_ns = sim_queue_now(&run->queue), from_ns = lab_until(run->start_ns, change->at_ns);
-    if (run->oracles.records == NULL || run->replay != NULL || run->is_resumed)
+    if (!lab_host_is_judged(run))
         return;
     struct lab_host_record *record = &run->oracles.records[agent];
     if (now_ns < from_ns || now_ns - from_ns > (change->rollout_ns > 0 ? change->rollout_ns - 1 : 0))
@@ -122,14 +122,14 @@ void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t
 
 void lab_settings_restarted(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history)
 {
-    if (run->oracles.records != NULL && run->replay == NULL && !run->is_resumed)
+    if (lab_host_is_judged(run))
         judge_history(run, agent, history);
 }
 
 void lab_settings_end(struct lab_cluster_run *run)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (run->oracles.records == NULL || run->replay != NULL || run->is_resumed)
+    if (!lab_host_is_judged(run))
         return;
     for (uint32_t i = 0; i < run->agent_count; i++) {
         uint32_t era = run->oracles.records[i].next_era;

@@ -191,6 +191,8 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
 /* --- oracle_host.c: the host of the agents. */
+/* Returns whether the host has records to be judged by: not in a resumed run, and not in a history. */
+bool lab_host_is_judged(const struct lab_cluster_run *run);
 bool lab_host_begin(struct lab_cluster_run *run);
 void lab_host_end(struct lab_oracles *oracles);
 void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
