@@ -4,8 +4,8 @@
 
     early.py BUCKETLAB [--seeds N]
 
-Method: `fuzz` runs three protocols with each kind of counter, without faults and with them; each cell is the share
-of seeds in which `filled` is violated.
+Method: `fuzz` runs three protocols with each kind of counter, both without and with faults. Each cell is the share of
+seeds in which `filled` is violated.
 """
 import argparse
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the share of its rows that each protocol keeps during a fault; docs/oracles.md has the table.
+"""Measures the share of rows that each protocol acknowledges during a fault; docs/oracles.md has the table.
 
     kept.py BUCKETLAB ORACLES.md [--update]
 
-Method: a fault lasts for a whole run, so it affects every row; a row is kept if its client received an
-acknowledgement. Three nodes hold three replicas, levels are QUORUM, and three agents write two keys. Each cell is the
-share over five seeds. Runs are deterministic, so the table is compared with the table in the document, cell by cell,
-which detects a protocol that keeps fewer or more rows than the document says. --update writes the table.
+Method: a fault lasts for a whole run, so it affects every row. A row is kept if its client received an
+acknowledgement. Three nodes hold three replicas, all levels are QUORUM, and three agents write two keys. Each cell is
+the share over five seeds. Runs are deterministic, so every cell must equal the cell in the document. --update writes
+the table.
 """
 import argparse
 import json
@@ -95,8 +95,8 @@ def main():
     if old.strip() != new:
         for told, measured in wrong:
             print(f"{args.document}: says {told}\n  measured: {measured}")
-        sys.exit("kept.py: the shares that protocols keep are others; if that is meant, run it with --update")
-    print("the shares kept are those of the document")
+        sys.exit("kept.py: the shares have changed; if this is intended, run kept.py with --update")
+    print("the shares equal those of the document")
 
 
 if __name__ == "__main__":

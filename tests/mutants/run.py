@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seeds bugs and has `bucketlab fuzz` find them.
+"""Adds mistakes to the code, and checks that `bucketlab fuzz` finds them.
 
-Aim: to show that a campaign without findings means something. Method: each patch of this folder is one small
-mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
-and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it must not.
+Aim: to show that a campaign detects mistakes. Method: each patch in this folder adds one small mistake to the core,
+the lab or the mock. The sources are copied, the patch is applied to the copy and the program is built. Then `fuzz
+--seeds 1..N` must find a broken guarantee. Without a patch it must find none.
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
-Mutants of the stream engine (stream-*) and of the mock's Paxos, hints, answers and network (model-*) are run by
-the test program that PROGRAMS names, those of rates (rate-*) by tests/lab/rates_test.py, and the others by `fuzz`.
+PROGRAMS names the test programs that run the mutants of the stream engine (stream-*) and of the mock's Paxos, hints,
+answers and network (model-*). tests/lab/rates_test.py runs the mutants of rates (rate-*). `fuzz` runs the others.
 The first word of a mutant's name selects the scenario:
     count-   protocols.yaml, which has every protocol
     key-     crash.yaml, whose rows are routed by key and whose agents crash
     evict-   evict.yaml, whose keys outnumber the cache's entries
     change-  changes.yaml, whose settings change
     lock-    lock.yaml, whose protocols use locks
-    lines-, spans-  lines.yaml and spans.yaml, whose buckets have a greatest age
-    loss-    paxos.yaml, whose replicas lose Paxos state all the time
+    lines-, spans-  lines.yaml and spans.yaml, whose strategies have `max_age`
+    loss-    paxos.yaml, whose replicas lose Paxos state again and again
     power-   protocols.yaml, where replicas lose Paxos state once a second
-    range-   seeds with reads of a range
-    idgen-   seeds of identifiers
---quick takes the six mutants of QUICK. The copy and its build stay in BUILD_DIR, so a second run is quick.
+    range-   scenarios with range reads
+    idgen-   scenarios with identifiers
+--quick runs the six mutants of QUICK. The copy and its build stay in BUILD_DIR, so a second run is faster.
 
 A patch begins with one sentence that describes the mistake. A line "class: NAME" names its class; without such
-a line the first word of the file's name is the class. A mutant that runs longer than --timeout hangs: it counts
-as found if its patch has a line "hang: found", and as not found otherwise. A mutant that ends with an assertion
-counts as found. --table writes the results into README.md next to the patches: it replaces the rows of these
-mutants, leaves the rows of others, and removes rows without a patch.
+a line, the first word of the file's name is the class. If a mutant runs longer than --timeout, it counts as found
+only if its patch has a line "hang: found". A mutant that ends with an assertion counts as found. --table writes the
+results into README.md: it replaces the rows of the mutants that ran, keeps the other rows, and removes rows without
+a patch.
 """
 import argparse
 import json
@@ -38,8 +38,8 @@ import subprocess
 import sys
 import time
 
-# One mutant for each kind of mistake: a state not read, an outcome misjudged, a rule left out, a hint forgotten, a
-# wrong count, a number given twice.
+# One mutant for each kind of mistake: an ignored state, a wrong outcome, a missing rule, a lost hint, a wrong count,
+# and a number that is used twice.
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
 # The arguments of `fuzz` besides the seeds, by the first word of a mutant's name.
@@ -49,11 +49,11 @@ BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evi
          "power": ["protocols.yaml", "--set", "faults=[{random: {rate: 1/s, kinds: [paxos_loss]}}]"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
-# Faults that no single run shows: this script, which counts what long runs draw, finds them.
+# This script finds mistakes that no single run shows: it counts what long runs draw.
 RATES = "tests/lab/rates_test.py"
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
-# The targets of the test programs that find mutants with these prefixes. A program that finds the mutant prints
-# "seed N: CHECK: ..." and ends with exit code 1.
+# The test program for each prefix. A program that finds the mutant prints "seed N: CHECK: ..." and ends with exit
+# code 1.
 PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model_test",
             "model-hint-": "cassandra_hints_model_test", "model-answer-": "cassandra_answers_model_test",
             "model-network-": "cassandra_network_model_test"}
@@ -118,14 +118,14 @@ def build(folder, target="bucketlab"):
 
 
 def about(patch):
-    """The patch's sentence and class, and whether a hang counts as found."""
+    """Returns the patch's sentence and class, and whether a hang counts as found."""
     lines = patch.read_text().split("\n--- ")[0].splitlines()
     named = next((line[7:].strip() for line in lines if line.startswith("class: ")), patch.stem.split("-")[0])
     return lines[0], named, "hang: found" in lines
 
 
 def finder(name):
-    """The command as the table shows it."""
+    """Returns the command as it appears in the table."""
     if is_of_rates(name):
         return "`rates_test.py`"
     return f"`{program_of(name) or ' '.join(['fuzz', *BASES.get(name.split('-')[0], [])])}`"
@@ -145,8 +145,8 @@ def write_table(readme, here, found):
 
 
 def fuzz(program, base, seeds, jobs, work, timeout=None):
-    """The campaign's summary: exit code, and the first failure or None. The campaign runs in growing pieces, each to
-    its end, so that nothing is shrunk."""
+    """Returns the exit code, the first failure or None, and stderr. The campaign runs in growing pieces, each to its
+    end, so that no failure is shrunk."""
     out, first, size = work / "out", 1, 10
     shutil.rmtree(out, ignore_errors=True)
     while first <= seeds:
@@ -161,7 +161,7 @@ def fuzz(program, base, seeds, jobs, work, timeout=None):
 
 
 def seek(command, work, timeout=None):
-    """The same summary from a test program."""
+    """Returns the same values for a test program."""
     result = run(command, timeout, cwd=work)
     found = re.search(r"seed (\d+): ([\w.-]+):", result.stdout + result.stderr)
     failure = {"oracle": found[2], "seed": int(found[1])} if found and result.returncode != 0 else None
@@ -184,7 +184,7 @@ def main():
     names = args.names or (QUICK if args.quick else [p.stem for p in patches])
     unknown = [n for n in names if not (here / f"{n}.patch").exists()]
     if unknown or not names:
-        fail(f"no such mutant: {', '.join(unknown) or 'none at all'}")
+        fail(f"no such mutant: {', '.join(unknown)}" if unknown else "no mutants")
 
     work = args.build.resolve()
     copy, folder, tests = work / "source", work / "build", work / "build-tests"
@@ -209,7 +209,7 @@ def main():
         code, failure, text = seek([tests / "tests" / target, *seeds], work)
         if code != 0:
             fail(f"{target} without any patch: exit code {code}, {failure} {text}")
-    print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
+    print(f"{'unpatched':32} no broken guarantee in {args.seeds} seeds")
     alive, found = [], {}
     for name in names:
         patch = here / f"{name}.patch"
