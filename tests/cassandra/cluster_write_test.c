@@ -140,7 +140,7 @@ static void test_semantics_4_hints_keep_timestamps_and_window(void **state)
     harness_stop(&h);
 }
 
-static void test_semantics_4_any_is_content_with_a_hint(void **state)
+static void test_semantics_4_any_accepts_a_hint(void **state)
 {
     (void)state;
     struct harness h;
@@ -164,7 +164,7 @@ static void test_semantics_4_any_is_content_with_a_hint(void **state)
     harness_stop(&h);
 }
 
-static void test_semantics_4_dropped_hints_leave_it_to_read_repair(void **state)
+static void test_semantics_4_dropped_hints_are_replaced_by_read_repair(void **state)
 {
     (void)state;
     struct harness h;
@@ -392,8 +392,8 @@ int main(void)
         cmocka_unit_test(test_semantics_4_unavailable_is_surely_not_applied),
         cmocka_unit_test(test_semantics_4_write_timeout_surfaces_later),
         cmocka_unit_test(test_semantics_4_hints_keep_timestamps_and_window),
-        cmocka_unit_test(test_semantics_4_any_is_content_with_a_hint),
-        cmocka_unit_test(test_semantics_4_dropped_hints_leave_it_to_read_repair),
+        cmocka_unit_test(test_semantics_4_any_accepts_a_hint),
+        cmocka_unit_test(test_semantics_4_dropped_hints_are_replaced_by_read_repair),
         cmocka_unit_test(test_semantics_4_write_failure_as_soon_as_the_level_is_lost),
         cmocka_unit_test(test_semantics_4_read_timeout_when_replicas_are_silent),
         cmocka_unit_test(test_semantics_2_ties_larger_value_expiring_and_delete_win),

@@ -125,7 +125,7 @@ static void test_replica_that_misses_rows_counts_what_it_has(void **state)
 }
 
 /* Replica 2 lacks the newest row. A read of replica 2 alone reports an older row only when one exists. */
-static void test_row_that_the_queried_replica_lacks_is_no_older_row(void **state)
+static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
 {
     (void)state;
     struct cass_cluster_config config = harness_config();
@@ -182,7 +182,7 @@ static void test_missed_tombstone_hides_no_row(void **state)
 }
 
 /* Rows that a replica misses are not subtracted from a count that did not include them. */
-static void test_without_an_order_nothing_comes_after_a_place(void **state)
+static void test_without_an_order_no_row_comes_after_a_place(void **state)
 {
     (void)state;
     struct cass_cluster_config config = harness_config();
@@ -200,7 +200,7 @@ static void test_without_an_order_nothing_comes_after_a_place(void **state)
 }
 
 /* Each row that is scanned takes its time, and at least one row is scanned. */
-static void test_count_takes_the_time_of_the_rows_after_the_place(void **state)
+static void test_count_costs_the_scan_of_the_rows_after_the_place(void **state)
 {
     (void)state;
     struct cass_cluster_config config = harness_config();
@@ -229,10 +229,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
         cmocka_unit_test(test_replica_that_misses_rows_counts_what_it_has),
-        cmocka_unit_test(test_row_that_the_queried_replica_lacks_is_no_older_row),
+        cmocka_unit_test(test_row_missing_on_the_queried_replica_is_not_older),
         cmocka_unit_test(test_missed_tombstone_hides_no_row),
-        cmocka_unit_test(test_without_an_order_nothing_comes_after_a_place),
-        cmocka_unit_test(test_count_takes_the_time_of_the_rows_after_the_place),
+        cmocka_unit_test(test_without_an_order_no_row_comes_after_a_place),
+        cmocka_unit_test(test_count_costs_the_scan_of_the_rows_after_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void test_offsets_are_those_of_cassandra(void **state)
     json_decref(root);
 }
 
-static void test_offset_before_is_told_of_offsets_alone(void **state)
+static void test_only_offsets_have_a_previous_offset(void **state)
 {
     (void)state;
     uint64_t offsets[CASS_HISTOGRAM_OFFSETS];
@@ -53,7 +53,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offsets_are_those_of_cassandra),
-        cmocka_unit_test(test_offset_before_is_told_of_offsets_alone),
+        cmocka_unit_test(test_only_offsets_have_a_previous_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,7 +274,7 @@ static void test_ring_figures_out_of_range_are_refused(void **state)
     }
 }
 
-static void test_ring_given_tokens_that_make_none_are_refused(void **state)
+static void test_invalid_ring_tokens_are_refused(void **state)
 {
     (void)state;
     static const int64_t tokens[] = {10, -5, 10, 7};
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(test_ring_many_tokens_share_evenly),
         cmocka_unit_test(test_settle_duplicates_are_redrawn_from_their_nodes_stream),
         cmocka_unit_test(test_ring_figures_out_of_range_are_refused),
-        cmocka_unit_test(test_ring_given_tokens_that_make_none_are_refused),
+        cmocka_unit_test(test_invalid_ring_tokens_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

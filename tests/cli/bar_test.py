@@ -75,7 +75,7 @@ class BarTest(ProgramTest):
         self.assertEqual((code, out.count("\n"), out[:7]), (0, 1, '{"run":'))
         self.assertGreater(len(frames(text)), 1)
 
-    def test_quiet_and_what_is_no_terminal_show_nothing(self):
+    def test_quiet_or_redirected_output_has_no_progress(self):
         _, _, text = self.on_terminal("run", "long.yaml", "--no-charts", "--quiet")
         self.assertEqual(text.strip(), "")
         self.good("run", "long.yaml", "--no-charts")

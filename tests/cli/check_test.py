@@ -317,14 +317,14 @@ class CheckTest(ProgramTest):
         self.assertIn("; --set differs from the baseline's",
                       self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
 
-    def test_strategies_that_came_are_noted_and_those_that_went_fail(self):
+    def test_new_strategies_are_noted_and_missing_ones_fail(self):
         self.update()
         self.write("small.yaml", GOOD.replace("- time: {window: 6h}", "- time: {window: 6h, label: quarter}"))
         out, _ = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", code=1)
         self.assertIn("small.yaml: the baseline has strategy time, and the run does not; again: ", out)
         self.assertIn("small.yaml: note: strategy quarter is not in the baseline\n", out)
 
-    def test_figures_that_came_are_noted_and_those_that_went_fail(self):
+    def test_new_figures_are_noted_and_missing_ones_fail(self):
         self.update()
         self.sql("DELETE FROM metric WHERE name = 'writes.rows';"
                  "DELETE FROM baseline_metric WHERE name = 'writes.rows'")
@@ -500,7 +500,7 @@ class CheckTest(ProgramTest):
         return subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, path], capture_output=True,
                               check=False).returncode
 
-    def test_what_is_no_file_is_written_into(self):
+    def test_output_to_a_device_is_written(self):
         """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)

@@ -201,7 +201,7 @@ class ClusterTest(ProgramTest):
         self.assertEqual(out.splitlines()[:len(events)], events)
         self.assertTrue(out.splitlines()[len(events)].startswith("agents"))
 
-    def test_event_trace_to_what_is_no_file_is_written_there(self):
+    def test_event_trace_to_a_device_is_written_there(self):
         events = self.events()
         code, _, err = self.run_program("run", *QUIET, "--trace-events", "/dev/stderr")
         self.assertEqual((code, err.splitlines()), (0, events))
@@ -215,7 +215,7 @@ class ClusterTest(ProgramTest):
         self.assertTrue(os.path.islink(os.path.join(self.folder, "events.txt")))
         self.assertEqual(os.listdir(os.path.join(self.folder, "events")), ["real.txt"])
 
-    def test_event_trace_that_cannot_be_is_refused_before_the_run(self):
+    def test_impossible_event_trace_is_refused_before_the_run(self):
         self.write("small.yaml", SMALL)
         self.write("events.txt", "old\n")
         os.mkdir(os.path.join(self.folder, "folder"))
@@ -243,7 +243,7 @@ class ClusterTest(ProgramTest):
             self.assertEqual(self.files(), before)
         self.assertEqual(self.read("events.txt"), "old\n")
 
-    def test_event_trace_that_cannot_be_written_on_ends_the_run_and_leaves_nothing(self):
+    def test_failed_event_trace_ends_the_run_and_leaves_nothing(self):
         line = self.bad(3, "run", *QUIET, "--trace-events", "events.txt", **self.small_files(100000))
         self.assertRegex(line, r"\Aevents\.txt: File too large; ")
         if os.path.exists("/dev/full"):

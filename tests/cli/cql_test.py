@@ -355,7 +355,7 @@ class CqlTest(ProgramTest):
                 self.assertEqual("the first row of a key, before it is put" in text, age != "")
                 self.assertEqual(f"SET {columns} WHERE" in text, age != "" or "lwt" in how)
 
-    def test_the_checker_refuses_what_a_cluster_would(self):
+    def test_checker_refuses_statements_that_a_cluster_refuses(self):
         """Each statement of every strategy loses or changes one word; the parser must refuse nearly all of
         the changes."""
         made, refused = 0, 0
@@ -371,7 +371,7 @@ class CqlTest(ProgramTest):
         self.assertGreater(made, 5000)
         self.assertGreater(refused / made, 0.97)
 
-    def test_time_needs_nothing_but_its_rows(self):
+    def test_time_strategy_needs_only_its_rows(self):
         self.write("x.yaml", HEAD + "strategies: [time: {window: 1h}]\n")
         self.assertEqual(self.good("cql", "x.yaml"), """\
 -- strategy 'time' (time)
@@ -411,7 +411,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
         self.assertEqual([one["level"] for one in found[0]["statements"]][:6],
                          [None, None, None, None, "ONE", "TWO"])
 
-    def test_counting_what_came_since_needs_the_newest_row(self):
+    def test_incremental_count_needs_the_newest_row(self):
         found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "count incremental")
         self.assertEqual([(one["cql"], one["level"]) for one in found[0]["statements"]][5:7], [
             ("SELECT COUNT(*), at, id FROM rows_by_key WHERE key = ? AND bucket = ?", "TWO"),
@@ -429,7 +429,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
         self.write("x.yaml", HEAD + "strategies: [hash: {buckets: 4}]\n")
         self.assertIn("each bucket may hold the newest of all", self.good("cql", "x.yaml"))
 
-    def test_rows_that_go_have_their_statements(self):
+    def test_rows_that_expire_or_are_deleted_have_statements(self):
         for extra, text in (("row: {ttl: 90500ms}\n", "INSERT INTO rows_by_key (key, bucket, at, id, data) "
                              "VALUES (?, ?, ?, ?, ?) USING TTL 91"),
                             ("deletes: {share: 5%, after: 1h}\n",

@@ -44,7 +44,7 @@ class Curves(ProgramTest):
             self.assertTrue(charts[0].startswith(magic))
         self.assertEqual(self.files(), ["in.txt", "made", "made/p.svg", "p.pdf", "p.png"])
 
-    def test_input_may_have_a_mark_and_other_line_ends_and_come_by_the_standard_input(self):
+    def test_input_may_have_a_bom_or_crlf_or_be_standard_input(self):
         self.draw(GOOD, "a.svg")
         self.draw("\ufeff" + GOOD.replace("\n", "\r\n").rstrip(), "b.svg")
         with open(self.write("in.txt", GOOD), "rb") as file:
@@ -63,7 +63,7 @@ class Curves(ProgramTest):
             self.draw(GOOD.replace(old, new), "b.svg")
             self.assertNotEqual(self.read("b.svg"), plain, old)
 
-    def test_line_that_is_wrong_is_named_with_the_cure(self):
+    def test_wrong_line_is_named_with_a_remedy(self):
         refuse = self.refuse
         refuse(GOOD.replace("title:", "titel:"),
                "in.txt:2: no heading is called titel; the headings are: title, subtitle, foot, x, y, rule")
@@ -97,7 +97,7 @@ class Curves(ProgramTest):
         refuse(GOOD + "a,b,1,2,3,4\n",
                "in.txt:14: more than five fields; put a series' name that has commas into quotes")
 
-    def test_input_that_ends_early_or_is_too_much_is_refused(self):
+    def test_truncated_or_excess_input_is_refused(self):
         refuse = self.refuse
         refuse("", "in.txt:0: the file ends without the heading title; "
                "add it above the table, as 'bucketlab-curves --help' shows")

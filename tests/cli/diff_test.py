@@ -82,7 +82,7 @@ class DiffTest(ProgramTest):
                                  (a[name], b[name], None, None, False))
                 self.assertEqual(figure["difference"], figure["b"] - figure["a"])
 
-    def test_three_pairs_say_what_the_formulas_say(self):
+    def test_test_of_three_pairs_matches_the_formulas(self):
         self.two()
         for seed in ["8", "9"]:
             self.keep("--seed", seed)
@@ -128,7 +128,7 @@ class DiffTest(ProgramTest):
         again = self.good_json("diff", "1", "2", "--seeds", "3", "--json", "--quiet", "--jobs", "1")
         self.assertEqual((again, len(self.good_json("runs", "--json"))), (told, 8))
 
-    def test_jobs_do_not_matter(self):
+    def test_number_of_jobs_does_not_change_the_result(self):
         told = []
         for jobs in ["1", "3"]:
             self.two()
@@ -150,7 +150,7 @@ class DiffTest(ProgramTest):
         self.assertIn("\ntime | count\n  a: window 6h from 1970-01-01T00:00:00Z\n  b: rows 1000, counter external\n",
                       self.good("diff", "1:time", "1:count"))
 
-    def test_metrics_that_one_side_lacks(self):
+    def test_metrics_missing_on_one_side(self):
         self.keep()
         told = self.good_json("diff", "1:unbucketed", "1:count", "--json")["strategies"][0]
         self.assertEqual(told["only_in_a"], [])
@@ -159,7 +159,7 @@ class DiffTest(ProgramTest):
                     if "closed.rows.p99 " in line)
         self.assertEqual(line.split(), ["partitions.closed.rows.p99", "-", "1000"])
 
-    def test_many_labels_that_one_run_lacks_are_wrapped_and_cut_whole(self):
+    def test_many_labels_missing_in_one_run_are_wrapped(self):
         labels = [f"a-label-of-some-length-{i}" for i in range(20)]
         self.keep()
         self.write("other.yaml", SMALL.replace("  - hash: {buckets: 4}", "".join(
@@ -174,7 +174,7 @@ class DiffTest(ProgramTest):
         self.assertEqual(listed.pop(), "...")
         self.assertEqual(listed, (["unbucketed", "time", "count", "probabilistic"] + labels)[:len(listed)])
 
-    def test_labels_that_one_run_lacks(self):
+    def test_labels_missing_in_one_run(self):
         self.keep()
         self.write("other.yaml", SMALL.replace("  - hash: {buckets: 4}", "  - hash: {buckets: 4, label: four}"))
         self.keep(name="other.yaml")
@@ -189,7 +189,7 @@ class DiffTest(ProgramTest):
         told = self.good_json("diff", "1:hash", "2:four", "--json")["strategies"][0]
         self.assertTrue(all(one["difference"] == 0 for one in told["metrics"].values()))
 
-    def test_the_same_run(self):
+    def test_equal_runs_have_no_difference(self):
         self.keep()
         self.keep()
         self.write("said.yaml", "# A remark.\n" + SMALL)

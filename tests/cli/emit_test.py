@@ -76,7 +76,7 @@ class EmitTest(ProgramTest):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_what_is_emitted_is_what_was_tested(self):
+    def test_emitted_setting_is_the_tested_one(self):
         for kind in KINDS:
             answer = self.tune("--set", f"tune.strategies=[{kind}]", "--emit", "setting.bk")
             text = self.read("setting.bk")

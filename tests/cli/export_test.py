@@ -59,7 +59,7 @@ class ExportTest(ProgramTest):
             self.assertEqual(part, [row for row in whole if keep(row)], arguments)
             self.assertTrue(part)
 
-    def test_all_is_closed_and_open_together(self):
+    def test_state_all_is_the_sum_of_closed_and_open(self):
         whole = self.rows("--label", "count", "--unit", "rows")[1:]
         sums = {}
         for _, _, _, size, partitions, rows in whole:
@@ -94,7 +94,7 @@ class ExportTest(ProgramTest):
         os.rmdir(os.path.join(self.folder, "d"))
         self.assertEqual(self.files(), before)
 
-    def test_what_is_no_file_is_written_into(self):
+    def test_output_to_a_device_is_written(self):
         """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
@@ -104,7 +104,7 @@ class ExportTest(ProgramTest):
         os.close(reader)
         self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
-    def test_what_is_no_file_is_written_into(self):
+    def test_output_to_a_device_is_written(self):
         """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
@@ -130,7 +130,7 @@ class ExportTest(ProgramTest):
                 (["x"], "x")]:
             self.assertIn(words, self.bad(2, "export", *arguments))
 
-    def test_observed_sizes_come_out_as_they_went_in(self):
+    def test_observed_sizes_are_exported_unchanged(self):
         lines = [("a", 1000, 3), ("b", 2000, 5), ("c", 2000, 7)]
         self.write("s.csv", "key,keyBinary,size,rowCount\n" +
                    "".join(f"\"{key}\",{key.encode().hex()},{size},{rows}\n" for key, size, rows in lines))

@@ -49,7 +49,7 @@ class FuzzTest(ProgramTest):
         with open(os.path.join(SOURCE, "docs", "oracles.md"), encoding="utf-8") as page:
             self.assertIn(f"<!-- guarantees -->\n{table}<!-- /guarantees -->", page.read())
 
-    def test_campaign_that_finds_nothing_says_what_it_tried(self):
+    def test_campaign_without_findings_says_what_it_tried(self):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet")
         self.assertRegex(out, r"\A30 seeds from 3 on, [\d,]+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
@@ -104,7 +104,7 @@ class FuzzTest(ProgramTest):
         self.assertIn("uneven_settings", {name for cell in found for name in cell["not_guaranteed"]})
         self.assertNotIn("uneven_settings", {name for cell in held for name in cell["not_guaranteed"]})
 
-    def test_time_decides_how_many_seeds_and_nothing_within_one(self):
+    def test_time_limit_decides_only_the_number_of_seeds(self):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--for", "1s", "--seeds", "5..", "--jobs", "2", "--quiet")
         seeds = int(re.match(r"([\d,]+) seeds from 5 on", out)[1].replace(",", ""))
@@ -206,7 +206,7 @@ class FuzzTest(ProgramTest):
         self.assertIn("add --baseline FILE", self.bad(2, "fuzz", "rolls.yaml", "--update-baseline"))
         self.assertIn("rolls.yaml", self.bad(2, "fuzz", "rolls.yaml", "--baseline", "rolls.yaml", "--update-baseline"))
 
-    def test_baseline_is_not_made_of_broken_guarantees(self):
+    def test_baseline_is_not_created_from_broken_guarantees(self):
         self.bold()
         self.write("rolls.yaml", SINGLE)
         self.assertEqual(self.run_program("fuzz", *self.baseline("--update-baseline", "--keep-going"))[0], 1)
@@ -332,7 +332,7 @@ class FuzzTest(ProgramTest):
 
     # --- usage
 
-    def test_wrong_usage_is_one_line_with_a_cure(self):
+    def test_wrong_usage_is_one_line_with_a_remedy(self):
         self.write("bad.yaml", "strategies:\n  - hash: {bukets: 3}\n")
         self.write("stream.yaml", "agents: null\nfaults: null\n" + FINE)
         self.write("file", "")

@@ -76,7 +76,7 @@ class HostileTest(ProgramTest):
             with self.subTest(command):
                 self.stop(command, "s.yaml", "--quiet")
 
-    def test_line_that_is_stopped_in_the_middle_comes_to_the_same(self):
+    def test_stopped_replay_line_continues_to_the_same_result(self):
         """The run is stopped in the middle of the rows, of the reads between them, and of those after them.
         """
         self.write("s.yaml", TRACE + "reads: {latest: {rows: 5, rate: 1/s}}\n" + WINDOWS)

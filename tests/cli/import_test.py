@@ -79,7 +79,7 @@ class ImportTest(ProgramTest):
         self.assertEqual(metrics["partitions.over_limit"], sum(r > 600 or s > 10 ** 6 for s, r in sums.values()))
         self.assertEqual(len(metrics), 1 + 3 + 40)
 
-    def test_settings_say_whose_output_it_is(self):
+    def test_settings_name_the_observed_table(self):
         self.write_csv([line("a", 100, 4)])
         self.good("import", "s.csv")
         self.assertIn("observed: sstablepartitions of chat.messages in s.csv\n", self.good("show", "last"))

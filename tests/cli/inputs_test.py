@@ -184,7 +184,7 @@ class InputsTest(ProgramTest):
 
     # --- control characters in the output
 
-    def test_steering_characters_reach_no_reader(self):
+    def test_control_characters_are_removed_from_output(self):
         label = "ok" + STEERING + "end"
         text = SYNTHETIC + f"  - time: {{window: 1h, label: \"{label}\"}}\nabout: \"x{STEERING}y\"\n"
         text = text.replace("name: small", f"name: \"n{STEERING}\"").replace("strategies", f"# {STEERING}\nstrategies")
@@ -203,7 +203,7 @@ class InputsTest(ProgramTest):
         # The label itself is data: JSON contains it unchanged.
         self.assertEqual(self.good_json("show", "last", "--json")["strategies"][0]["label"], label)
 
-    def test_steering_characters_reach_no_error(self):
+    def test_control_characters_are_removed_from_errors(self):
         for arguments in [["run", f"no{STEERING}.yaml"], ["run", "--set", f"x{STEERING}=1", "s.yaml"],
                           [f"x{STEERING}"], ["export", "1", "--db", f"x{STEERING}\x1b[2J"],
                           ["run", "a\nb\x7f\u009b2J.yaml"]]:

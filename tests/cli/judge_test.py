@@ -87,7 +87,7 @@ class JudgeTest(ProgramTest):
         self.assertLessEqual({"unsafe", "single"}, violated)
         self.assertNotIn("guarded", violated)
 
-    def test_tables_have_the_last_word(self):
+    def test_judge_follows_the_tables(self):
         only = [*GUARDED, "--set", "faults=null"]
         self.record(*only)
         rows = set()
@@ -214,7 +214,7 @@ class JudgeTest(ProgramTest):
         self.assertGreater(judged["metrics"]["writes.misrouted"], 0)
         self.assertEqual(judged["metrics"]["writes.misrouted"], run["metrics"]["writes.misrouted"])
 
-    def test_rows_that_no_line_describes_are_those_of_the_tables(self):
+    def test_rows_without_a_line_are_those_of_the_tables(self):
         """One writer of a row in seven was killed before it could log the row, but the sums count these rows.
         """
         only = [

@@ -150,7 +150,7 @@ class ManualTest(ProgramTest):
                    if field not in seldom and field.rsplit(".", 1)[0] + ".*" not in seldom}
         self.assertEqual(missing, set(), f"JSON of {title}: in the page, but not in what was printed")
 
-    def test_json_of_runs_is_as_the_page_says(self):
+    def test_json_of_runs_matches_the_page(self):
         hot = SMALL + ("table: {name: logs, columns: {log_hour: bucket, id: id, body: data}, "
                        "partition_key: [log_hour], clustering: [id]}\nexpect: [time.partitions.total > 0]\n")
         hot = hot.replace("  - unbucketed: {}\n", "").replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "")
@@ -170,19 +170,19 @@ class ManualTest(ProgramTest):
         self.assertEqual(code, 1)
         self.check_fields("check", json.loads(out))
 
-    def test_json_of_why_is_as_the_page_says(self):
+    def test_json_of_why_matches_the_page(self):
         short = SMALL.replace("duration: 2d", "duration: 3h")
         self.write("small.yaml", short + "agents: {count: 2}\nfaults: [{node_down: {node: 0, at: 1m, lasts: 1m}}]\n")
         self.check_fields("why", self.good_json("why", "small.yaml", "--json", "--quiet"))
 
-    def test_json_of_sweep_and_merge_is_as_the_page_says(self):
+    def test_json_of_sweep_and_merge_matches_the_page(self):
         self.write("s.yaml", SMALL + "sweep: {seeds: 2, grid: {arrivals.rate: [0.2/s, 0.4/s]}}\n")
         self.check_fields("sweep", self.good_json("sweep", "s.yaml", "--json", "--quiet"))
         self.check_fields("merge", self.good_json("merge", "bucketlab.db", "--db", "all.db", "--json", "--quiet"))
         listed = fields_of_value(self.good_json("runs", "--json"), "", set())
         self.assertLessEqual(SELDOM["runs"], listed)
 
-    def test_json_of_tune_is_as_the_page_says(self):
+    def test_json_of_tune_matches_the_page(self):
         self.write("t.yaml", TUNE)
         answer = self.good_json("tune", "t.yaml", "--seeds", "2", "--no-charts", "--json", "--quiet")
         self.assertIsNone(answer["growth"])
@@ -194,7 +194,7 @@ class ManualTest(ProgramTest):
         rows = ["tune", "--rows", "12000..32000", "--risk", "0.003", "--json"]
         self.check_fields("tune --rows", self.good_json(*rows, "--probability", "any"))
 
-    def test_json_of_the_others_is_as_the_page_says(self):
+    def test_json_of_the_other_commands_matches_the_page(self):
         self.write("small.yaml", SMALL)
         self.check_fields("cql", self.good_json("cql", "small.yaml", "--json"))
         stress = fields_of_value(self.good_json("cql", "small.yaml", "--json", "--stress", "--strategy",
@@ -209,7 +209,7 @@ class ManualTest(ProgramTest):
         self.check_fields("token", self.good_json("token", "a", "--json"))
         self.check_fields("bucket-of", self.good_json("bucket-of", "--buckets", "9", "a", "--json"))
 
-    def test_json_of_fuzz_is_as_the_page_says(self):
+    def test_json_of_fuzz_matches_the_page(self):
         # Seed 27 is the first one that breaks a guarantee when a clock jump does not excuse it.
         code, out, _ = self.run_program("fuzz", "--seeds", "20..40", "--hold", "clock_jump", "--keep-going", "--json",
                                         "--quiet")

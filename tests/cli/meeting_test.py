@@ -144,7 +144,7 @@ class MeetingTest(ProgramTest):
             self.assertAlmostEqual(rows, held, places=6, msg=told)
         self.assertEqual(metrics.get("oracle.conserved.violations", 0), 0, told)
 
-    def test_drawn_meetings_run_or_are_refused(self):
+    def test_random_combinations_run_or_are_refused(self):
         ran = 0
         for seed in range(110):
             draw = random.Random(seed)
@@ -194,7 +194,7 @@ class MeetingTest(ProgramTest):
                     "strategies": [{"time": {"window": "10ms"}}]}
         self.assertGreater(self.metrics(scenario)["reads.failed"], 5)
 
-    def test_the_limit_of_a_read_is_of_all_eras(self):
+    def test_read_limit_applies_to_all_eras_together(self):
         scenario = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s"},
                     "reads": {"latest": {"rows": 1000, "rate": "9/s"}, "limit": 3},
                     "strategies": [{"time": {"window": "1s", "then": [{"at": "6s", "window": "2s"}]}}]}
@@ -208,7 +208,7 @@ class MeetingTest(ProgramTest):
                     "identifiers": {}, "strategies": [{"idgen": {"batch": 1, "lock": "lwt"}}]}
         self.assertGreater(self.metrics(scenario)["ids.given"], 10)
 
-    def test_what_only_the_rows_show_is_refused_with_its_place(self):
+    def test_error_found_only_in_rows_is_refused_with_its_place(self):
         rows = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s", "resolution": "1s"}}
         tail = {"strategies": [{"unbucketed": {}}]}
         self.assertRegex(self.refusal({**rows, "reads": {"range": {"span": "1s", "rate": "1/s"}}, **tail}),

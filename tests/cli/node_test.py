@@ -52,7 +52,7 @@ class NodeTest(ProgramTest):
         self.assertIn("measured.json: the measured node cannot be opened: No such file or directory; "
                       "tests/cassandra5/latency.py writes one", self.bad(2, "run", "slow.yaml", "--quiet"))
 
-    def test_it_is_never_written(self):
+    def test_the_node_file_is_never_overwritten(self):
         self.node(write="2ms")
         self.assertRegex(self.bad(2, "run", "slow.yaml", "--quiet", "--no-charts", "--db", "measured.json"),
                          "measured node")

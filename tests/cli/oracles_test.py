@@ -127,7 +127,7 @@ class OraclesTest(ProgramTest):
             self.assertGreater(judged.rolls, 10, strategy["label"])
         return {label: judged.counts for label, judged in judges.items()}
 
-    def test_oracles_without_faults_are_as_the_event_trace_has_it(self):
+    def test_oracles_without_faults_match_the_event_trace(self):
         sums = collections.Counter()
         for seed in part(range(1, 3)):
             counts = self.compare(HEAD.format(seed=seed) + STRATEGIES)
@@ -141,7 +141,7 @@ class OraclesTest(ProgramTest):
         # The tolerance has an effect.
         self.assertGreater(sums["monotone"], sums["agreement"])
 
-    def test_oracles_under_faults_are_as_the_event_trace_has_it(self):
+    def test_oracles_under_faults_match_the_event_trace(self):
         sums = collections.Counter()
         for seed in part(range(1, 4)):
             counts = self.compare(HEAD.format(seed=seed) + FAULTS + STRATEGIES)

@@ -109,7 +109,7 @@ class OutputsTest(ProgramTest):
             if os.path.exists(self.path(name)):
                 os.link(self.path(name), self.path("h", name))
 
-    def test_each_output_is_held_against_each_input(self):
+    def test_each_output_is_compared_with_each_input(self):
         self.make_links(sorted({name for _, _, names in FILES for name in names}))
         before, count = self.contents(), 0
         for command, option, names in FILES:
@@ -122,7 +122,7 @@ class OutputsTest(ProgramTest):
         self.assertEqual(self.contents(), before)
         self.assertGreater(count, 300)
 
-    def test_charts_are_held_against_each_input(self):
+    def test_charts_are_compared_with_each_input(self):
         """The chart's name is a link to the input."""
         before = self.contents()
         for command, ending, names in FOLDERS:
@@ -148,7 +148,7 @@ class OutputsTest(ProgramTest):
         with open(self.path("pics", "chat-t.png"), encoding="utf-8") as file:
             self.assertEqual(file.read(), TRACE)
 
-    def test_finding_is_held_against_each_input(self):
+    def test_finding_is_compared_with_each_input(self):
         os.mkdir(self.path("found"))
         for name in ("agents.yaml", "t.csv"):
             os.link(self.path(name), self.path("found", "agents-17-findable.yaml"))
@@ -157,7 +157,7 @@ class OutputsTest(ProgramTest):
             os.unlink(self.path("found", "agents-17-findable.yaml"))
         self.good("fuzz", "agents.yaml", "--seeds", "1..2", "--out", "found", "--quiet")
 
-    def test_database_that_is_not_there_yet_is_none_of_the_others(self):
+    def test_missing_database_is_not_another_file(self):
         before = self.contents()
         os.symlink("new.db", self.path("to-new.db"))
         for arguments in [["check", "s.yaml", "--db", "new.db", "--junit", "new.db"],
@@ -180,7 +180,7 @@ class OutputsTest(ProgramTest):
         os.unlink(self.path("link.yaml"))
         self.assertEqual(self.contents(), before)
 
-    def test_output_that_is_apart_is_written(self):
+    def test_separate_output_is_written(self):
         """A neighbour of the same name, a pipe, a device: none of them is an input."""
         os.mkdir(self.path("d"))
         for name in ("d/t.csv", "bucketlab.db.csv", "bucketlab.db-wal2", "t.csv.old", "/dev/null"):
@@ -189,7 +189,7 @@ class OutputsTest(ProgramTest):
         self.good("check", "s.yaml", "--db", "base.db", "--baseline", "base.db", "--junit", "d/s.yaml", "--quiet")
         self.good("run", "agents.yaml", "--trace-events", "d/t.csv", "--quiet", "--no-charts")
 
-    def test_name_of_a_partial_file_that_is_taken_is_not_followed(self):
+    def test_existing_partial_file_is_not_followed(self):
         """A link under the name of a future partial file: the file that it points to stays unchanged."""
         victim = self.write("victim", "mine\n")
         for command, name in [(["export", "last", "--out", "o.csv"], ".o.csv.{pid}.0.partial"),

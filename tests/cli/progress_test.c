@@ -47,7 +47,7 @@ static void test_line_shows_share_time_and_rate(void **state)
     assert_string_equal(line, "chat  25 %, 0:30 left, 12000 rows/s");
 }
 
-static void test_nothing_is_said_of_time_before_a_second_and_after_the_end(void **state)
+static void test_no_remaining_time_in_the_first_second_or_after_the_end(void **state)
 {
     (void)state;
     char line[CLI_PROGRESS_SIZE];
@@ -166,7 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_shows_share_time_and_rate),
-        cmocka_unit_test(test_nothing_is_said_of_time_before_a_second_and_after_the_end),
+        cmocka_unit_test(test_no_remaining_time_in_the_first_second_or_after_the_end),
         cmocka_unit_test(test_unknown_end_gives_the_rate_only),
         cmocka_unit_test(test_work_that_gets_slower_is_believed_within_half_a_minute),
         cmocka_unit_test(test_large_pieces_neither_jump_nor_stay_at_zero),

@@ -161,7 +161,7 @@ class ResumeTest(ProgramTest):
     def newest(self):
         return self.execute("SELECT max(run) FROM run")[0][0]
 
-    def test_run_that_is_killed_often_is_the_undisturbed_one(self):
+    def test_run_killed_often_equals_an_undisturbed_run(self):
         draws = random.Random(9)
         self.write("long.yaml", LONG)
         self.write("agents.yaml", AGENTS)
@@ -223,7 +223,7 @@ class ResumeTest(ProgramTest):
                              r"\Awarning: a part of the run starts again: the snapshot was cut short[^\n]*\n\Z")
             self.assertEqual(contents(self.path(), self.newest()), whole)
 
-    def test_what_cannot_be_resumed_is_refused_with_the_cure(self):
+    def test_run_that_cannot_resume_is_refused_with_a_remedy(self):
         self.write("long.yaml", LONG)
         self.killed_with_state("long.yaml")
         self.execute("UPDATE unfinished SET version = '0.0.1'")
@@ -268,7 +268,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 2), whole)
 
     @in_full
-    def test_of_two_programs_on_one_run_the_later_has_it(self):
+    def test_later_of_two_programs_takes_over_a_run(self):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         first = self.start_with_state("long.yaml")
@@ -296,14 +296,14 @@ class ResumeTest(ProgramTest):
         self.good("run", "--resume", "1", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
 
-    def test_run_under_way_is_named_where_a_finished_one_is_needed(self):
+    def test_unfinished_run_is_named_where_a_finished_one_is_needed(self):
         self.write("long.yaml", LONG)
         self.killed_with_state("long.yaml")
         for arguments in [["show", "last"], ["show", "1"], ["run", "--continue", "1", "--for", "1d"]]:
             self.assertEqual(self.bad(2, *arguments),
                              "bucketlab.db: run 1 is not finished; `bucketlab run --resume 1` resumes it")
 
-    def test_trace_has_no_time_to_continue_for(self):
+    def test_trace_cannot_be_extended_in_time(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\n")
         self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.run_quietly("run", "trace.yaml")
@@ -331,7 +331,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual((process.returncode, b"could not" in err), (0, False), err)
         self.assertEqual(contents(self.path(), 2), whole)
 
-    def test_run_that_fails_is_not_under_way_any_more(self):
+    def test_failed_run_is_not_listed_as_unfinished(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\nnot a row\n")
         self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.assertIn("rows.csv:3", self.bad(2, "run", "trace.yaml", "--snapshot-every", "1h", "--no-charts"))
@@ -349,7 +349,7 @@ class ResumeTest(ProgramTest):
             self.good("run", "--resume", str(run["run"]), "--no-charts")
         self.assertEqual(contents(self.path(), self.newest()), whole)
 
-    def test_60_days_are_30_and_30(self):
+    def test_run_of_60_days_equals_two_of_30(self):
         self.write("long.yaml", LONG.replace("duration: 40d", "duration: 3d"))
         self.write("agents.yaml", AGENTS)
         for run, name, longer, whole_of in part([(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]):

@@ -98,7 +98,7 @@ class RunTest(ProgramTest):
         self.assertEqual(len(out.splitlines()), 2)
         self.assertEqual([row["scenario"] for row in self.good_json("runs", "--json")], ["other", "small"])
 
-    def test_run_of_two_with_one_name_is_refused_for_the_charts(self):
+    def test_two_runs_with_one_name_are_refused_for_charts(self):
         self.assertIn("their charts", self.bad(2, "run", "small.yaml", "./small.yaml"))
 
     def test_run_of_bad_input_leaves_nothing(self):
@@ -142,7 +142,7 @@ class RunTest(ProgramTest):
                 self.assertTrue(self.bad(3, "run", "small.yaml", "--db", database).startswith(database + ": "))
                 self.assertEqual(self.files(), before)
 
-    def test_run_into_what_is_no_database_does_not_change_it(self):
+    def test_run_into_another_file_does_not_change_it(self):
         self.write("notes.db", "these are my notes, " * 100)
         before = self.files()
         self.assertIn("notes.db", self.bad(3, "run", "small.yaml", "--db", "notes.db"))

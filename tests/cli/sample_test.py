@@ -41,7 +41,7 @@ class SampleTest(ProgramTest):
                 del metrics[name]
             self.assertEqual(metrics, plain[label])
 
-    def test_a_stored_run_needs_the_file_no_more(self):
+    def test_a_stored_run_no_longer_needs_the_file(self):
         self.good("run", "small.yaml", "--sample", "rows.csv.gz", "--quiet", "--no-charts")
         os.remove(os.path.join(self.folder, "rows.csv.gz"))
         self.assertIn("disk, all replicas: unbucketed", self.good("show", "last"))
@@ -55,7 +55,7 @@ class SampleTest(ProgramTest):
         self.assertIn("give bytes on disk for each byte before compression, a number from 0.001 to 2",
                       self.bad(2, "run", "small.yaml", "--set", "row.compression=0", "--quiet"))
 
-    def test_check_takes_it_for_its_expectations(self):
+    def test_check_uses_the_sample_for_its_expectations(self):
         self.write("gate.yaml", SMALL + "expect: [unbucketed.disk.compressed_bytes <= 30000000]\n")
         words = ("check", "gate.yaml", "--no-store", "--quiet", "--json")
         report = json.loads(self.good(*words, "--sample", "rows.csv.gz"))
@@ -66,7 +66,7 @@ class SampleTest(ProgramTest):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_sweep_measures_it_once_for_every_point(self):
+    def test_sweep_measures_the_sample_once_for_all_points(self):
         self.write("sweep.yaml", SMALL + "sweep: {grid: {keys.count: [3, 4]}, seeds: 2}\n")
         words = ("sweep", "sweep.yaml", "--metric", "disk.compressed_bytes")
         code, out, err = self.run_program(*words, "--sample", "rows.csv.gz")
@@ -81,7 +81,7 @@ class SampleTest(ProgramTest):
         self.assertIn("rows.csv.gz", self.bad(2, "sweep", "sweep.yaml", "--quiet", "--sample", "rows.csv.gz", "--csv",
                                               "rows.csv.gz"))
 
-    def test_tune_takes_it_for_the_run_of_its_answer(self):
+    def test_tune_uses_the_sample_for_its_recommended_run(self):
         self.write("tune.yaml", SMALL + "tune: {risk: 1%, seeds: 2}\n")
         words = ("tune", "tune.yaml", "--no-charts", "--quiet", "--sample", "rows.csv.gz")
         self.good(*words)

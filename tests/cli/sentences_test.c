@@ -98,7 +98,7 @@ static void expect_refusal(struct fixture *made, const char *text)
     assert_string_equal(error.text, text);
 }
 
-static void test_sayings_are_cut_at_their_size(void **state)
+static void test_sentences_are_cut_at_the_buffer_size(void **state)
 {
     (void)state;
     static struct cli_saying saying;
@@ -108,7 +108,7 @@ static void test_sayings_are_cut_at_their_size(void **state)
     assert_int_equal(strlen(saying.buffer), CLI_SAYING_SIZE - 1);
 }
 
-static void test_cheapest_that_holds(void **state)
+static void test_cheapest_within_the_limits_is_explained(void **state)
 {
     (void)state;
     struct fixture made;
@@ -237,7 +237,7 @@ static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
     expect_why(&made, whole);
 }
 
-static void test_what_is_a_little_cheaper_is_no_reason(void **state)
+static void test_slightly_lower_cost_is_no_reason(void **state)
 {
     (void)state;
     static const char cheapest[] = "a is the cheapest that ", as_cheap[] = "a is as cheap as any that ";
@@ -299,7 +299,7 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     expect_why(&made, whole);
 }
 
-static void test_margins_say_what_binds(void **state)
+static void test_margins_name_the_limiting_demand(void **state)
 {
     (void)state;
     struct fixture made;
@@ -342,7 +342,7 @@ static void test_margins_say_what_binds(void **state)
     expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
 }
 
-static void test_notes_say_nothing_where_there_is_nothing(void **state)
+static void test_notes_are_empty_without_a_reason(void **state)
 {
     (void)state;
     struct fixture made;
@@ -376,7 +376,7 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
                         "limit. More seeds (--seeds) or more rows would decide.");
 }
 
-static void test_notes_say_when_what_grows_without_end_is_too_large(void **state)
+static void test_notes_say_when_unbounded_partitions_are_too_large(void **state)
 {
     (void)state;
     struct fixture made;
@@ -404,7 +404,7 @@ static void test_notes_say_when_what_grows_without_end_is_too_large(void **state
 
 /* A counter update now costs 1 insert. Of a cost 101.25 = 100 updates + 1.25; the rival has 300 and no
  * update. */
-static void test_flips_are_where_costs_are_equal(void **state)
+static void test_choice_changes_where_costs_are_equal(void **state)
 {
     (void)state;
     struct fixture made;
@@ -464,7 +464,7 @@ static void test_horizon_is_reported_in_partitions_and_time(void **state)
 }
 
 /* Of a day whose rate doubles each day, the k-th day has 2^k rows: eight such days are one of 2^8 - 1. */
-static void test_horizon_follows_the_growth_of_a_trace(void **state)
+static void test_horizon_includes_the_growth_of_a_trace(void **state)
 {
     (void)state;
     static char trace[] = "x.csv";
@@ -560,7 +560,7 @@ static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
         "of a write it should be 1500ms: take the longer one.");
 }
 
-static void test_refusal_names_the_nearest_and_its_cure(void **state)
+static void test_refusal_names_the_nearest_and_a_remedy(void **state)
 {
     (void)state;
     struct fixture made;
@@ -690,23 +690,23 @@ static void test_table_has_a_line_for_each_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sayings_are_cut_at_their_size),
-        cmocka_unit_test(test_cheapest_that_holds),
+        cmocka_unit_test(test_sentences_are_cut_at_the_buffer_size),
+        cmocka_unit_test(test_cheapest_within_the_limits_is_explained),
         cmocka_unit_test(test_why_says_what_a_strategy_requires),
         cmocka_unit_test(test_why_says_what_is_uneven_and_what_every_row_costs),
-        cmocka_unit_test(test_what_is_a_little_cheaper_is_no_reason),
+        cmocka_unit_test(test_slightly_lower_cost_is_no_reason),
         cmocka_unit_test(test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds),
-        cmocka_unit_test(test_margins_say_what_binds),
-        cmocka_unit_test(test_notes_say_nothing_where_there_is_nothing),
+        cmocka_unit_test(test_margins_name_the_limiting_demand),
+        cmocka_unit_test(test_notes_are_empty_without_a_reason),
         cmocka_unit_test(test_notes_say_what_more_seeds_would_do),
-        cmocka_unit_test(test_notes_say_when_what_grows_without_end_is_too_large),
-        cmocka_unit_test(test_flips_are_where_costs_are_equal),
+        cmocka_unit_test(test_notes_say_when_unbounded_partitions_are_too_large),
+        cmocka_unit_test(test_choice_changes_where_costs_are_equal),
         cmocka_unit_test(test_horizon_is_reported_in_partitions_and_time),
-        cmocka_unit_test(test_horizon_follows_the_growth_of_a_trace),
+        cmocka_unit_test(test_horizon_includes_the_growth_of_a_trace),
         cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
         cmocka_unit_test(test_notes_report_traces_leads_and_what_was_left_out),
         cmocka_unit_test(test_table_has_a_line_for_each_verdict),
-        cmocka_unit_test(test_refusal_names_the_nearest_and_its_cure),
+        cmocka_unit_test(test_refusal_names_the_nearest_and_a_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void check_extreme(const char *distribution, double mean, double stddev)
     assert_true(fabs(scale * sqrt(second - first * first) - stddev) < 0.005 * stddev);
 }
 
-static void test_what_does_not_vary_is_fixed(void **state)
+static void test_constant_distribution_is_fixed(void **state)
 {
     (void)state;
     assert_string_equal(distribution_of(12.4, 5, 12, 12), "fixed(12)");
@@ -69,13 +69,13 @@ static void test_what_does_not_vary_is_fixed(void **state)
     assert_string_equal(distribution_of(0.2, 0.2, 1, 100), "fixed(1)");
 }
 
-static void test_what_is_narrow_is_normal(void **state)
+static void test_narrow_distribution_is_normal(void **state)
 {
     (void)state;
     assert_string_equal(distribution_of(100, 10, 1, 1000), "gaussian(1..1000,100.000,10.000)");
 }
 
-static void test_what_is_wide_is_a_weibull_of_its_mean_and_spread(void **state)
+static void test_wide_distribution_is_a_weibull_of_equal_mean_and_stddev(void **state)
 {
     (void)state;
     check_extreme(distribution_of(100, 60, 1, 1000), 100, 60);
@@ -85,7 +85,7 @@ static void test_what_is_wide_is_a_weibull_of_its_mean_and_spread(void **state)
 
 /* The mean at the least size, a larger standard deviation than any shape has, and a scale below that of the
  * least width. */
-static void test_what_no_weibull_has_is_normal(void **state)
+static void test_distribution_outside_weibulls_range_is_normal(void **state)
 {
     (void)state;
     assert_string_equal(distribution_of(5, 10, 5, 1000), "gaussian(5..1000,5.000,10.000)");
@@ -143,10 +143,10 @@ static void test_the_most_popular_tenth_keeps_its_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_does_not_vary_is_fixed),
-        cmocka_unit_test(test_what_is_narrow_is_normal),
-        cmocka_unit_test(test_what_is_wide_is_a_weibull_of_its_mean_and_spread),
-        cmocka_unit_test(test_what_no_weibull_has_is_normal),
+        cmocka_unit_test(test_constant_distribution_is_fixed),
+        cmocka_unit_test(test_narrow_distribution_is_normal),
+        cmocka_unit_test(test_wide_distribution_is_a_weibull_of_equal_mean_and_stddev),
+        cmocka_unit_test(test_distribution_outside_weibulls_range_is_normal),
         cmocka_unit_test(test_sizes_keep_their_distribution_or_its_figures),
         cmocka_unit_test(test_the_most_popular_tenth_keeps_its_share),
     };

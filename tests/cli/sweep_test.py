@@ -150,7 +150,7 @@ class SweepTest(ProgramTest):
         run = self.query("SELECT run FROM sweep_job WHERE job = 20", parts[1])[0][0]
         self.assertIn("same digest", self.good("replay", str(run), "--quiet", "--db", parts[1]))
 
-    def test_merge_that_cannot_be_is_one_line(self):
+    def test_impossible_merge_is_one_error_line(self):
         self.sweep("--shard", "1/9", "--db", "a.db")
         self.write("text.db", "no database at all")
         before = self.read("a.db")

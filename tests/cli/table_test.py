@@ -87,7 +87,7 @@ class TableTest(ProgramTest):
         self.assertEqual({(row[27:32].strip(), row[32:38].strip()) for row in rows_of(out)}, {("-", "-")})
         self.assertIn("Without a limit no strategy is chosen", out)
 
-    def test_tiny_is_a_share_that_is_neither_rounded_to_none_nor_to_all(self):
+    def test_tiny_share_is_rounded_neither_to_0_nor_to_100(self):
         for rows in (1, 30, 60, 100000):
             out = self.run_text(SMALL, "--set", f"limits.tiny_rows={rows}", "--set", "strategies[1].time.window=10m")
             for label, figures in self.metrics().items():
@@ -109,7 +109,7 @@ class TableTest(ProgramTest):
         shown = self.good("show", "last").split("\nsettings\n")[1].splitlines()
         self.assertEqual(width(shown[1].split("time:")[0]), width(shown[0].split("unbucketed:")[0]))
 
-    def test_a_label_cannot_steer_the_terminal(self):
+    def test_control_characters_in_a_label_never_reach_the_terminal(self):
         out = self.run_text(labelled(["a\u202eb", "c\u2069d"]))
         self.assertEqual([row[2:5] for row in rows_of(out)], ["a?b", "c?d"])
         self.assertFalse(set(out) & set("\u202e\u2069"))

@@ -19,7 +19,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static void test_numbers_have_three_digits_and_fit(void **state)
+static void test_numbers_have_three_digits_and_fit_their_column(void **state)
 {
     (void)state;
     static const struct {
@@ -118,7 +118,7 @@ static void test_exact_sizes_and_times_take_the_largest_unit_that_is(void **stat
     }
 }
 
-static void test_digits_go_in_threes(void **state)
+static void test_digits_are_grouped_in_threes(void **state)
 {
     (void)state;
     static const struct {
@@ -136,7 +136,7 @@ static void test_digits_go_in_threes(void **state)
     }
 }
 
-static void test_no_text_steers_the_terminal(void **state)
+static void test_control_characters_never_reach_the_terminal(void **state)
 {
     (void)state;
     static const struct {
@@ -166,7 +166,7 @@ static void test_no_text_steers_the_terminal(void **state)
     }
 }
 
-static void test_a_shell_reads_one_word(void **state)
+static void test_quoted_text_is_one_word_for_the_shell(void **state)
 {
     (void)state;
     static const struct {
@@ -231,12 +231,12 @@ static void test_lines_break_at_spaces_before_column_80(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_have_three_digits_and_fit),
+        cmocka_unit_test(test_numbers_have_three_digits_and_fit_their_column),
         cmocka_unit_test(test_sizes_have_units_and_fit),
         cmocka_unit_test(test_exact_sizes_and_times_take_the_largest_unit_that_is),
-        cmocka_unit_test(test_digits_go_in_threes),
-        cmocka_unit_test(test_no_text_steers_the_terminal),
-        cmocka_unit_test(test_a_shell_reads_one_word),
+        cmocka_unit_test(test_digits_are_grouped_in_threes),
+        cmocka_unit_test(test_control_characters_never_reach_the_terminal),
+        cmocka_unit_test(test_quoted_text_is_one_word_for_the_shell),
         cmocka_unit_test(test_lines_break_at_spaces_before_column_80),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

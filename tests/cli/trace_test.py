@@ -260,7 +260,7 @@ class TraceTest(ProgramTest):
             self.assertIn("\nrow: {bytes: 350, cells: 6} # a guess, as the trace has no sizes\n", file.read())
         self.assertEqual(self.good_json("run", "x.yaml", "--json", "--no-charts", "--quiet")["rows"], 1)
 
-    def test_what_cannot_be_meant_is_named(self):
+    def test_impossible_options_are_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")
         self.assertIn("this is a trace, not a scenario", self.bad(2, "run", "rows.csv"))

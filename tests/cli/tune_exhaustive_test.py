@@ -150,7 +150,7 @@ class ExhaustiveTest(ProgramTest):
                              costs[recommended])
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
-    def test_sensors_of_unlike_rows(self):
+    def test_sensors_with_rows_of_different_sizes(self):
         """Sizes differ here, so weighted takes part, and the distribution alone does not decide the limits.
         """
         recommended, costs = self.tune("tune-sensors.yaml")

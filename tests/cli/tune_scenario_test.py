@@ -218,7 +218,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(metrics["partitions.all.rows.max"], step["rows_max"])
         self.assertEqual(metrics["partitions.all.bytes.max"], step["bytes_max"])
 
-    def test_margin_that_the_exact_distribution_proves_is_not_run(self):
+    def test_margin_proved_by_the_exact_distribution_is_not_run(self):
         """Rows of one size: more rows make no partition of these kinds larger, as a run at ten times the rate
         shows."""
         rows = ["--set", "row.bytes=300", "--set", "arrivals.bursts=null"]
@@ -274,7 +274,7 @@ class TuneScenarioTest(ProgramTest):
                     charts.append(file.read())
             self.assertEqual(charts[0], charts[1])
 
-    def test_regions_say_which_kind_is_the_cheapest_where(self):
+    def test_regions_name_the_cheapest_kind(self):
         """The middle is the scenario; each flip within the plane is a border of it."""
         answer = self.answer()
         regions = answer["regions"]
@@ -348,7 +348,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertGreater(answer["lead"]["formula_s"], 1)
         self.assertIn("ead of probabilistic", answer["notes"])
 
-    def test_impossible_limits_name_the_nearest_and_a_cure_that_works(self):
+    def test_impossible_limits_name_the_nearest_and_a_working_remedy(self):
         base = ["tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.strategies=[time]", "--set",
                 "tune.seeds=3", "--set", "limits={partition_rows: 5}"]
         line = self.bad(1, *base)
@@ -361,18 +361,18 @@ class TuneScenarioTest(ProgramTest):
         self.good(*base, "--risk", risk)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
-    def test_risk_above_the_allowed_is_no_cure(self):
+    def test_remedy_has_no_higher_risk_than_allowed(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.seeds=2", "--set",
                         "limits={partition_bytes: 1B}")
         self.assertRegex(line, r"no setting stays within the limits: .* partitions exceed 1B; "
                                r"raise partition_bytes to \w+\Z")
 
-    def test_other_demands_bind_too(self):
+    def test_tiny_partitions_can_be_the_failed_demand(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set",
                         "tune={strategies: [time], seeds: 3, risk: 50%, tiny: 0%}", "--set", "limits.tiny_rows=100000")
         self.assertRegex(line, r"% of closed partitions are tiny; raise tune\.tiny to [\d.]+%")
 
-    def test_limit_of_less_than_a_row_binds(self):
+    def test_limit_of_less_than_a_row_is_enforced(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set",
                         "limits={partition_bytes: 20B}", "--set", "row.format=payload", "--set", "tune.seeds=2")
         self.assertRegex(line, r"9\d[\d.]* % of partitions exceed 20B; raise partition_bytes to \d+B\Z")
@@ -464,7 +464,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual((code, without_progress(err)), (0, f"tune: {done} runs were done\n"))
 
     @in_full
-    def test_changed_tune_uses_nothing_of_what_was_kept(self):
+    def test_changed_tune_ignores_stored_results(self):
         _, kept = self.interrupt(signal.SIGINT, 0)
         for arguments in [["--set", "row.bytes=100"], ["--seed", "8"], ["--risk", "3%"], ["--seeds", "2"]]:
             shutil.copy(os.path.join(self.folder, "bucketlab.db"), os.path.join(self.folder, "copy.db"))
@@ -483,7 +483,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual({**json.loads(out), "run": 1}, json.loads(whole))
         self.assertEqual(self.outcomes(), 0)
 
-    def test_interrupted_tune_says_when_it_cannot_keep_what_it_has(self):
+    def test_interrupted_tune_says_when_it_cannot_store_its_results(self):
         self.good("run", "small.yaml", "--no-charts")
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
         self.addCleanup(database.close)

@@ -64,7 +64,7 @@ class TuneTest(ProgramTest):
         self.assertIn("With 10 bits, the next cheaper probability, no threshold stays within the risk: the best "
                       "one, 20, has a risk of 3 %", answer["why"])
 
-    def test_what_is_uneven_is_called_so(self):
+    def test_uneven_sizes_are_reported(self):
         answer = self.tune("--rows", "1..100000", "--risk", "0.001")
         self.assertIn("(100 % of the mean, which is uneven)", answer["why"])
 
@@ -99,7 +99,7 @@ class TuneTest(ProgramTest):
             cheapest = [one for one in answer["candidates"] if one["counter_increments_per_1000_rows"] == least]
             self.assertEqual(answer["recommended"], min(cheapest, key=lambda one: one["p_below"] + one["p_above"]))
 
-    def test_tune_keeps_to_bits_and_increments(self):
+    def test_tune_respects_bits_and_increments(self):
         answer = self.tune(*GOAL, "--bits", "7..8")
         self.assertEqual({one["bits"] for one in answer["candidates"]}, {7, 8})
         self.assertEqual(answer["recommended"]["bits"], 8)
@@ -166,7 +166,7 @@ class TuneTest(ProgramTest):
         self.bad(2, "tune", *GOAL, "--json", "--out", "file")
         self.bad(2, "tune", *GOAL, "--json", "--format", "gif")
 
-    def test_impossible_limit_is_named_with_a_cure_that_works(self):
+    def test_impossible_limit_is_named_with_a_working_remedy(self):
         for limits in [["--bits", "10..12"], ["--max-increments", "0.1"], ["--bits", "10", "--max-increments", "0.99"],
                        ["--bits", "8..12", "--max-increments", "0.9"], ["--bits", "10", "--max-increments", "1.96"],
                        ["--probability", "any", "--max-increments", "1.8"]]:
@@ -182,14 +182,14 @@ class TuneTest(ProgramTest):
                 kept = [word for i in range(0, len(limits), 2) if limits[i] not in cure for word in limits[i:i + 2]]
                 self.good("tune", *GOAL, *kept, *cure)
 
-    def test_increments_that_no_chance_has_are_named(self):
+    def test_increments_that_no_chance_gives_are_named(self):
         text = self.bad(1, "tune", *GOAL, "--bits", "0..9", "--max-increments", "0.1")
         self.assertEqual(text, "bucketlab: no setting of up to 9 bits has as few as 0.1 increments per 1000 rows; "
                                "--max-increments 1.96 or --bits 14 is the nearest")
         self.bad(1, "tune", *GOAL, "--max-increments", "0.0000000001")
         self.bad(1, "tune", *GOAL, "--max-increments", "0.00000000000000000001", "--probability", "any")
 
-    def test_wrong_usage_is_refused_with_a_cure(self):
+    def test_wrong_usage_is_refused_with_a_remedy(self):
         for arguments, cure in [
                 (["--risk", "0.1"], "write --rows 12000..32000"), (["--rows", "1..2"], "write --risk 0.003"),
                 (["--rows", "9..3", "--risk", "0.1"], "write --rows 3..9"),

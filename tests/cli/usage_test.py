@@ -63,7 +63,7 @@ class UsageTest(ProgramTest):
         self.assertIn("'-x'", self.bad(2, "run", "-x"))
         self.assertIn("before the command", self.bad(2, "--json", "odds"))
 
-    def test_option_cut_too_short_names_what_it_may_be(self):
+    def test_ambiguous_option_names_the_candidates(self):
         self.assertEqual(self.bad(2, "run", "--se", "3"),
                          "bucketlab: '--se' may be '--seed' or '--set'; write it out")
 

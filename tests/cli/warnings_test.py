@@ -32,7 +32,7 @@ class WarningsTest(ProgramTest):
         super().setUp()
         self.write("x.yaml", LOGS)
 
-    def test_run_shows_them_first_and_keeps_the_figures(self):
+    def test_run_shows_warnings_first_and_keeps_the_figures(self):
         code, out, err = self.run_program("run", "x.yaml", "--no-charts")
         self.assertEqual((code, err.splitlines()), (0, LINES))
         self.assertIn(" rows were replaced by later ones with the same primary key ", out.replace("\n", " "))
@@ -42,7 +42,7 @@ class WarningsTest(ProgramTest):
         code, _, err = self.run_program("run", "x.yaml", "--no-charts", "--quiet")
         self.assertEqual((code, err), (0, ""))
 
-    def test_json_has_them_and_show_has_the_same(self):
+    def test_json_and_show_have_the_same_warnings(self):
         result = self.good_json("run", "x.yaml", "--no-charts", "--quiet", "--json")
         self.assertEqual([(one["risk"], one["certain"], one["strategy"], one["column"])
                           for one in result["warnings"]],
@@ -53,7 +53,7 @@ class WarningsTest(ProgramTest):
         path = self.folder + "/x.yaml"
         self.assertIn("\n".join(line.replace("x.yaml", path) for line in LINES), self.good("show", "last"))
 
-    def test_a_sound_scenario_has_none(self):
+    def test_a_sound_scenario_has_no_warnings(self):
         sets = ["--set", "table.partition_key=[hour, server]",
                 "--set", "table.columns={hour: bucket, server: key, id: id}", "--set", "table.clustering=[id]"]
         code, out, err = self.run_program("run", "x.yaml", "--no-charts", *sets)

@@ -149,7 +149,7 @@ class WatchTest(ProgramTest):
         print(f"{drifted} of {2 * SEEDS} looks at other seeds found drift")
         self.assertLessEqual(drifted, 3)
 
-    def test_looks_are_kept_and_counted(self):
+    def test_samples_are_stored_and_counted(self):
         self.predict()
         self.sizes("time")
         looks = [self.look("1", "t.csv", "--strategy", "time") for _ in range(3)]
@@ -204,7 +204,7 @@ class WatchTest(ProgramTest):
         self.assertEqual([json.loads(line)["look"] for line in out.splitlines()], [1, 2])
         self.assertIn("sstablepartitions of cat t.csv", self.good("show", "2"))
 
-    def test_a_look_that_fails_later_on_is_reported_and_counted(self):
+    def test_a_later_failed_sample_is_reported_and_counted(self):
         self.predict()
         self.sizes("time")
         self.write(
@@ -307,7 +307,7 @@ class WatchTest(ProgramTest):
             )
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
-    def test_what_cannot_be_watched_is_refused(self):
+    def test_unwatchable_input_is_refused(self):
         self.predict()
         self.sizes("time")
         bare = self.write("bare.csv", "key,size\na,1\n")

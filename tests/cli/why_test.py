@@ -31,7 +31,7 @@ class WhyTest(ProgramTest):
         self.write("cut.yaml", text)
         return self.good_json("why", "cut.yaml", "--json", "--quiet", *arguments)
 
-    def test_each_of_two_faults_is_blamed_for_what_it_did(self):
+    def test_each_of_two_faults_is_blamed_for_its_effect(self):
         found = self.why(SCENARIO + PARTITION + JUMP)
         self.assertEqual(found["faults"],
                          ["network_partition at 20s (line 12)", "clock_jump of agent 2 at 40s (line 13)"])
@@ -61,7 +61,7 @@ class WhyTest(ProgramTest):
                       "clock_jump of agent 2 at 40s (line 13): without it 0\n", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
-    def test_what_needs_two_faults_counts_for_both_and_is_said(self):
+    def test_effect_that_needs_two_faults_counts_for_both(self):
         down = "".join(f"  - node_down: {{node: {node}, at: 20s, lasts: 20s}}\n" for node in (0, 1))
         refused = self.why(SCENARIO + down)["strategies"][0]["refused"]
         self.assertGreater(refused["rows"], 0)
@@ -74,7 +74,7 @@ class WhyTest(ProgramTest):
         self.assertGreater(refused["rows"], 0)
         self.assertEqual((refused["faults"], refused["together"], refused["any"]), ([0, 0], 0, refused["rows"]))
 
-    def test_what_happens_without_any_fault_is_a_race(self):
+    def test_effect_without_a_fault_is_a_race(self):
         racing = SCENARIO.replace("three-state, lead: 3s", "single").replace("faults:\n", "")
         misrouted = self.why(racing)["strategies"][0]["misrouted"]
         self.assertGreater(misrouted["rows"], 10)
@@ -91,7 +91,7 @@ class WhyTest(ProgramTest):
         self.assertGreater(slow[1], 0)
         self.assertEqual(slow[2], 0)
 
-    def test_wrong_usage_is_one_line_with_a_cure(self):
+    def test_wrong_usage_is_one_line_with_a_remedy(self):
         self.write("small.yaml", SMALL)
         self.write("many.yaml", SCENARIO + PARTITION * 64)
         for word, arguments in [("'why' needs agents", ["small.yaml"]),

@@ -109,7 +109,7 @@ class WorkflowTest(ProgramTest):
                         "--no-store", "--quiet"], cwd=self.clone, check=True, stdout=subprocess.DEVNULL)
 
     @unittest.skipUnless(shutil.which("cmake"), "no cmake")
-    def test_gate_that_holds_is_green_and_its_report_is_kept(self):
+    def test_passed_check_is_green_and_keeps_its_report(self):
         for path in self.workflow["env"]["SCENARIOS"].split():
             self.assertTrue(os.path.isfile(os.path.join(self.clone, path)), path)
         self.make_baseline()
@@ -120,7 +120,7 @@ class WorkflowTest(ProgramTest):
         self.assertIn(": all pass\n", text)
         self.assertEqual(self.uploaded(), ["junit.xml", "runs.db"])
 
-    def test_gate_that_fails_is_red_and_its_charts_are_kept(self):
+    def test_failed_check_is_red_and_keeps_its_charts(self):
         self.make_baseline()
         path = os.path.join(self.clone, "scenarios", "small-trace.yaml")
         with open(path, encoding="utf-8") as file:
@@ -139,7 +139,7 @@ class WorkflowTest(ProgramTest):
         failed = [case.get("name") for case in suites.findall("testsuite/testcase[failure]")]
         self.assertEqual(failed, ["expect: count.partitions.closed < 0"])
 
-    def test_gate_without_its_baseline_is_red_and_says_what_to_do(self):
+    def test_check_without_a_baseline_is_red_and_says_what_to_do(self):
         ran, failed, text = self.run_steps(is_cached=True)
         self.assertEqual(failed, "Check", text)
         self.assertTrue(text.endswith("scenarios/baseline.db: no such baseline; make it by the same command with "

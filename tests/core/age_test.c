@@ -203,7 +203,7 @@ static void check_route(const struct bk_strategy *strategy, const struct bk_key_
         assert_true(bucket_at(strategy, &after, &beyond) == route.bucket + 1);
 }
 
-static void test_age_routes_hold_as_far_as_they_say(void **unused)
+static void test_age_routes_are_valid_for_as_long_as_they_state(void **unused)
 {
     (void)unused;
     struct draw draw = {3};
@@ -264,7 +264,7 @@ static void test_age_host_that_jumps_places_as_one_that_routes_each_row(void **u
     }
 }
 
-static void test_age_ends_of_the_time_line_are_sound(void **unused)
+static void test_age_works_at_both_ends_of_the_time_range(void **unused)
 {
     (void)unused;
     struct bk_strategy strategy;
@@ -348,9 +348,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_age_no_bucket_spans_a_line_and_none_below_is_empty),
         cmocka_unit_test(test_age_late_rows_go_to_the_newest_bucket),
-        cmocka_unit_test(test_age_routes_hold_as_far_as_they_say),
+        cmocka_unit_test(test_age_routes_are_valid_for_as_long_as_they_state),
         cmocka_unit_test(test_age_host_that_jumps_places_as_one_that_routes_each_row),
-        cmocka_unit_test(test_age_ends_of_the_time_line_are_sound),
+        cmocka_unit_test(test_age_works_at_both_ends_of_the_time_range),
         cmocka_unit_test(test_age_is_refused_where_it_has_no_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

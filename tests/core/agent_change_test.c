@@ -284,7 +284,7 @@ static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_ol
              "1224 A0 applied: ack 4, done ok\n");
 }
 
-static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void **state)
+static void test_three_state_dates_of_zero_or_beyond_the_range_are_invalid(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(test_three_state_reset_that_another_agent_made_is_not_repeated),
         cmocka_unit_test(test_three_state_count_of_before_the_reset_does_not_undo_it),
         cmocka_unit_test(test_three_state_row_of_before_the_date_routed_after_the_reset_is_old),
-        cmocka_unit_test(test_three_state_date_of_zero_or_past_all_times_is_none_of_them),
+        cmocka_unit_test(test_three_state_dates_of_zero_or_beyond_the_range_are_invalid),
         cmocka_unit_test(test_reset_that_fails_leaves_the_row_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

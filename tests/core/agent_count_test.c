@@ -92,7 +92,7 @@ static void test_single_rmw_at_threshold_rolls(void **state)
              "1050 A0 applied: ack 4, done ok\n");
 }
 
-static void test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again(void **state)
+static void test_single_lwt_at_threshold_rolls_from_the_cache_or_reads_again(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -280,7 +280,7 @@ static void test_add_of_unknown_outcome_is_repeated_only_if_configured(void **st
     }
 }
 
-static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void **state)
+static void test_conditional_count_of_unknown_outcome_reads_first_and_ends(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -326,7 +326,7 @@ static void test_row_of_a_closed_bucket_is_not_counted(void **state)
          "1004 A0 not applied, bucket=4 counter=2 last=1001 next=0: done ok fired\n");
 }
 
-static void test_conditional_count_that_loses_without_end_is_given_up(void **state)
+static void test_conditional_count_that_loses_too_often_is_given_up(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -357,7 +357,7 @@ static void test_conditional_count_that_loses_without_end_is_given_up(void **sta
 }
 
 /* An answer that was sent before a roll and comes after it does not bring the old bucket back. */
-static void test_answers_that_were_overtaken_do_not_lower_the_bucket(void **state)
+static void test_outdated_answers_do_not_lower_the_bucket(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -403,15 +403,15 @@ int main(void)
         cmocka_unit_test(test_conditional_count_applied_proves_the_state),
         cmocka_unit_test(test_write_row_fires_is_counted),
         cmocka_unit_test(test_single_rmw_at_threshold_rolls),
-        cmocka_unit_test(test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again),
+        cmocka_unit_test(test_single_lwt_at_threshold_rolls_from_the_cache_or_reads_again),
         cmocka_unit_test(test_single_column_at_threshold_moves_the_base),
         cmocka_unit_test(test_state_of_some_columns_is_filled_with_zeros),
         cmocka_unit_test(test_count_that_fails_leaves_the_row_stored),
         cmocka_unit_test(test_add_of_unknown_outcome_is_repeated_only_if_configured),
-        cmocka_unit_test(test_conditional_count_of_unknown_outcome_looks_first_and_ends),
+        cmocka_unit_test(test_conditional_count_of_unknown_outcome_reads_first_and_ends),
         cmocka_unit_test(test_row_of_a_closed_bucket_is_not_counted),
-        cmocka_unit_test(test_conditional_count_that_loses_without_end_is_given_up),
-        cmocka_unit_test(test_answers_that_were_overtaken_do_not_lower_the_bucket),
+        cmocka_unit_test(test_conditional_count_that_loses_too_often_is_given_up),
+        cmocka_unit_test(test_outdated_answers_do_not_lower_the_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 /* The first try may have stored the row in bucket 3, so the row stays there, although the agent knows bucket
  * 4 by then. */
-static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void **state)
+static void test_put_that_times_out_twice_stays_in_its_first_bucket(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -33,7 +33,7 @@ static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void 
          "1022 A0 applied: ack 3, done ok\n");
 }
 
-static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
+static void test_put_without_tries_left_is_refused_or_unknown(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -98,7 +98,7 @@ static void test_state_that_cannot_be_read_refuses_the_row(void **state)
 }
 
 /* A bucket below 0, the last bucket, a count that cannot be continued: no agent has stored these. */
-static void test_state_that_no_agent_can_have_stored_counts_as_missing(void **state)
+static void test_impossible_state_counts_as_missing(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -228,7 +228,7 @@ static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
              "1219 A0 refused: done unknown\n");
 }
 
-static void test_stateless_strategies_ask_for_no_state(void **state)
+static void test_stateless_strategies_read_no_state(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -275,7 +275,7 @@ static void test_stateless_strategies_ask_for_no_state(void **state)
     }
 }
 
-static void test_deadline_is_the_earliest_of_those_asleep(void **state)
+static void test_deadline_is_that_of_the_first_operation_to_wake(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -312,16 +312,16 @@ static void test_deadline_is_the_earliest_of_those_asleep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_put_times_out_twice_is_repeated_in_the_bucket_first_given),
-        cmocka_unit_test(test_put_tries_used_up_ends_refused_or_unknown),
+        cmocka_unit_test(test_put_that_times_out_twice_stays_in_its_first_bucket),
+        cmocka_unit_test(test_put_without_tries_left_is_refused_or_unknown),
         cmocka_unit_test(test_state_that_cannot_be_read_refuses_the_row),
-        cmocka_unit_test(test_state_that_no_agent_can_have_stored_counts_as_missing),
+        cmocka_unit_test(test_impossible_state_counts_as_missing),
         cmocka_unit_test(test_last_bucket_counts_and_does_not_roll),
         cmocka_unit_test(test_last_bucket_of_guarded_does_not_roll),
         cmocka_unit_test(test_clock_set_forward_during_a_try_makes_no_long_wait),
         cmocka_unit_test(test_read_walks_down_from_the_bucket_of_the_state),
-        cmocka_unit_test(test_stateless_strategies_ask_for_no_state),
-        cmocka_unit_test(test_deadline_is_the_earliest_of_those_asleep),
+        cmocka_unit_test(test_stateless_strategies_read_no_state),
+        cmocka_unit_test(test_deadline_is_that_of_the_first_operation_to_wake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

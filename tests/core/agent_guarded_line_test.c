@@ -16,7 +16,7 @@ static struct actor aged(struct trace *trace)
 }
 
 /* The first grant and a longer one end at the line of their row, whatever the clock shows by then. */
-static void test_line_cuts_every_grant(void **state)
+static void test_every_grant_ends_at_the_line(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -221,7 +221,7 @@ static void test_lines_are_those_of_the_settings_of_their_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line_cuts_every_grant),
+        cmocka_unit_test(test_every_grant_ends_at_the_line),
         cmocka_unit_test(test_row_beyond_the_line_rolls_before_it_is_put),
         cmocka_unit_test(test_row_beyond_several_lines_rolls_once),
         cmocka_unit_test(test_full_bucket_before_its_line_is_left_to_the_row_beyond),

@@ -97,7 +97,7 @@ static void test_roll_that_finds_a_longer_grant_takes_that(void **state)
 }
 
 /* After an unknown outcome the state shows what happened. */
-static void test_roll_of_unknown_outcome_looks_and_continues_from_there(void **state)
+static void test_roll_of_unknown_outcome_reads_the_state_and_continues(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -202,7 +202,7 @@ static void test_count_that_fails_leaves_the_row_stored_and_the_grant_known(void
              "541 A0 applied: ack 5, done ok\n");
 }
 
-static void test_roll_that_loses_without_end_is_given_up(void **state)
+static void test_roll_that_loses_too_often_is_given_up(void **state)
 {
     (void)state;
     struct trace trace = {.is_guarded = true};
@@ -283,10 +283,10 @@ int main(void)
         cmocka_unit_test(test_full_bucket_is_rolled_where_its_grant_ends),
         cmocka_unit_test(test_roll_after_the_grant_has_run_out_grants_from_now),
         cmocka_unit_test(test_roll_that_finds_a_longer_grant_takes_that),
-        cmocka_unit_test(test_roll_of_unknown_outcome_looks_and_continues_from_there),
+        cmocka_unit_test(test_roll_of_unknown_outcome_reads_the_state_and_continues),
         cmocka_unit_test(test_tries_of_a_roll_are_bounded_and_the_row_stays),
         cmocka_unit_test(test_count_that_fails_leaves_the_row_stored_and_the_grant_known),
-        cmocka_unit_test(test_roll_that_loses_without_end_is_given_up),
+        cmocka_unit_test(test_roll_that_loses_too_often_is_given_up),
         cmocka_unit_test(test_roll_continues_when_the_copy_is_no_longer_in_the_cache),
         cmocka_unit_test(test_roll_at_the_end_of_time_is_left),
     };

@@ -66,7 +66,7 @@ static void test_grant_that_another_agent_got_is_used(void **state)
 }
 
 /* An operation that lost a race asks again; what it learned is enough for a row that waited. */
-static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
+static void test_lost_race_serves_the_waiting_rows(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -188,7 +188,7 @@ static void test_row_of_the_future_is_refused_before_anything_is_requested(void 
              "9223372036854775807 A0 applied: ack 0, done ok\n");
 }
 
-static void test_extension_of_unknown_outcome_looks_and_continues_from_there(void **state)
+static void test_extension_of_unknown_outcome_reads_the_state_and_continues(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -216,7 +216,7 @@ static void test_extension_of_unknown_outcome_looks_and_continues_from_there(voi
              "712 A0 applied: ack 5, done ok\n");
 }
 
-static void test_first_grant_of_unknown_outcome_looks_first(void **state)
+static void test_first_grant_of_unknown_outcome_reads_the_state_first(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -305,7 +305,7 @@ static void test_grant_that_is_contended_for_is_longer(void **state)
              "3070 A0 applied: ack 5, done ok\n");
 }
 
-static void test_race_that_is_lost_without_end_is_given_up(void **state)
+static void test_race_lost_too_often_is_given_up(void **state)
 {
     (void)state;
     struct trace trace = {.is_guarded = true};
@@ -337,7 +337,7 @@ static void test_older_answer_does_not_replace_a_newer_copy(void **state)
              "291 A0 applied: ack 1, done ok\n");
 }
 
-static void test_state_that_no_agent_can_have_stored_counts_as_refused(void **state)
+static void test_impossible_state_counts_as_refused(void **state)
 {
     (void)state;
     static const int64_t impossible[][4] = {
@@ -374,7 +374,7 @@ static void test_state_that_no_agent_can_have_stored_counts_as_refused(void **st
 
 /* Columns are missing, or the row that a condition named is gone, or a row exists where the condition
  * required none. */
-static void test_answers_that_make_no_sense_count_as_refused(void **state)
+static void test_impossible_answers_count_as_refused(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -444,18 +444,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_row_of_a_key_requests_its_first_grant),
         cmocka_unit_test(test_grant_that_another_agent_got_is_used),
-        cmocka_unit_test(test_race_that_is_lost_serves_the_rows_that_waited),
+        cmocka_unit_test(test_lost_race_serves_the_waiting_rows),
         cmocka_unit_test(test_row_older_than_the_state_shows_is_looked_up),
         cmocka_unit_test(test_start_that_is_missing_is_requested_again_and_then_refused),
         cmocka_unit_test(test_row_of_the_future_is_refused_before_anything_is_requested),
-        cmocka_unit_test(test_extension_of_unknown_outcome_looks_and_continues_from_there),
-        cmocka_unit_test(test_first_grant_of_unknown_outcome_looks_first),
+        cmocka_unit_test(test_extension_of_unknown_outcome_reads_the_state_and_continues),
+        cmocka_unit_test(test_first_grant_of_unknown_outcome_reads_the_state_first),
         cmocka_unit_test(test_tries_are_bounded_and_the_row_is_refused),
         cmocka_unit_test(test_grant_that_is_contended_for_is_longer),
-        cmocka_unit_test(test_race_that_is_lost_without_end_is_given_up),
+        cmocka_unit_test(test_race_lost_too_often_is_given_up),
         cmocka_unit_test(test_older_answer_does_not_replace_a_newer_copy),
-        cmocka_unit_test(test_state_that_no_agent_can_have_stored_counts_as_refused),
-        cmocka_unit_test(test_answers_that_make_no_sense_count_as_refused),
+        cmocka_unit_test(test_impossible_state_counts_as_refused),
+        cmocka_unit_test(test_impossible_answers_count_as_refused),
         cmocka_unit_test(test_view_shows_what_the_copy_covers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

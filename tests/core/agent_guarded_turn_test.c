@@ -6,7 +6,7 @@
 #include "agent_guarded_trace.h"
 
 /* One operation asks; the others wait and resume with what it has learned. Another key is not affected. */
-static void test_operations_on_one_key_ask_one_at_a_time(void **state)
+static void test_operations_on_one_key_make_one_request_at_a_time(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -35,7 +35,7 @@ static void test_operations_on_one_key_ask_one_at_a_time(void **state)
 
 /* The first operation's grant is too short for the second, which then asks; the third is served by the second
  * one's grant. */
-static void test_operation_that_is_not_served_asks_next(void **state)
+static void test_unserved_operation_makes_the_next_request(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -60,7 +60,7 @@ static void test_operation_that_is_not_served_asks_next(void **state)
 }
 
 /* An operation fails: the next one takes over with tries of its own. */
-static void test_operation_that_fails_hands_over(void **state)
+static void test_failed_operation_passes_its_turn_on(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -85,7 +85,7 @@ static void test_operation_that_fails_hands_over(void **state)
 }
 
 /* The operation sleeps before its next try, longer each time, and still keeps its turn. */
-static void test_operation_that_waits_for_its_next_try_keeps_its_turn(void **state)
+static void test_operation_in_its_back_off_keeps_its_turn(void **state)
 {
     (void)state;
     struct trace trace = {.is_guarded = true};
@@ -231,10 +231,10 @@ static void test_reader_that_waited_reads_the_state_itself_unless_the_grant_is_l
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations_on_one_key_ask_one_at_a_time),
-        cmocka_unit_test(test_operation_that_is_not_served_asks_next),
-        cmocka_unit_test(test_operation_that_fails_hands_over),
-        cmocka_unit_test(test_operation_that_waits_for_its_next_try_keeps_its_turn),
+        cmocka_unit_test(test_operations_on_one_key_make_one_request_at_a_time),
+        cmocka_unit_test(test_unserved_operation_makes_the_next_request),
+        cmocka_unit_test(test_failed_operation_passes_its_turn_on),
+        cmocka_unit_test(test_operation_in_its_back_off_keeps_its_turn),
         cmocka_unit_test(test_roll_serves_all_that_wait_for_it),
         cmocka_unit_test(test_reader_uses_its_copy_while_no_later_row_can_be_there),
         cmocka_unit_test(test_reader_without_a_fresh_copy_reads_the_state),

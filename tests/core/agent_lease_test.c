@@ -84,7 +84,7 @@ static bool has_view(const struct actor *actor, int64_t now_ns, int64_t bucket)
     return is_known ? seen == bucket && !is_changing : bucket == -1 && is_changing;
 }
 
-static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
+static void test_readers_see_a_lease_by_its_next_number(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -105,7 +105,7 @@ static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
 }
 
 /* The operation sleeps between its tries, and is still the one that asks. */
-static void test_lease_refused_leaves_the_question_to_the_next(void **state)
+static void test_refused_lease_request_passes_to_the_next_operation(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -188,7 +188,7 @@ static void test_lease_of_all_numbers_is_taken_once(void **state)
 }
 
 /* The numbers belong to the agent nevertheless: it knows them from its own request. */
-static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait(void **state)
+static void test_lease_of_an_evicted_key_serves_the_waiting_rows(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -212,7 +212,7 @@ static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_w
 }
 
 /* The copy that the next operation would begin with is gone, so it reads the state. */
-static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again(void **state)
+static void test_refused_lease_of_an_evicted_key_is_requested_again(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -237,7 +237,7 @@ static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again
              "1050 A1 applied: ack 2, done ok\n");
 }
 
-static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **state)
+static void test_lease_of_an_evicted_key_is_lost(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -263,7 +263,7 @@ static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **st
 }
 
 /* Neither an expired copy nor a state that a reader then learns takes numbers away. */
-static void test_lease_outlives_the_copy_of_the_state(void **state)
+static void test_lease_outlives_the_cached_state(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -288,7 +288,7 @@ static void test_lease_outlives_the_copy_of_the_state(void **state)
              "2040 A0 applied: ack 0, done ok\n");
 }
 
-static void test_source_settings_that_cannot_be_are_refused(void **state)
+static void test_impossible_source_settings_are_refused(void **state)
 {
     (void)state;
     struct bk_agent_config config = source_config((enum bk_source)(BK_SOURCE_MEMORY + 1));
@@ -424,17 +424,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lease_is_handed_out_before_the_next_is_taken),
         cmocka_unit_test(test_lease_serves_the_rows_that_waited_for_it),
-        cmocka_unit_test(test_lease_is_seen_by_the_next_number_that_is_left),
-        cmocka_unit_test(test_lease_refused_leaves_the_question_to_the_next),
+        cmocka_unit_test(test_readers_see_a_lease_by_its_next_number),
+        cmocka_unit_test(test_refused_lease_request_passes_to_the_next_operation),
         cmocka_unit_test(test_lease_without_numbers_left_refuses_all_that_wait),
         cmocka_unit_test(test_lease_of_all_numbers_is_taken_once),
-        cmocka_unit_test(test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait),
-        cmocka_unit_test(test_lease_refused_while_other_keys_took_the_cache_is_read_for_again),
-        cmocka_unit_test(test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost),
-        cmocka_unit_test(test_lease_outlives_the_copy_of_the_state),
+        cmocka_unit_test(test_lease_of_an_evicted_key_serves_the_waiting_rows),
+        cmocka_unit_test(test_refused_lease_of_an_evicted_key_is_requested_again),
+        cmocka_unit_test(test_lease_of_an_evicted_key_is_lost),
+        cmocka_unit_test(test_lease_outlives_the_cached_state),
         cmocka_unit_test(test_lwt_fills_buckets_by_the_time_of_the_row_that_asks),
         cmocka_unit_test(test_lease_fills_buckets_by_the_row_that_took_it),
-        cmocka_unit_test(test_source_settings_that_cannot_be_are_refused),
+        cmocka_unit_test(test_impossible_source_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void test_memory_that_starts_on_rows_of_others_counts_the_next_bucket(voi
              "1040 A0 applied: ack 6, done ok\n");
 }
 
-static void test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays(void **state)
+static void test_memory_outlives_the_cached_state_of_the_same_bucket(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -173,7 +173,7 @@ static void test_memory_counts_again_when_a_reader_learned_another_bucket(void *
              "2140 A0 applied: ack 9, done ok\n");
 }
 
-static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **state)
+static void test_memory_rows_wait_for_the_operation_that_counts(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -211,7 +211,7 @@ static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **stat
 }
 
 /* The reader learns the state that the rows wait for, while the operation that asks has no answer. */
-static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **state)
+static void test_memory_serves_waiting_rows_after_a_read(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -271,7 +271,7 @@ static void test_memory_without_a_cache_requests_one_row_after_the_other(void **
              "1072 A2 applied: ack 1, done ok\n");
 }
 
-static void test_memory_question_refused_is_left_to_the_next(void **state)
+static void test_refused_memory_request_passes_to_the_next_operation(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -314,7 +314,7 @@ static void test_memory_question_refused_is_left_to_the_next(void **state)
 
 /* A state that another operation requested may have expired: the operation reads the state again and uses the
  * local count. */
-static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void **state)
+static void test_memory_count_longer_than_the_cache_ttl_is_repeated(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -338,7 +338,7 @@ static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void 
 }
 
 /* Rows are counted, or a bucket is raised, for a key that has meanwhile been evicted. */
-static void test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again(void **state)
+static void test_memory_of_an_evicted_key_is_counted_again(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -372,7 +372,7 @@ static void test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again
              "1095 A0 applied: ack 6, done ok\n");
 }
 
-static void test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row(void **state)
+static void test_memory_of_a_repeatedly_evicted_key_refuses_the_row(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -410,7 +410,7 @@ static void test_memory_last_bucket_full_refuses_rows(void **state)
 }
 
 /* The host reports every bucket as full. */
-static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **state)
+static void test_memory_with_only_full_buckets_refuses_the_row(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -469,17 +469,17 @@ int main(void)
         cmocka_unit_test(test_memory_counts_a_new_key_once_and_then_its_own_rows),
         cmocka_unit_test(test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too),
         cmocka_unit_test(test_memory_that_starts_on_rows_of_others_counts_the_next_bucket),
-        cmocka_unit_test(test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays),
+        cmocka_unit_test(test_memory_outlives_the_cached_state_of_the_same_bucket),
         cmocka_unit_test(test_memory_counts_again_when_a_reader_learned_another_bucket),
-        cmocka_unit_test(test_memory_lets_the_others_wait_for_the_one_that_counts),
-        cmocka_unit_test(test_memory_serves_those_that_wait_when_a_reader_has_read),
+        cmocka_unit_test(test_memory_rows_wait_for_the_operation_that_counts),
+        cmocka_unit_test(test_memory_serves_waiting_rows_after_a_read),
         cmocka_unit_test(test_memory_without_a_cache_requests_one_row_after_the_other),
-        cmocka_unit_test(test_memory_question_refused_is_left_to_the_next),
-        cmocka_unit_test(test_memory_counted_for_longer_than_the_copy_lives_reads_again),
-        cmocka_unit_test(test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again),
-        cmocka_unit_test(test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row),
+        cmocka_unit_test(test_refused_memory_request_passes_to_the_next_operation),
+        cmocka_unit_test(test_memory_count_longer_than_the_cache_ttl_is_repeated),
+        cmocka_unit_test(test_memory_of_an_evicted_key_is_counted_again),
+        cmocka_unit_test(test_memory_of_a_repeatedly_evicted_key_refuses_the_row),
         cmocka_unit_test(test_memory_last_bucket_full_refuses_rows),
-        cmocka_unit_test(test_memory_that_finds_every_bucket_full_refuses_the_row),
+        cmocka_unit_test(test_memory_with_only_full_buckets_refuses_the_row),
         cmocka_unit_test(test_memory_moved_during_a_request_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * is asserted as text (agent_trace.h). */
 #include "agent_trace.h"
 
-static void test_locked_roll_takes_the_lock_looks_rolls_and_releases(void **state)
+static void test_locked_roll_locks_reads_rolls_and_releases(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -109,7 +109,7 @@ static void test_locked_by_another_that_has_rolled_is_released_untouched(void **
 }
 
 /* The holder is dead: its lock is still valid at first and expires during the wait. Another lock vanishes. */
-static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void **state)
+static void test_lock_of_a_dead_holder_is_taken_over_once_expired(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -234,7 +234,7 @@ static void test_lock_is_requested_by_one_operation_of_a_key(void **state)
 }
 
 /* What was read and decided under a lock is not written after the lock has expired. */
-static void test_lock_that_has_run_out_rolls_nothing(void **state)
+static void test_expired_lock_rolls_nothing(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -464,14 +464,14 @@ static void test_locked_read_that_fails_releases_the_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_locked_roll_takes_the_lock_looks_rolls_and_releases),
+        cmocka_unit_test(test_locked_roll_locks_reads_rolls_and_releases),
         cmocka_unit_test(test_locked_column_rolls_under_the_lock_only),
         cmocka_unit_test(test_locked_by_another_is_waited_for),
         cmocka_unit_test(test_locked_by_another_that_has_rolled_is_released_untouched),
-        cmocka_unit_test(test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out),
+        cmocka_unit_test(test_lock_of_a_dead_holder_is_taken_over_once_expired),
         cmocka_unit_test(test_lock_of_unknown_outcome_is_found_to_be_held),
         cmocka_unit_test(test_lock_is_requested_by_one_operation_of_a_key),
-        cmocka_unit_test(test_lock_that_has_run_out_rolls_nothing),
+        cmocka_unit_test(test_expired_lock_rolls_nothing),
         cmocka_unit_test(test_lock_over_the_last_bucket_is_released),
         cmocka_unit_test(test_lock_held_too_long_or_lost_too_often_is_given_up),
         cmocka_unit_test(test_lock_back_off_is_about_its_mean_and_differs),

@@ -32,7 +32,7 @@ static void test_counter_numbers_a_row_by_the_total_after_its_own_increment(void
 }
 
 /* Impossible totals: 0 after an increment, a negative total, and a total that no number can follow. */
-static void test_counter_shows_a_total_that_cannot_be_and_the_row_has_a_place(void **state)
+static void test_impossible_counter_total_still_gives_the_row_a_bucket(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -222,7 +222,7 @@ static void test_lwt_lost_condition_takes_the_number_that_is_next_now(void **sta
              "1050 A0 applied: ack 0, done ok\n");
 }
 
-static void test_lwt_that_loses_without_end_refuses_the_row(void **state)
+static void test_lwt_that_loses_too_often_refuses_the_row(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -237,7 +237,7 @@ static void test_lwt_that_loses_without_end_refuses_the_row(void **state)
 }
 
 /* The number may be taken, now or later, so the agent takes another one. */
-static void test_lwt_of_unknown_outcome_looks_before_it_takes_another(void **state)
+static void test_lwt_of_unknown_outcome_reads_before_the_next_update(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -292,7 +292,7 @@ static void test_lwt_refused_is_repeated_as_it_was(void **state)
              "1050 A0 applied: ack 0, done ok\n");
 }
 
-static void test_lwt_state_that_nobody_can_have_stored_refuses_the_row(void **state)
+static void test_lwt_impossible_state_refuses_the_row(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -369,7 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter_numbers_a_row_by_the_total_after_its_own_increment),
-        cmocka_unit_test(test_counter_shows_a_total_that_cannot_be_and_the_row_has_a_place),
+        cmocka_unit_test(test_impossible_counter_total_still_gives_the_row_a_bucket),
         cmocka_unit_test(test_counter_increment_of_unknown_outcome_is_not_changed),
         cmocka_unit_test(test_counter_increment_of_unknown_outcome_is_repeated_when_it_may),
         cmocka_unit_test(test_counter_increment_refused_to_the_last_refuses_the_row),
@@ -377,10 +377,10 @@ int main(void)
         cmocka_unit_test(test_counter_total_shows_a_reader_the_newest_bucket),
         cmocka_unit_test(test_lwt_takes_one_number_for_each_row),
         cmocka_unit_test(test_lwt_lost_condition_takes_the_number_that_is_next_now),
-        cmocka_unit_test(test_lwt_that_loses_without_end_refuses_the_row),
-        cmocka_unit_test(test_lwt_of_unknown_outcome_looks_before_it_takes_another),
+        cmocka_unit_test(test_lwt_that_loses_too_often_refuses_the_row),
+        cmocka_unit_test(test_lwt_of_unknown_outcome_reads_before_the_next_update),
         cmocka_unit_test(test_lwt_refused_is_repeated_as_it_was),
-        cmocka_unit_test(test_lwt_state_that_nobody_can_have_stored_refuses_the_row),
+        cmocka_unit_test(test_lwt_impossible_state_refuses_the_row),
         cmocka_unit_test(test_lwt_takes_no_number_from_a_count_that_a_reader_left),
         cmocka_unit_test(test_lwt_gives_the_last_number_there_is_and_no_more),
     };

@@ -155,7 +155,7 @@ static void test_incremental_count_that_fails_is_given_up(void **state)
              "1060 A0 applied: ack 0, done ok\n");
 }
 
-static void test_incremental_half_a_place_is_none(void **state)
+static void test_incremental_incomplete_place_is_ignored(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -178,7 +178,7 @@ static void test_incremental_half_a_place_is_none(void **state)
              "1035 A0 applied: done ok\n");
 }
 
-static void test_incremental_no_newer_row_changes_nothing(void **state)
+static void test_incremental_count_without_a_newer_row_changes_nothing(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -200,7 +200,7 @@ static void test_incremental_no_newer_row_changes_nothing(void **state)
              "1050 A0 found 0: done ok\n");
 }
 
-static void test_incremental_sums_no_further_than_numbers_go(void **state)
+static void test_incremental_sum_stops_at_the_largest_number(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -230,7 +230,7 @@ static void test_incremental_sums_no_further_than_numbers_go(void **state)
              "1051 A0 applied: done ok\n");
 }
 
-static void test_incremental_sum_below_0_is_none(void **state)
+static void test_incremental_negative_sum_is_ignored(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -287,7 +287,7 @@ static void test_row_of_an_older_bucket_is_no_row_to_count_after(void **state)
 }
 
 /* The agent does not remember its last count. */
-static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(void **state)
+static void test_row_of_an_evicted_key_is_counted_later(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
@@ -343,12 +343,12 @@ int main(void)
         cmocka_unit_test(test_incremental_sum_of_unknown_outcome_is_forgotten),
         cmocka_unit_test(test_incremental_sum_refused_is_tried_again_and_then_forgotten),
         cmocka_unit_test(test_incremental_count_that_fails_is_given_up),
-        cmocka_unit_test(test_incremental_half_a_place_is_none),
-        cmocka_unit_test(test_incremental_no_newer_row_changes_nothing),
-        cmocka_unit_test(test_incremental_sums_no_further_than_numbers_go),
-        cmocka_unit_test(test_incremental_sum_below_0_is_none),
+        cmocka_unit_test(test_incremental_incomplete_place_is_ignored),
+        cmocka_unit_test(test_incremental_count_without_a_newer_row_changes_nothing),
+        cmocka_unit_test(test_incremental_sum_stops_at_the_largest_number),
+        cmocka_unit_test(test_incremental_negative_sum_is_ignored),
         cmocka_unit_test(test_row_of_an_older_bucket_is_no_row_to_count_after),
-        cmocka_unit_test(test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after),
+        cmocka_unit_test(test_row_of_an_evicted_key_is_counted_later),
         cmocka_unit_test(test_count_without_a_cache_uses_what_routed_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void test_config_out_of_range_is_refused(void **state)
     assert_true(bk_agent_size(NULL) == 0);
 }
 
-static void test_config_at_its_edges_is_taken(void **state)
+static void test_config_at_its_limits_is_accepted(void **state)
 {
     (void)state;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_COLUMN);
@@ -121,7 +121,7 @@ static void test_prefetching_a_key_changes_nothing(void **state)
     free(agent);
 }
 
-static void test_memory_too_small_or_askew_is_refused(void **state)
+static void test_memory_too_small_or_misaligned_is_refused(void **state)
 {
     (void)state;
     const struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
@@ -336,7 +336,7 @@ static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
     }
 }
 
-static void test_copies_of_an_agent_do_the_same(void **state)
+static void test_copies_of_an_agent_behave_equally(void **state)
 {
     (void)state;
     for (int form = 0; form < 9 + BK_SOURCE_MEMORY; form++) {
@@ -376,14 +376,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_config_out_of_range_is_refused),
-        cmocka_unit_test(test_config_at_its_edges_is_taken),
+        cmocka_unit_test(test_config_at_its_limits_is_accepted),
         cmocka_unit_test(test_prefetching_a_key_changes_nothing),
-        cmocka_unit_test(test_memory_too_small_or_askew_is_refused),
+        cmocka_unit_test(test_memory_too_small_or_misaligned_is_refused),
         cmocka_unit_test(test_misuse_leaves_the_agent_as_it_was),
         cmocka_unit_test(test_read_that_walks_too_long_is_refused),
         cmocka_unit_test(test_cache_entry_lives_its_time_and_not_before_it),
         cmocka_unit_test(test_cache_full_drops_the_oldest_and_what_cannot_be_found),
-        cmocka_unit_test(test_copies_of_an_agent_do_the_same),
+        cmocka_unit_test(test_copies_of_an_agent_behave_equally),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

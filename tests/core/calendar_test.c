@@ -85,7 +85,7 @@ static void test_window_ends_of_the_time_line_are_cut(void **state)
 }
 
 /* The rule without a division: the window that a walk from the epoch reaches. */
-static void test_window_near_the_epoch_is_met_by_walking(void **state)
+static void test_window_near_the_epoch_equals_counting_windows(void **state)
 {
     (void)state;
     struct draw draw = {2};
@@ -228,7 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_anywhere_is_that_of_floor_division),
         cmocka_unit_test(test_window_ends_of_the_time_line_are_cut),
-        cmocka_unit_test(test_window_near_the_epoch_is_met_by_walking),
+        cmocka_unit_test(test_window_near_the_epoch_equals_counting_windows),
         cmocka_unit_test(test_calendar_hours_days_weeks_are_utc),
         cmocka_unit_test(test_calendar_every_month_of_the_time_line_is_counted_out),
         cmocka_unit_test(test_calendar_leap_days_end_february),

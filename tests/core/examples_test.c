@@ -272,7 +272,7 @@ static unsigned found_lines(const char *example, const char *text)
     return found;
 }
 
-static void test_headers_show_what_is_compiled_here(void **unused)
+static void test_headers_show_the_examples_compiled_here(void **unused)
 {
     static char here[TEXT_SIZE], header[TEXT_SIZE];
     static const char *const names[] = {"hash.h", "status.h",  "strategy.h", "setting.h", "route.h",
@@ -305,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples_do_what_they_say),
         cmocka_unit_test(test_defaults_are_good_for_every_strategy),
-        cmocka_unit_test(test_headers_show_what_is_compiled_here),
+        cmocka_unit_test(test_headers_show_the_examples_compiled_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

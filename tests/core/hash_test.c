@@ -214,7 +214,7 @@ static void test_murmur3_of_u64_equals_that_of_its_bytes(void **state)
     }
 }
 
-static void test_many_at_once_equal_one_by_one(void **state)
+static void test_batch_conversion_equals_single_ones(void **state)
 {
     (void)state;
     static const uint32_t some[] = {0, 1, 2, 7, 256, 65536, INT32_MAX, UINT32_C(0x80000000), UINT32_MAX};
@@ -450,7 +450,7 @@ int main(void)
         cmocka_unit_test(test_murmur3_components_match_known_answers),
         cmocka_unit_test(test_murmur3_of_u64_equals_that_of_its_bytes),
         cmocka_unit_test(test_murmur3_misaligned_input_hashes_alike),
-        cmocka_unit_test(test_many_at_once_equal_one_by_one),
+        cmocka_unit_test(test_batch_conversion_equals_single_ones),
         cmocka_unit_test(test_many_at_once_keep_the_overflow),
         cmocka_unit_test(test_many_at_once_near_whole_quotients_equal_one_by_one),
         cmocka_unit_test(test_consistent_hash_known_inputs_match_guava),

@@ -255,7 +255,7 @@ static void test_contenders_delete_their_columns_and_wait(void **state)
 
 /* If the client's own column is missing from the lock row, the client does not hold the lock, even if the row
  * has no other column. */
-static void test_a_lost_column_is_no_lock(void **state)
+static void test_lost_column_does_not_hold_the_lock(void **state)
 {
     (void)state;
     struct trace *trace = begin(&plain);
@@ -279,7 +279,7 @@ static void test_a_lost_column_is_no_lock(void **state)
                "1017 refused -> until 1027\n");
 }
 
-static void test_more_stale_columns_than_fit_are_left(void **state)
+static void test_excess_stale_columns_are_kept(void **state)
 {
     (void)state;
     struct trace *trace = begin(&plain);
@@ -300,7 +300,7 @@ static void test_more_stale_columns_than_fit_are_left(void **state)
 }
 
 /* A write of the column with an unknown outcome is repeated unchanged; then the attempt is given up. */
-static void test_what_stays_unknown_ends_the_attempt(void **state)
+static void test_unknown_outcome_ends_the_attempt(void **state)
 {
     (void)state;
     struct trace *trace = begin(&plain);
@@ -425,7 +425,7 @@ static void test_nothing_is_in_time_after_the_lease(void **state)
 }
 
 /* The end is the column's timestamp, so it increases even when the clock has gone back. */
-static void test_ends_grow_whatever_the_clock_does(void **state)
+static void test_lock_ends_increase_even_if_the_clock_goes_back(void **state)
 {
     (void)state;
     struct trace *trace = begin(&plain);
@@ -715,7 +715,7 @@ static void test_a_batch_is_leased_by_conditional_updates(void **state)
 
 /* The conditional store is the fence: its outcome says whether it came first, whatever happened to the lock
  * and however late it is. */
-static void test_conditional_stores_fence(void **state)
+static void test_conditional_stores_exclude_old_clients(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
@@ -873,7 +873,7 @@ static void test_a_take_after_a_denied_lock_begins_anew(void **state)
                "1002 take 0 -> lock if 0 0 then 7 1102\n");
 }
 
-static void test_configs_that_cannot_be_are_refused(void **state)
+static void test_impossible_configs_are_refused(void **state)
 {
     (void)state;
 #define REFUSED(member, value, status)                                                                       \
@@ -918,12 +918,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_batch_is_leased_under_a_lock_of_columns),
         cmocka_unit_test(test_contenders_delete_their_columns_and_wait),
-        cmocka_unit_test(test_a_lost_column_is_no_lock),
-        cmocka_unit_test(test_more_stale_columns_than_fit_are_left),
-        cmocka_unit_test(test_what_stays_unknown_ends_the_attempt),
+        cmocka_unit_test(test_lost_column_does_not_hold_the_lock),
+        cmocka_unit_test(test_excess_stale_columns_are_kept),
+        cmocka_unit_test(test_unknown_outcome_ends_the_attempt),
         cmocka_unit_test(test_a_store_of_unknown_outcome_hands_out_nothing),
         cmocka_unit_test(test_nothing_is_in_time_after_the_lease),
-        cmocka_unit_test(test_ends_grow_whatever_the_clock_does),
+        cmocka_unit_test(test_lock_ends_increase_even_if_the_clock_goes_back),
         cmocka_unit_test(test_stripes_hand_out_every_nth),
         cmocka_unit_test(test_stripes_at_random_come_about_equally_often),
         cmocka_unit_test(test_identifiers_end_below_two_to_the_63rd),
@@ -932,13 +932,13 @@ int main(void)
         cmocka_unit_test(test_back_off_does_not_overflow),
         cmocka_unit_test(test_back_off_random_is_drawn_once_a_lease_and_multiplied),
         cmocka_unit_test(test_a_batch_is_leased_by_conditional_updates),
-        cmocka_unit_test(test_conditional_stores_fence),
+        cmocka_unit_test(test_conditional_stores_exclude_old_clients),
         cmocka_unit_test(test_a_lock_of_unknown_outcome_is_requested_again),
         cmocka_unit_test(test_a_free_lock_that_others_take_first_stays_theirs),
         cmocka_unit_test(test_misuse_changes_nothing),
         cmocka_unit_test(test_a_take_after_a_failure_begins_anew),
         cmocka_unit_test(test_a_take_after_a_denied_lock_begins_anew),
-        cmocka_unit_test(test_configs_that_cannot_be_are_refused),
+        cmocka_unit_test(test_impossible_configs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,7 +302,7 @@ static void test_misuse_of_read(void **unused)
     CHECK(table);
 }
 
-static void test_misuse_of_a_reader_and_of_what_is_empty(void **unused)
+static void test_misuse_of_a_reader_and_of_empty_windows(void **unused)
 {
     (void)unused;
     struct bk_strategy bits, day, wrong = {.kind = BK_TIME};
@@ -783,7 +783,7 @@ int main(void)
         cmocka_unit_test(test_misuse_of_greatest_ages),
         cmocka_unit_test(test_misuse_of_route),
         cmocka_unit_test(test_misuse_of_read),
-        cmocka_unit_test(test_misuse_of_a_reader_and_of_what_is_empty),
+        cmocka_unit_test(test_misuse_of_a_reader_and_of_empty_windows),
         cmocka_unit_test(test_misuse_of_histories),
         cmocka_unit_test(test_misuse_of_routes_of_histories),
         cmocka_unit_test(test_misuse_of_reads_of_histories),

@@ -240,7 +240,7 @@ static void test_read_every_strategy_query_and_plan_equals_a_full_scan(void **st
     assert_true(saved > 1000); /* starts and older rows do end reads early */
 }
 
-static void test_read_range_with_all_starts_asks_no_bucket_in_vain(void **state)
+static void test_read_range_with_all_starts_queries_no_useless_bucket(void **state)
 {
     (void)state;
     static struct history history;
@@ -280,7 +280,7 @@ static bool has_rows(const struct history *history, const struct bk_read_step *s
 }
 
 /* Reads feed the memory as time advances. Rows arrive late, but not later than the memory allows. */
-static void test_read_memory_of_empty_windows_loses_no_row_and_spares_questions(void **state)
+static void test_read_memory_of_empty_windows_loses_no_row_and_saves_requests(void **state)
 {
     (void)state;
     static struct history all, seen;
@@ -506,7 +506,7 @@ static void test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_do
     assert_true(reader.rows_found == 8 && reader.partitions_asked == 4);
 }
 
-static void test_read_parallel_never_asks_more_at_once_than_allowed(void **state)
+static void test_read_parallel_queries_no_more_at_once_than_allowed(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
@@ -630,14 +630,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_every_strategy_query_and_plan_equals_a_full_scan),
-        cmocka_unit_test(test_read_range_with_all_starts_asks_no_bucket_in_vain),
-        cmocka_unit_test(test_read_memory_of_empty_windows_loses_no_row_and_spares_questions),
+        cmocka_unit_test(test_read_range_with_all_starts_queries_no_useless_bucket),
+        cmocka_unit_test(test_read_memory_of_empty_windows_loses_no_row_and_saves_requests),
         cmocka_unit_test(test_empties_random_runs_equal_a_plain_list),
         cmocka_unit_test(test_empties_runs_at_the_ends_of_the_line_are_sound),
         cmocka_unit_test(test_empties_open_late_and_cut_windows_are_never_kept),
         cmocka_unit_test(test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends),
         cmocka_unit_test(test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_does_not),
-        cmocka_unit_test(test_read_parallel_never_asks_more_at_once_than_allowed),
+        cmocka_unit_test(test_read_parallel_queries_no_more_at_once_than_allowed),
         cmocka_unit_test(test_read_every_walk_is_bounded),
         cmocka_unit_test(test_read_begin_misuse_is_refused_without_steps),
     };

@@ -187,7 +187,7 @@ static void skip_by_asking(struct bk_reader *reader, int64_t bucket)
     }
 }
 
-static void test_read_skip_equals_asking_step_by_step(void **state)
+static void test_read_skip_equals_single_steps(void **state)
 {
     (void)state;
     struct draw draw = {3};
@@ -339,7 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_random_histories_newest_rows_are_found),
         cmocka_unit_test(test_read_short_history_ends_at_its_beginning),
-        cmocka_unit_test(test_read_skip_equals_asking_step_by_step),
+        cmocka_unit_test(test_read_skip_equals_single_steps),
         cmocka_unit_test(test_read_time_walks_from_now_to_birth),
         cmocka_unit_test(test_read_misuse_is_refused_without_steps),
         cmocka_unit_test(test_read_reports_out_of_turn_change_nothing),

@@ -143,7 +143,7 @@ static void test_batch_equals_row_by_row(void **unused)
     assert_true(rolls > 10000 && late > 10000);
 }
 
-static void test_batch_without_a_state_places_rows_of_kinds_that_have_none(void **unused)
+static void test_batch_without_a_state_places_rows_of_stateless_kinds(void **unused)
 {
     (void)unused;
     const int64_t times_ns[] = {5, 1500, -1, 2500};
@@ -186,7 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_equals_row_by_row),
-        cmocka_unit_test(test_batch_without_a_state_places_rows_of_kinds_that_have_none),
+        cmocka_unit_test(test_batch_without_a_state_places_rows_of_stateless_kinds),
         cmocka_unit_test(test_batch_that_runs_out_of_buckets_leaves_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

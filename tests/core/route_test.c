@@ -359,7 +359,7 @@ static void test_first_firing_weighted_equals_a_test_of_each_row(void **state)
     assert_in_range(fired, 50, 300);
 }
 
-static void test_first_firing_without_sense_is_the_end(void **state)
+static void test_first_firing_with_invalid_arguments_is_the_end(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
@@ -659,7 +659,7 @@ int main(void)
         cmocka_unit_test(test_fires_chance_is_exact_to_the_last_id),
         cmocka_unit_test(test_first_firing_equals_a_test_of_each_row),
         cmocka_unit_test(test_first_firing_weighted_equals_a_test_of_each_row),
-        cmocka_unit_test(test_first_firing_without_sense_is_the_end),
+        cmocka_unit_test(test_first_firing_with_invalid_arguments_is_the_end),
         cmocka_unit_test(test_fires_fraction_is_the_chance),
         cmocka_unit_test(test_advance_follows_a_naive_counter),
         cmocka_unit_test(test_advance_weighted_follows_a_naive_counter),

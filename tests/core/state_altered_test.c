@@ -79,7 +79,7 @@ static struct bk_action next_action(struct bk_agent *agent)
 }
 
 /* The weight ranges from 0 to the largest number that a counter may have. */
-static void test_a_weight_is_one_that_a_row_may_have(void **unused)
+static void test_altered_weight_must_be_possible_for_a_row(void **unused)
 {
     (void)unused;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
@@ -113,7 +113,7 @@ static void learn_bucket(struct bk_agent *agent, uint64_t key, int64_t bucket)
     }
 }
 
-static void test_a_cached_state_is_one_that_may_be_stored(void **unused)
+static void test_altered_cached_state_must_be_storable(void **unused)
 {
     (void)unused;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
@@ -131,7 +131,7 @@ static void test_a_cached_state_is_one_that_may_be_stored(void **unused)
 }
 
 /* The numbers of the entries increase, so that no entry occurs twice. */
-static void test_entries_of_the_cache_are_in_their_order(void **unused)
+static void test_cache_entries_are_in_order_of_use(void **unused)
 {
     (void)unused;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
@@ -220,7 +220,7 @@ static void test_runs_of_empty_windows_are_separate(void **unused)
 }
 
 /* A query is checked when its read begins. A checkpoint with an invalid query ends the read. */
-static void test_a_read_whose_query_is_none_is_refused(void **unused)
+static void test_checkpoint_with_an_invalid_query_is_refused(void **unused)
 {
     (void)unused;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
@@ -349,7 +349,7 @@ static void test_a_random_wait_that_a_client_lacks_is_drawn(void **unused)
 }
 
 /* The identifiers in hand end at INT64_MAX at the latest. */
-static void test_identifiers_in_hand_are_the_stripes(void **unused)
+static void test_identifiers_in_hand_belong_to_the_stripe(void **unused)
 {
     (void)unused;
     struct bk_idgen idgen = client_that_stores(TELLING + 2);
@@ -390,16 +390,16 @@ static void test_a_client_stores_an_identifier_of_its_stripe(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_weight_is_one_that_a_row_may_have),
-        cmocka_unit_test(test_a_cached_state_is_one_that_may_be_stored),
-        cmocka_unit_test(test_entries_of_the_cache_are_in_their_order),
+        cmocka_unit_test(test_altered_weight_must_be_possible_for_a_row),
+        cmocka_unit_test(test_altered_cached_state_must_be_storable),
+        cmocka_unit_test(test_cache_entries_are_in_order_of_use),
         cmocka_unit_test(test_a_walk_stays_within_its_bounds),
         cmocka_unit_test(test_runs_of_empty_windows_are_separate),
-        cmocka_unit_test(test_a_read_whose_query_is_none_is_refused),
+        cmocka_unit_test(test_checkpoint_with_an_invalid_query_is_refused),
         cmocka_unit_test(test_a_checkpoint_that_is_too_long_is_refused),
         cmocka_unit_test(test_a_client_requests_or_waits_and_not_both),
         cmocka_unit_test(test_a_random_wait_that_a_client_lacks_is_drawn),
-        cmocka_unit_test(test_identifiers_in_hand_are_the_stripes),
+        cmocka_unit_test(test_identifiers_in_hand_belong_to_the_stripe),
         cmocka_unit_test(test_a_client_stores_an_identifier_of_its_stripe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ class Charts(unittest.TestCase):
                           "summary.png: it shows another run", "survival-rows.png: the program draws it otherwise"):
                 self.assertIn(fault, found)
 
-    def test_a_chart_that_is_drawn_no_more_is_noticed(self):
+    def test_a_chart_that_is_no_longer_drawn_is_noticed(self):
         with tempfile.TemporaryDirectory() as work:
             with self.assertRaisesRegex(charts.Failure, r"draws no tune-sensors-gone\.png any more"):
                 charts.drawn(PROGRAM, [(QUICK[0][0], ("gone",))], work)

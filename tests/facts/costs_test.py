@@ -38,7 +38,7 @@ class Costs(unittest.TestCase):
                 metrics["latency.write.p99"], metrics["reads.partitions_per_read.mean"],
                 100 * metrics["partitions.closed.rows.stddev"] / mean if mean else None]
 
-    def test_readme_shows_it(self):
+    def test_readme_shows_the_costs(self):
         with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
             page = file.read()
         self.assertEqual(page, costs.filled(page, self.text), "docs/costs.py --write README.md puts it right")
@@ -58,7 +58,7 @@ class Costs(unittest.TestCase):
                         scale = {"k": 1e3, "M": 1e6}.get(cell[-1], 1)
                         self.assertLess(abs(float(cell.rstrip("%kM")) * scale - value), 0.006 + 0.006 * value)
 
-    def test_its_lines_fit_a_terminal(self):
+    def test_lines_fit_a_terminal(self):
         self.assertLessEqual(max(map(len, self.text.splitlines())), 80)
 
 

@@ -58,7 +58,7 @@ class Tutorial(unittest.TestCase):
         for name in re.findall(r"\]\(([\w./-]+?)(?:#[\w-]+)?\)", text):
             self.assertTrue(os.path.exists(os.path.join(SOURCE, "docs", name)), name)
 
-    def test_outputs_are_made_again(self):
+    def test_outputs_are_regenerated(self):
         made = tutorial.remade(SMALL, PROGRAM)
         self.assertNotIn("46      -", made)
         self.assertRegex(made, r"\n\$ bucketlab run .*\n +strategy .*\n[ >] hash +\d+ .*\n\$ false\n"
@@ -80,7 +80,7 @@ class Tutorial(unittest.TestCase):
         with self.assertRaisesRegex(tutorial.Failure, "exit code 2"):
             tutorial.remade(SMALL.replace("buckets: 4", "buckets: -4").replace(" | sed -n '7,8p'", ""), PROGRAM)
 
-    def test_what_is_left_out_stays_so(self):
+    def test_shortened_output_stays_shortened(self):
         self.assertEqual(tutorial.shortened(list("abcdef"), ["1", "...", "5", "6"]), ["a", "...", "e", "f"])
         self.assertEqual(tutorial.shortened(list("abcdef"), ["1", "..."]), ["a", "..."])
         self.assertEqual(tutorial.shortened(list("ab"), ["1", "...", "2"]), ["a", "b"])

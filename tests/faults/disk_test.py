@@ -16,7 +16,7 @@ KINDS = [{"FAULTY_ERROR": error, **lasting} for error in ["ENOSPC", "SHORT", "EI
 
 
 class DiskTest(FaultsTest):
-    def test_every_command_bears_a_call_of_the_disk_that_fails(self):
+    def test_every_command_survives_a_failed_disk_call(self):
         cases, calls = [], {}
         for name in COMMANDS:
             seen = calls.setdefault(program_of(name), set())

@@ -16,7 +16,7 @@ EACH, EACH_OF_SQLITE = 4, 40
 
 
 class MemoryTest(FaultsTest):
-    def test_every_command_bears_an_allocation_that_fails(self):
+    def test_every_command_survives_a_failed_allocation(self):
         cases, calls = [], {}
         for at, name in enumerate(COMMANDS):
             first = at % len(CALLERS) if IS_SHARED else 0

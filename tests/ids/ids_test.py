@@ -56,7 +56,7 @@ class IdsTest(ProgramTest):
         self.assertIn("all of its rows would count, or none", " ".join(text.split()))
         self.assertIn("bk_id_bits(BK_ID_TIMEUUID, ...)", " ".join(text.split()))
 
-    def test_many_processes_are_looked_at_one_by_one(self):
+    def test_many_processes_are_checked_one_by_one(self):
         draw, ids = random.Random(1), []
         for _ in range(40):
             node, sequence = draw.getrandbits(48), draw.getrandbits(14)
@@ -96,7 +96,7 @@ class IdsTest(ProgramTest):
                                 str(draw.randint(1, 32)))
             self.assertTrue(answer["lowest"]["random"] and answer["taken"]["random"])
 
-    def test_few_ids_again_and_again_are_no_ids_of_rows(self):
+    def test_few_repeated_ids_are_not_row_ids(self):
         answer = self.judge([f"user-{i % 5}" for i in range(1000)], code=1)
         self.assertEqual((answer["repeated"], answer["taken"]["random"]), (995, False))
 

@@ -196,7 +196,7 @@ static void test_archive_every_field_is_restored(void **state)
     free(data);
 }
 
-static void test_archive_loading_replaces_what_was_there(void **state)
+static void test_archive_loading_replaces_old_contents(void **state)
 {
     (void)state;
     struct thing thing = example(), old = {.item_count = 5};
@@ -218,7 +218,7 @@ static void test_archive_loading_replaces_what_was_there(void **state)
     free(data);
 }
 
-static void test_archive_cut_or_altered_is_refused(void **state)
+static void test_archive_truncated_or_altered_is_refused(void **state)
 {
     (void)state;
     size_t size;
@@ -241,7 +241,7 @@ static void test_archive_cut_or_altered_is_refused(void **state)
     free(data);
 }
 
-static void test_archive_of_another_machine_is_refused_with_the_cure(void **state)
+static void test_archive_of_another_machine_is_refused_with_a_remedy(void **state)
 {
     (void)state;
     static const struct {
@@ -272,7 +272,7 @@ static void test_archive_of_another_machine_is_refused_with_the_cure(void **stat
 }
 
 /* Whatever the bytes under a valid checksum, the load ends, frees its memory and stays within all limits. */
-static void test_archive_bytes_by_chance_never_crash(void **state)
+static void test_archive_of_random_bytes_never_crashes(void **state)
 {
     (void)state;
     size_t size;
@@ -357,7 +357,7 @@ static void test_archive_field_of_one_direction_is_found(void **state)
     free(data);
 }
 
-static void test_archive_reports_each_lack_of_memory(void **state)
+static void test_archive_reports_each_failed_allocation(void **state)
 {
     (void)state;
     struct thing thing = example();
@@ -393,13 +393,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_archive_every_field_is_restored),
-        cmocka_unit_test(test_archive_loading_replaces_what_was_there),
-        cmocka_unit_test(test_archive_cut_or_altered_is_refused),
-        cmocka_unit_test(test_archive_of_another_machine_is_refused_with_the_cure),
-        cmocka_unit_test(test_archive_bytes_by_chance_never_crash),
+        cmocka_unit_test(test_archive_loading_replaces_old_contents),
+        cmocka_unit_test(test_archive_truncated_or_altered_is_refused),
+        cmocka_unit_test(test_archive_of_another_machine_is_refused_with_a_remedy),
+        cmocka_unit_test(test_archive_of_random_bytes_never_crashes),
         cmocka_unit_test(test_archive_count_beyond_the_bytes_takes_no_memory),
         cmocka_unit_test(test_archive_field_of_one_direction_is_found),
-        cmocka_unit_test(test_archive_reports_each_lack_of_memory),
+        cmocka_unit_test(test_archive_reports_each_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void test_array_filled_one_by_one_keeps_its_items_and_grows_rarely(void *
     free(items);
 }
 
-static void test_first_room_is_small(void **state)
+static void test_first_allocation_is_small(void **state)
 {
     (void)state;
     char *text = NULL;
@@ -71,7 +71,7 @@ static void test_array_takes_many_items_at_once(void **state)
     free(text);
 }
 
-static void test_array_without_memory_is_as_it_was(void **state)
+static void test_array_is_unchanged_if_memory_is_short(void **state)
 {
     (void)state;
     int *items = NULL;
@@ -98,9 +98,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_array_filled_one_by_one_keeps_its_items_and_grows_rarely),
-        cmocka_unit_test(test_first_room_is_small),
+        cmocka_unit_test(test_first_allocation_is_small),
         cmocka_unit_test(test_array_takes_many_items_at_once),
-        cmocka_unit_test(test_array_without_memory_is_as_it_was),
+        cmocka_unit_test(test_array_is_unchanged_if_memory_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

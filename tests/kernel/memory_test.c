@@ -46,7 +46,7 @@ static void test_fresh_memory_is_zeros(void **state)
     free(memory);
 }
 
-static void test_growing_keeps_what_was_there(void **state)
+static void test_growing_keeps_the_old_contents(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 700, LARGE - 1, LARGE + 1, 3 * LARGE};
@@ -70,7 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh_memory_is_zeros),
-        cmocka_unit_test(test_growing_keeps_what_was_there),
+        cmocka_unit_test(test_growing_keeps_the_old_contents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,13 +115,13 @@ static void check(uint32_t servers, double load)
     assert_true(share > delayed * (1 - tolerance) && share < delayed * (1 + tolerance));
 }
 
-static void test_wait_with_one_server_is_the_formulas(void **state)
+static void test_wait_with_one_server_matches_the_formula(void **state)
 {
     (void)state;
     check(1, 0.4);
 }
 
-static void test_wait_with_three_servers_is_erlangs(void **state)
+static void test_wait_with_three_servers_matches_erlang_c(void **state)
 {
     (void)state;
     check(3, 0.5);
@@ -134,8 +134,8 @@ int main(int argc, char **argv)
         tolerance = 0.01;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wait_with_one_server_is_the_formulas),
-        cmocka_unit_test(test_wait_with_three_servers_is_erlangs),
+        cmocka_unit_test(test_wait_with_one_server_matches_the_formula),
+        cmocka_unit_test(test_wait_with_three_servers_matches_erlang_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

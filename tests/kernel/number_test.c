@@ -153,7 +153,7 @@ static void test_number_bits_are_the_same_everywhere(void **state)
     }
 }
 
-static void test_exps_are_those_of_exp_to_the_last_bit(void **state)
+static void test_vectorised_exp_equals_exp_bit_by_bit(void **state)
 {
     (void)state;
     enum { SIDE_BY_SIDE = 8, ROUNDS = 20000 };
@@ -175,7 +175,7 @@ static void test_exps_are_those_of_exp_to_the_last_bit(void **state)
     }
 }
 
-static void test_log_of_nothing_positive_asserts(void **state)
+static void test_log_of_a_non_positive_number_asserts(void **state)
 {
     (void)state;
     static const double bad[] = {0.0, -0.0, -1.0, (double)INFINITY, (double)NAN};
@@ -206,8 +206,8 @@ int main(void)
         cmocka_unit_test(test_number_special_values_are_exact),
         cmocka_unit_test(test_number_never_falls_where_the_true_one_rises),
         cmocka_unit_test(test_number_bits_are_the_same_everywhere),
-        cmocka_unit_test(test_exps_are_those_of_exp_to_the_last_bit),
-        cmocka_unit_test(test_log_of_nothing_positive_asserts),
+        cmocka_unit_test(test_vectorised_exp_equals_exp_bit_by_bit),
+        cmocka_unit_test(test_log_of_a_non_positive_number_asserts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,7 +233,7 @@ static void test_random_work_after_delays_agrees_with_sorted_list(void **state)
     work_mixed(25, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, true, 12}, OPERATIONS / 8);
 }
 
-static void test_later_ties_come_in_order_of_pushing(void **state)
+static void test_later_ties_keep_the_order_of_pushes(void **state)
 {
     (void)state;
     struct sim_queue queue;
@@ -291,7 +291,7 @@ static void test_waiting_events_are_announced_in_advance(void **state)
 }
 
 /* A timeout that is pushed and cancelled reuses one slot, and never enters the heap. */
-static void test_cancelled_later_event_leaves_nothing(void **state)
+static void test_cancelled_later_event_frees_its_slot(void **state)
 {
     (void)state;
     struct sim_queue queue;
@@ -358,7 +358,7 @@ static void test_later_without_memory_nothing_is_lost(void **state)
     sim_queue_destroy(&queue);
 }
 
-static void test_ties_come_in_order_of_pushing(void **state)
+static void test_ties_keep_the_order_of_pushes(void **state)
 {
     (void)state;
     struct sim_queue queue;
@@ -621,7 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_work_agrees_with_sorted_list),
-        cmocka_unit_test(test_ties_come_in_order_of_pushing),
+        cmocka_unit_test(test_ties_keep_the_order_of_pushes),
         cmocka_unit_test(test_shuffled_ties_are_the_seeds_only),
         cmocka_unit_test(test_handle_of_recycled_slot_is_refused),
         cmocka_unit_test(test_cancelled_items_do_not_pile_up),
@@ -632,8 +632,8 @@ int main(void)
         cmocka_unit_test(test_first_and_last_times_are_times),
         cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
         cmocka_unit_test(test_random_work_after_delays_agrees_with_sorted_list),
-        cmocka_unit_test(test_later_ties_come_in_order_of_pushing),
-        cmocka_unit_test(test_cancelled_later_event_leaves_nothing),
+        cmocka_unit_test(test_later_ties_keep_the_order_of_pushes),
+        cmocka_unit_test(test_cancelled_later_event_frees_its_slot),
         cmocka_unit_test(test_waiting_events_are_announced_in_advance),
         cmocka_unit_test(test_first_and_last_later_times_are_times),
         cmocka_unit_test(test_later_without_memory_nothing_is_lost),

@@ -221,7 +221,7 @@ static void test_size_draws_stay_whole_and_in_range(void **state)
     assert_int_equal(sim_size_draw(&sharp, &random), 350);
 }
 
-static void test_size_figures_that_make_no_distribution_are_refused(void **state)
+static void test_impossible_size_distributions_are_refused(void **state)
 {
     (void)state;
     const double no_number = (double)NAN, infinite = (double)INFINITY;
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(test_size_pareto_follows_its_distribution),
         cmocka_unit_test(test_size_uniform_meets_every_number_alike),
         cmocka_unit_test(test_size_draws_stay_whole_and_in_range),
-        cmocka_unit_test(test_size_figures_that_make_no_distribution_are_refused),
+        cmocka_unit_test(test_impossible_size_distributions_are_refused),
         cmocka_unit_test(test_sampler_bits_are_the_same_everywhere),
         cmocka_unit_test(test_sampler_rare_branches_give_the_same_bits_everywhere),
     };

@@ -125,7 +125,7 @@ static void test_sizes_follow_their_distribution_and_its_tails(void **state)
     }
 }
 
-static void test_small_sizes_are_rounded_as_single_ones_are(void **state)
+static void test_small_sizes_are_rounded_like_single_ones(void **state)
 {
     (void)state;
     /* For the two most common kinds, every size is as frequent as with sim_size_draw(). */
@@ -152,7 +152,7 @@ static void test_small_sizes_are_rounded_as_single_ones_are(void **state)
     }
 }
 
-static void test_what_is_not_laid_out_is_drawn_one_by_one(void **state)
+static void test_sizes_without_a_layout_are_drawn_one_by_one(void **state)
 {
     (void)state;
     static const struct sim_size not_laid_out[] = {
@@ -207,7 +207,7 @@ static void test_sizes_are_the_same_bits_everywhere(void **state)
     }
 }
 
-static void test_without_memory_there_is_nothing(void **state)
+static void test_without_memory_nothing_is_created(void **state)
 {
     (void)state;
     struct sim_size size = some[1].size;
@@ -227,10 +227,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_size_is_the_quantile_of_its_draw),
         cmocka_unit_test(test_sizes_follow_their_distribution_and_its_tails),
-        cmocka_unit_test(test_small_sizes_are_rounded_as_single_ones_are),
-        cmocka_unit_test(test_what_is_not_laid_out_is_drawn_one_by_one),
+        cmocka_unit_test(test_small_sizes_are_rounded_like_single_ones),
+        cmocka_unit_test(test_sizes_without_a_layout_are_drawn_one_by_one),
         cmocka_unit_test(test_sizes_are_the_same_bits_everywhere),
-        cmocka_unit_test(test_without_memory_there_is_nothing),
+        cmocka_unit_test(test_without_memory_nothing_is_created),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void test_utf8_each_code_point_is_read_as_written(void **state)
 }
 
 /* Of all pairs of a lead byte and a second byte, only those in the RFC's table are valid. */
-static void test_utf8_what_no_code_point_gives_is_refused(void **state)
+static void test_utf8_invalid_sequences_are_refused(void **state)
 {
     (void)state;
     static bool is_good[256][256];
@@ -95,7 +95,7 @@ static void test_utf8_valid_counts_whole_characters_at_the_front(void **state)
 /* The control characters among all code points, by Unicode's definitions: general category Cc, Zl and Zp, the
  * property Bidi_Control (its twelve), the deprecated U+206A to U+206F, and the noncharacters that XML
  * excludes. */
-static void test_step_lets_no_steering_character_pass(void **state)
+static void test_step_removes_control_characters(void **state)
 {
     (void)state;
     static const unsigned refused[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
@@ -116,7 +116,7 @@ static void test_step_lets_no_steering_character_pass(void **state)
     }
 }
 
-static void test_nearest_finds_what_was_meant(void **state)
+static void test_nearest_finds_the_intended_name(void **state)
 {
     (void)state;
     static const char *const names[] = {"threshold", "bits",  "coordination",
@@ -139,7 +139,7 @@ static void test_nearest_finds_what_was_meant(void **state)
         assert_string_equal(sim_nearest(cases[i][0], names, 6), cases[i][1]);
 }
 
-static void test_nearest_of_what_is_far_is_none(void **state)
+static void test_nearest_of_a_distant_name_is_none(void **state)
 {
     (void)state;
     static const char *const names[] = {"threshold", "bits", "no"};
@@ -168,12 +168,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_utf8_each_code_point_is_read_as_written),
-        cmocka_unit_test(test_utf8_what_no_code_point_gives_is_refused),
+        cmocka_unit_test(test_utf8_invalid_sequences_are_refused),
         cmocka_unit_test(test_utf8_of_terminated_text_ends_with_it),
         cmocka_unit_test(test_utf8_valid_counts_whole_characters_at_the_front),
-        cmocka_unit_test(test_step_lets_no_steering_character_pass),
-        cmocka_unit_test(test_nearest_finds_what_was_meant),
-        cmocka_unit_test(test_nearest_of_what_is_far_is_none),
+        cmocka_unit_test(test_step_removes_control_characters),
+        cmocka_unit_test(test_nearest_finds_the_intended_name),
+        cmocka_unit_test(test_nearest_of_a_distant_name_is_none),
         cmocka_unit_test(test_nearest_of_equals_is_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,7 +214,7 @@ static bool is_taken(const struct lab_scenario *scenario, const unsigned char *f
     return is_over || is_kept;
 }
 
-static void test_altered_field_is_refused_or_kept_again(void **state)
+static void test_altered_field_is_refused_or_saved_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SCENARIOS; i++) {
@@ -245,7 +245,7 @@ static void test_altered_field_is_refused_or_kept_again(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_altered_field_is_refused_or_kept_again),
+        cmocka_unit_test(test_altered_field_is_refused_or_saved_unchanged),
     };
     alterations = count > 1 ? strtoull(arguments[1], NULL, 10) : test_part(alterations);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void test_share_that_may_be_over_is_judged_by_its_interval(void **state)
     assert_true(fabs(lab_share_most(0, 1200, 0.975) - 0.0030693) < 1e-6);
 }
 
-static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
+static void test_unbounded_or_observed_strategies_are_not_chosen(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -142,7 +142,7 @@ static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
     end(&fixture);
 }
 
-static void test_of_equal_costs_the_narrower_sizes_decide(void **state)
+static void test_equal_costs_are_decided_by_narrower_sizes(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -157,7 +157,7 @@ static void test_of_equal_costs_the_narrower_sizes_decide(void **state)
     end(&fixture);
 }
 
-static void test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left(void **state)
+static void test_nothing_is_chosen_without_a_demand_or_candidates(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -200,9 +200,9 @@ int main(void)
         cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
         cmocka_unit_test(test_strategy_with_a_disqualifier_is_not_chosen),
         cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),
-        cmocka_unit_test(test_what_never_ends_or_was_never_run_is_no_choice),
-        cmocka_unit_test(test_of_equal_costs_the_narrower_sizes_decide),
-        cmocka_unit_test(test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left),
+        cmocka_unit_test(test_unbounded_or_observed_strategies_are_not_chosen),
+        cmocka_unit_test(test_equal_costs_are_decided_by_narrower_sizes),
+        cmocka_unit_test(test_nothing_is_chosen_without_a_demand_or_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static struct lab_result *run_many(const char *before, const char *fault, int co
     return result;
 }
 
-static void test_fault_agent_that_crashes_while_down_is_back_after_both(void **state)
+static void test_fault_agent_with_overlapping_crashes_restarts_after_both(void **state)
 {
     (void)state;
     struct back back = {"", 0};
@@ -111,7 +111,7 @@ static void test_fault_all_agents_down_from_the_start_refuses_all(void **state)
     lab_result_destroy(result);
 }
 
-static void test_fault_cluster_that_never_heals_ends_with_all_accounted(void **state)
+static void test_fault_without_end_still_accounts_for_all_rows(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"node_down: {node: 0", "gc_storm: {node: 0",
@@ -174,7 +174,7 @@ static struct lines lines_of(const char *text, const char *word, const char *oth
 
 /* The agent hears one event during the pause. The actions that it then requests, and later events, wait until
  * the pause is over. */
-static void test_fault_paused_agent_hears_once_and_acts_after_the_pause(void **state)
+static void test_fault_paused_agent_handles_one_event_and_acts_after_the_pause(void **state)
 {
     (void)state;
     struct lines heard = lines_of(PAUSED, "agent 0", "", 60.0001, 179.9999);
@@ -187,7 +187,7 @@ static void test_fault_paused_agent_hears_once_and_acts_after_the_pause(void **s
 }
 
 /* The later end of two pauses counts, and a crash ends both pauses. */
-static void test_fault_pauses_that_overlap_and_a_crash_within_end_well(void **state)
+static void test_fault_overlapping_pauses_with_a_crash_end_correctly(void **state)
 {
     (void)state;
     static const char twice[] =
@@ -205,7 +205,7 @@ static void test_fault_pauses_that_overlap_and_a_crash_within_end_well(void **st
 }
 
 /* An agent need not read again what its checkpoint contains. */
-static void test_fault_agent_of_a_checkpoint_knows_what_it_knew(void **state)
+static void test_fault_agent_from_a_checkpoint_keeps_its_knowledge(void **state)
 {
     (void)state;
     char text[1024];
@@ -225,7 +225,7 @@ static void test_fault_agent_of_a_checkpoint_knows_what_it_knew(void **state)
 }
 
 /* A key whose state is lost begins again; a key whose state is restored goes back to the older state. */
-static void test_fault_state_that_is_lost_or_restored_goes_back(void **state)
+static void test_fault_lost_or_restored_state_goes_back(void **state)
 {
     (void)state;
     static const char *const faults[] = {"state_lost: {key: 0, at: 2m}",
@@ -266,7 +266,7 @@ static void test_fault_late_messages_arrive_after_their_time(void **state)
 
 /* The engine combines chances as 1 minus a product, which rounds a tiny chance by more than a small part of
  * it. */
-static void test_fault_next_to_a_tiny_chance_of_loss_is_as_declared(void **state)
+static void test_fault_with_a_tiny_chance_of_loss_is_unchanged(void **state)
 {
     (void)state;
     struct lab_result *result =
@@ -281,7 +281,7 @@ static void test_fault_next_to_a_tiny_chance_of_loss_is_as_declared(void **state
 
 /* A fault within the same fault changes nothing, nor does its end: even the nodes that are believed down stay
  * the same. */
-static void test_fault_within_the_same_fault_changes_nothing(void **state)
+static void test_fault_within_an_equal_fault_changes_nothing(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {
@@ -314,7 +314,7 @@ static void test_fault_within_the_same_fault_changes_nothing(void **state)
     }
 }
 
-static void test_fault_behind_many_others_still_strikes(void **state)
+static void test_fault_after_many_others_has_an_effect(void **state)
 {
     (void)state;
     struct lab_result *result =
@@ -338,7 +338,7 @@ static void test_fault_behind_many_others_still_strikes(void **state)
     }
 }
 
-static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state)
+static void test_fault_long_runs_with_every_random_kind_end(void **state)
 {
     (void)state;
     static const char *const lasts[] = {"1ns", "3s", "100000d", "80000d"};
@@ -359,7 +359,7 @@ static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state
 
 /* A drawn network partition separates one node from all agents: their requests to this node are never
  * answered. */
-static void test_fault_cut_at_random_makes_agents_try_again(void **state)
+static void test_fault_random_network_partition_causes_retries(void **state)
 {
     (void)state;
     struct lab_result *well = run(KEYS NODES "agents: {count: 2}\n" NONE);
@@ -376,7 +376,7 @@ static void test_fault_cut_at_random_makes_agents_try_again(void **state)
 
 /* A drawn jump moves a clock forwards or backwards by at most 2 s: rows then go to windows of the future or
  * the past. */
-static void test_fault_clock_jump_at_random_moves_rows_to_other_windows(void **state)
+static void test_fault_random_clock_jump_moves_rows_to_other_windows(void **state)
 {
     (void)state;
 #define WINDOWS "strategies: [time: {window: 10s}]\n"
@@ -460,7 +460,7 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
 }
 
 /* The recorded latencies equal the metrics except for rounding, and need few bins. */
-static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
+static void test_stored_latencies_equal_the_metrics(void **state)
 {
     (void)state;
     static const struct {
@@ -493,7 +493,7 @@ static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
 
 /* Every answer comes 4 s after its client gave up, while the next try is under way. A late answer does not
  * count as the answer to that try. */
-static void test_answer_that_comes_too_late_answers_nothing(void **state)
+static void test_late_answer_is_ignored(void **state)
 {
     (void)state;
     struct lab_result *result =
@@ -526,7 +526,7 @@ static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
 }
 
 /* The agents and nodes in the first of two datacenters are separated, and no others. */
-static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
+static void test_fault_network_partition_of_a_datacenter_isolates_it(void **state)
 {
     (void)state;
     static const char head[] =
@@ -542,7 +542,7 @@ static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
     lab_result_destroy(far);
 }
 
-static void test_agents_at_their_most_fit_or_are_refused(void **state)
+static void test_largest_number_of_agents_fits_or_is_refused(void **state)
 {
     (void)state;
     lab_result_destroy(run("name: most\nduration: 2s\nkeys: {count: 2}\narrivals: {rate: 50/s}\n"
@@ -561,7 +561,7 @@ static void test_agents_at_their_most_fit_or_are_refused(void **state)
 }
 
 /* With one operation at a time an agent refuses a row that comes while another row is under way. */
-static void test_agents_with_few_operations_refuse_what_is_more(void **state)
+static void test_agents_refuse_rows_beyond_their_operations(void **state)
 {
     (void)state;
     static const char text[] = "name: few\nduration: 20s\nkeys: {count: 2}\narrivals: {rate: 200/s}\n"
@@ -581,29 +581,29 @@ static void test_agents_with_few_operations_refuse_what_is_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fault_agent_that_crashes_while_down_is_back_after_both),
+        cmocka_unit_test(test_fault_agent_with_overlapping_crashes_restarts_after_both),
         cmocka_unit_test(test_fault_all_agents_down_from_the_start_refuses_all),
-        cmocka_unit_test(test_fault_cluster_that_never_heals_ends_with_all_accounted),
-        cmocka_unit_test(test_fault_paused_agent_hears_once_and_acts_after_the_pause),
-        cmocka_unit_test(test_fault_pauses_that_overlap_and_a_crash_within_end_well),
-        cmocka_unit_test(test_fault_agent_of_a_checkpoint_knows_what_it_knew),
-        cmocka_unit_test(test_fault_state_that_is_lost_or_restored_goes_back),
+        cmocka_unit_test(test_fault_without_end_still_accounts_for_all_rows),
+        cmocka_unit_test(test_fault_paused_agent_handles_one_event_and_acts_after_the_pause),
+        cmocka_unit_test(test_fault_overlapping_pauses_with_a_crash_end_correctly),
+        cmocka_unit_test(test_fault_agent_from_a_checkpoint_keeps_its_knowledge),
+        cmocka_unit_test(test_fault_lost_or_restored_state_goes_back),
         cmocka_unit_test(test_fault_late_messages_arrive_after_their_time),
-        cmocka_unit_test(test_fault_next_to_a_tiny_chance_of_loss_is_as_declared),
-        cmocka_unit_test(test_fault_within_the_same_fault_changes_nothing),
-        cmocka_unit_test(test_fault_behind_many_others_still_strikes),
-        cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),
-        cmocka_unit_test(test_fault_cut_at_random_makes_agents_try_again),
-        cmocka_unit_test(test_fault_clock_jump_at_random_moves_rows_to_other_windows),
+        cmocka_unit_test(test_fault_with_a_tiny_chance_of_loss_is_unchanged),
+        cmocka_unit_test(test_fault_within_an_equal_fault_changes_nothing),
+        cmocka_unit_test(test_fault_after_many_others_has_an_effect),
+        cmocka_unit_test(test_fault_long_runs_with_every_random_kind_end),
+        cmocka_unit_test(test_fault_random_network_partition_causes_retries),
+        cmocka_unit_test(test_fault_random_clock_jump_moves_rows_to_other_windows),
         cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
         cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
         cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
-        cmocka_unit_test(test_latencies_that_are_kept_are_those_of_the_metrics),
-        cmocka_unit_test(test_answer_that_comes_too_late_answers_nothing),
+        cmocka_unit_test(test_stored_latencies_equal_the_metrics),
+        cmocka_unit_test(test_late_answer_is_ignored),
         cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
-        cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),
-        cmocka_unit_test(test_agents_at_their_most_fit_or_are_refused),
-        cmocka_unit_test(test_agents_with_few_operations_refuse_what_is_more),
+        cmocka_unit_test(test_fault_network_partition_of_a_datacenter_isolates_it),
+        cmocka_unit_test(test_largest_number_of_agents_fits_or_is_refused),
+        cmocka_unit_test(test_agents_refuse_rows_beyond_their_operations),
         cmocka_unit_test(test_reads_continue_behind_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ static void assert_cluster_equals_stream(const char *on_stream, const char *on_c
     lab_result_destroy(cluster);
 }
 
-static void test_cluster_where_nothing_takes_time_equals_stream(void **state)
+static void test_cluster_without_latency_equals_stream(void **state)
 {
     (void)state;
     assert_cluster_equals_stream(WORKLOAD COUNTED, WORKLOAD NOTHING_TAKES_TIME COUNTED);
@@ -599,7 +599,7 @@ static void test_cluster_views_show_the_change_and_its_disagreement(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cluster_where_nothing_takes_time_equals_stream),
+        cmocka_unit_test(test_cluster_without_latency_equals_stream),
         cmocka_unit_test(test_cluster_with_rows_out_of_order_equals_stream),
         cmocka_unit_test(test_cluster_with_settings_that_change_equals_stream),
         cmocka_unit_test(test_cluster_a_rollout_without_a_date_is_seen),

@@ -84,7 +84,7 @@ static bool run(struct stand *stand, uint32_t threads, uint64_t *taken, struct s
     return is_fine;
 }
 
-static void test_all_jobs_are_taken_in_order(void **state)
+static void test_jobs_are_taken_in_order(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= 8; threads++) {
@@ -101,7 +101,7 @@ static void test_all_jobs_are_taken_in_order(void **state)
     }
 }
 
-static void test_no_job_is_fine(void **state)
+static void test_crew_without_jobs_succeeds(void **state)
 {
     (void)state;
     struct stand stand = stand_new(NULL);
@@ -129,7 +129,7 @@ static void test_the_first_error_in_order_is_reported(void **state)
     }
 }
 
-static void test_an_error_of_take_ends_all(void **state)
+static void test_error_in_take_ends_the_crew(void **state)
 {
     (void)state;
     struct stand stand = stand_new(NULL);
@@ -142,7 +142,7 @@ static void test_an_error_of_take_ends_all(void **state)
     assert_int_equal(stand.taken, 51);
 }
 
-static void test_enough_is_enough(void **state)
+static void test_crew_stops_when_enough_jobs_are_taken(void **state)
 {
     (void)state;
     struct stand stand = stand_new(NULL);
@@ -155,7 +155,7 @@ static void test_enough_is_enough(void **state)
     assert_true(stand.begun < JOBS);
 }
 
-static void test_stopped_from_outside_is_no_error(void **state)
+static void test_external_stop_is_not_an_error(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= 4; threads++) {
@@ -174,12 +174,12 @@ static void test_stopped_from_outside_is_no_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_jobs_are_taken_in_order),
-        cmocka_unit_test(test_no_job_is_fine),
+        cmocka_unit_test(test_jobs_are_taken_in_order),
+        cmocka_unit_test(test_crew_without_jobs_succeeds),
         cmocka_unit_test(test_the_first_error_in_order_is_reported),
-        cmocka_unit_test(test_an_error_of_take_ends_all),
-        cmocka_unit_test(test_enough_is_enough),
-        cmocka_unit_test(test_stopped_from_outside_is_no_error),
+        cmocka_unit_test(test_error_in_take_ends_the_crew),
+        cmocka_unit_test(test_crew_stops_when_enough_jobs_are_taken),
+        cmocka_unit_test(test_external_stop_is_not_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

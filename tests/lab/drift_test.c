@@ -106,7 +106,7 @@ static void test_the_distance_is_the_largest_beyond_the_tolerance(void **state)
     assert_true(drift.size == 909 && drift.observed == 0.1 && drift.predicted == 0);
 }
 
-static void test_all_looks_together_spend_what_is_allowed(void **state)
+static void test_all_looks_together_use_the_allowed_error(void **state)
 {
     (void)state;
     struct lab_drift_question question = question_of(0.1);
@@ -195,7 +195,7 @@ static uint64_t draw(struct sim_random *random)
     return (uint64_t)(1 << (unsigned)(8 * (a + b))) * 10;
 }
 
-static void test_chance_is_rarely_called_a_drift(void **state)
+static void test_chance_is_rarely_reported_as_drift(void **state)
 {
     (void)state;
     enum { PAIRS = 4000 };
@@ -222,9 +222,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_distance_is_the_largest_beyond_the_tolerance, begin, end),
-        cmocka_unit_test_setup_teardown(test_all_looks_together_spend_what_is_allowed, begin, end),
+        cmocka_unit_test_setup_teardown(test_all_looks_together_use_the_allowed_error, begin, end),
         cmocka_unit_test_setup_teardown(test_a_limit_is_judged_by_both_intervals, begin, end),
         cmocka_unit_test_setup_teardown(test_percentiles_are_ends_of_buckets, begin, end),
-        cmocka_unit_test_setup_teardown(test_chance_is_rarely_called_a_drift, begin, end)};
+        cmocka_unit_test_setup_teardown(test_chance_is_rarely_reported_as_drift, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

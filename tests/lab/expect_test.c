@@ -80,7 +80,7 @@ static void test_expectation_that_is_none_says_why(void **state)
     }
 }
 
-static void test_comparison_holds_as_it_says(void **state)
+static void test_comparison_uses_its_operator(void **state)
 {
     /* For the figures below, at and above the value. */
     static const bool holds[6][3] = {
@@ -100,7 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expectation_splits_into_its_parts),
         cmocka_unit_test(test_expectation_that_is_none_says_why),
-        cmocka_unit_test(test_comparison_holds_as_it_says),
+        cmocka_unit_test(test_comparison_uses_its_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

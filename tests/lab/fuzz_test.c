@@ -209,7 +209,7 @@ static void test_seeds_have_what_is_rare_now_and_then(void **state)
 
 /* --- what the user's file says */
 
-static void test_file_of_strategies_and_a_clock_keeps_them_in_every_seed(void **state)
+static void test_file_with_strategies_and_a_clock_keeps_them_in_every_seed(void **state)
 {
     (void)state;
     const struct lab_fuzz_base base = file("agents: {clock: {offset: 10ms, bound: 20ms}, cache_ttl: 700ms}\n"
@@ -242,7 +242,7 @@ static void test_file_of_strategies_and_a_clock_keeps_them_in_every_seed(void **
     assert_true(has_other_agents && has_faults && has_none);
 }
 
-static void test_file_that_says_everything_gets_no_more_than_seeds(void **state)
+static void test_complete_file_gets_only_a_seed(void **state)
 {
     (void)state;
     char *text;
@@ -290,7 +290,7 @@ static void test_datacenter_without_nodes_is_named_in_every_seed(void **state)
     }
 }
 
-static void test_part_that_is_null_is_not_drawn(void **state)
+static void test_null_panel_is_not_drawn(void **state)
 {
     (void)state;
     const struct lab_fuzz_base base = file("faults: null\nreads: null\n");
@@ -316,7 +316,7 @@ static void test_override_counts_as_said_by_the_file(void **state)
     }
 }
 
-static void test_trace_gets_neither_keys_nor_faults_of_a_time_unknown(void **state)
+static void test_trace_gets_no_keys_and_no_timed_faults(void **state)
 {
     (void)state;
     const struct lab_fuzz_base base = file("trace: {file: a.csv}\nstrategies: [{unbucketed: {}}]\n");
@@ -356,7 +356,7 @@ static void test_wrong_file_is_named_by_its_own_line(void **state)
 
 /* --- writing */
 
-static void test_text_that_yaml_would_take_for_something_else_is_quoted(void **state)
+static void test_text_with_a_special_meaning_in_yaml_is_quoted(void **state)
 {
     (void)state;
     static const char text[] = "about: \"two\\nlines: \\\"a\\\" \\\\ # { [ ü\"\n"
@@ -551,7 +551,7 @@ static void test_shrinking_stops_at_its_number_of_tries(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_scenario_from_which_nothing_can_go_stays(void **state)
+static void test_scenario_that_cannot_shrink_is_unchanged(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = draw(&nothing, 1);
@@ -639,20 +639,20 @@ int main(void)
         cmocka_unit_test(test_seeds_differ_in_their_kinds_of_fault),
         cmocka_unit_test(test_seeds_have_what_is_rare_now_and_then),
         cmocka_unit_test(test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts),
-        cmocka_unit_test(test_file_of_strategies_and_a_clock_keeps_them_in_every_seed),
-        cmocka_unit_test(test_file_that_says_everything_gets_no_more_than_seeds),
+        cmocka_unit_test(test_file_with_strategies_and_a_clock_keeps_them_in_every_seed),
+        cmocka_unit_test(test_complete_file_gets_only_a_seed),
         cmocka_unit_test(test_file_of_extreme_figures_gives_scenarios),
         cmocka_unit_test(test_datacenter_without_nodes_is_named_in_every_seed),
-        cmocka_unit_test(test_part_that_is_null_is_not_drawn),
+        cmocka_unit_test(test_null_panel_is_not_drawn),
         cmocka_unit_test(test_override_counts_as_said_by_the_file),
-        cmocka_unit_test(test_trace_gets_neither_keys_nor_faults_of_a_time_unknown),
+        cmocka_unit_test(test_trace_gets_no_keys_and_no_timed_faults),
         cmocka_unit_test(test_wrong_file_is_named_by_its_own_line),
-        cmocka_unit_test(test_text_that_yaml_would_take_for_something_else_is_quoted),
+        cmocka_unit_test(test_text_with_a_special_meaning_in_yaml_is_quoted),
         cmocka_unit_test(test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest),
         cmocka_unit_test(test_shrinking_a_text_that_is_no_scenario_ends),
         cmocka_unit_test(test_shrinking_keeps_one_strategy_and_what_still_means_something),
         cmocka_unit_test(test_shrinking_stops_at_its_number_of_tries),
-        cmocka_unit_test(test_scenario_from_which_nothing_can_go_stays),
+        cmocka_unit_test(test_scenario_that_cannot_shrink_is_unchanged),
         cmocka_unit_test(test_breach_is_a_violation_that_was_guaranteed_and_not_excused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

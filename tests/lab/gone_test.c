@@ -103,7 +103,7 @@ static void test_row_before_1970_expires_with_its_whole_second(void **state)
 }
 
 /* A row that expires first is no longer deleted, and a delete after the end of the run does not count. */
-static void test_row_goes_once(void **state)
+static void test_row_disappears_only_once(void **state)
 {
     (void)state;
     struct lab_scenario scenario = {.seed = 1, .deletes = {.share = 1, .after_ns = SIM_MINUTE}};
@@ -294,7 +294,7 @@ int main(void)
         cmocka_unit_test(test_deletes_follow_their_distribution),
         cmocka_unit_test(test_row_expires_with_its_whole_second),
         cmocka_unit_test(test_row_before_1970_expires_with_its_whole_second),
-        cmocka_unit_test(test_row_goes_once),
+        cmocka_unit_test(test_row_disappears_only_once),
         cmocka_unit_test(test_stream_counts_each_partition),
         cmocka_unit_test(test_stream_late_windows_count_their_tombstones),
         cmocka_unit_test(test_cluster_deletes_what_stream_deletes),

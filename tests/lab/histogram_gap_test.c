@@ -37,7 +37,7 @@ static void test_equal_distributions_have_no_gap(void **state)
     lab_histogram_clear(&other);
 }
 
-static void test_sizes_that_do_not_meet_are_1_apart(void **state)
+static void test_disjoint_sizes_have_distance_1(void **state)
 {
     (void)state;
     struct lab_histogram one, other;
@@ -109,7 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_distributions_have_no_gap),
-        cmocka_unit_test(test_sizes_that_do_not_meet_are_1_apart),
+        cmocka_unit_test(test_disjoint_sizes_have_distance_1),
         cmocka_unit_test(test_random_sizes_agree_with_counting),
         cmocka_unit_test(test_rounding_makes_no_gap),
     };

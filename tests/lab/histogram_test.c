@@ -145,7 +145,7 @@ static void test_histogram_of_few_sizes_is_exact(void **state)
     free(sizes.items);
 }
 
-static void test_histogram_rounds_from_the_size_too_many(void **state)
+static void test_histogram_rounds_once_sizes_exceed_its_capacity(void **state)
 {
     (void)state;
     struct sizes sizes = many_sizes(LAB_HISTOGRAM_EXACT);
@@ -412,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histogram_empty_has_nothing),
         cmocka_unit_test(test_histogram_of_few_sizes_is_exact),
-        cmocka_unit_test(test_histogram_rounds_from_the_size_too_many),
+        cmocka_unit_test(test_histogram_rounds_once_sizes_exceed_its_capacity),
         cmocka_unit_test(test_histogram_of_many_sizes_is_rounded_up_a_little),
         cmocka_unit_test(test_histogram_rounded_bins_have_twelve_significant_bits),
         cmocka_unit_test(test_histogram_merged_from_parts_is_that_of_the_whole),

@@ -43,7 +43,7 @@ static void test_spans_count_what_a_map_counts(void **state)
 }
 
 /* Any number of adjacent identifiers form one span. */
-static void test_spans_that_follow_each_other_take_no_memory(void **state)
+static void test_adjacent_spans_take_no_memory(void **state)
 {
     (void)state;
     struct lab_id_spans spans = {0};
@@ -107,7 +107,7 @@ static void test_one_client_alone_takes_five_round_trips_a_batch(void **state)
     lab_result_destroy(result);
 }
 
-static void test_clients_stop_when_each_has_what_it_wants(void **state)
+static void test_clients_stop_when_each_has_its_identifiers(void **state)
 {
     (void)state;
     struct lab_result *result = run("duration: 1h\nidentifiers: {each: 25, think: 1ms}\n" ONE_NODE
@@ -137,7 +137,7 @@ static void test_the_batch_of_a_client_that_dies_is_lost(void **state)
 }
 
 /* A lock of either kind that a dead holder left is taken over after it has expired. */
-static void test_locks_of_the_dead_run_out(void **state)
+static void test_locks_of_crashed_clients_expire(void **state)
 {
     (void)state;
     static const char *const locks[] = {"columns", "lwt"};
@@ -163,7 +163,7 @@ static void test_a_limit_ends_leases_in_failure(void **state)
 }
 
 /* The oracle is effective: where nothing is guaranteed, and clocks jump, it finds identifiers given twice. */
-static void test_levels_that_need_not_meet_give_some_twice(void **state)
+static void test_levels_without_overlap_repeat_identifiers(void **state)
 {
     (void)state;
     double twice = 0;
@@ -215,13 +215,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans_count_what_a_map_counts),
-        cmocka_unit_test(test_spans_that_follow_each_other_take_no_memory),
+        cmocka_unit_test(test_adjacent_spans_take_no_memory),
         cmocka_unit_test(test_one_client_alone_takes_five_round_trips_a_batch),
-        cmocka_unit_test(test_clients_stop_when_each_has_what_it_wants),
+        cmocka_unit_test(test_clients_stop_when_each_has_its_identifiers),
         cmocka_unit_test(test_the_batch_of_a_client_that_dies_is_lost),
-        cmocka_unit_test(test_locks_of_the_dead_run_out),
+        cmocka_unit_test(test_locks_of_crashed_clients_expire),
         cmocka_unit_test(test_a_limit_ends_leases_in_failure),
-        cmocka_unit_test(test_levels_that_need_not_meet_give_some_twice),
+        cmocka_unit_test(test_levels_without_overlap_repeat_identifiers),
         cmocka_unit_test(test_the_same_seed_is_the_same_run),
         cmocka_unit_test(test_each_lock_has_a_guarantee_of_its_own),
     };

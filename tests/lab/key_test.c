@@ -131,7 +131,7 @@ static void test_read_takes_no_more_rows_than_it_wants(void **state)
     end(&fixture);
 }
 
-static void test_read_at_the_end_of_the_run_is_none(void **state)
+static void test_no_read_at_the_exact_end_of_the_run(void **state)
 {
     (void)state;
     static const int64_t times_ns[] = {10};
@@ -146,7 +146,7 @@ static void test_read_at_the_end_of_the_run_is_none(void **state)
 }
 
 /* The key has no birth to walk back to: one partition is asked, and found empty. */
-static void test_read_of_a_key_without_rows_asks_once(void **state)
+static void test_read_of_a_key_without_rows_makes_one_request(void **state)
 {
     (void)state;
     static const char *const strategies[] = {"unbucketed: {}", "count: {rows: 1, counter: external}",
@@ -168,8 +168,8 @@ int main(void)
         cmocka_unit_test(test_read_at_the_end_of_a_batch_waits_for_the_next),
         cmocka_unit_test(test_read_between_batches_sees_the_first_only),
         cmocka_unit_test(test_read_takes_no_more_rows_than_it_wants),
-        cmocka_unit_test(test_read_at_the_end_of_the_run_is_none),
-        cmocka_unit_test(test_read_of_a_key_without_rows_asks_once),
+        cmocka_unit_test(test_no_read_at_the_exact_end_of_the_run),
+        cmocka_unit_test(test_read_of_a_key_without_rows_makes_one_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static const struct pair pairs[] = {
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [at, id]\n"},
 };
 
-static void test_each_risk_is_reported_and_gone_when_cured(void **state)
+static void test_each_risk_is_reported_until_it_is_fixed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(pairs); i++) {
@@ -187,7 +187,7 @@ static void test_the_tables_of_a_log_have_their_own_warnings(void **state)
 }
 
 /* "has about N rows" of the busiest key's windows, compared with the run's largest partition. */
-static void test_what_is_estimated_comes_true(void **state)
+static void test_estimates_match_the_results(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = scenario_of("", HEAD "limits: {partition_rows: 50000}\n" TIME("6h"));
@@ -209,7 +209,7 @@ static void test_what_is_estimated_comes_true(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_a_trace_is_judged_only_by_its_table(void **state)
+static void test_trace_is_checked_only_against_its_table(void **state)
 {
     static const char text[] = "trace: {file: rows.csv}\nstrategies: [unbucketed: {}, time: {window: 1d}]\n"
                                "table: {name: t, columns: {b: bucket, k: key}, partition_key: [b]}\n";
@@ -228,10 +228,10 @@ static void test_a_trace_is_judged_only_by_its_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_risk_is_reported_and_gone_when_cured),
+        cmocka_unit_test(test_each_risk_is_reported_until_it_is_fixed),
         cmocka_unit_test(test_the_tables_of_a_log_have_their_own_warnings),
-        cmocka_unit_test(test_what_is_estimated_comes_true),
-        cmocka_unit_test(test_a_trace_is_judged_only_by_its_table),
+        cmocka_unit_test(test_estimates_match_the_results),
+        cmocka_unit_test(test_trace_is_checked_only_against_its_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

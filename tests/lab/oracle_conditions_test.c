@@ -393,7 +393,7 @@ static void test_guarantee_is_broken_when_nothing_excuses_it(void **state)
 }
 
 /* Each guarantee has one row, with a protocol that its kind can have and with existing conditions. */
-static void test_guarantee_table_says_nothing_twice(void **state)
+static void test_guarantee_table_has_no_duplicates(void **state)
 {
     (void)state;
     for (size_t i = 0; i < lab_guarantee_count; i++) {
@@ -418,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
         cmocka_unit_test(test_probes_of_a_roll_show_its_fate),
         cmocka_unit_test(test_guarantee_is_broken_when_nothing_excuses_it),
-        cmocka_unit_test(test_guarantee_table_says_nothing_twice),
+        cmocka_unit_test(test_guarantee_table_has_no_duplicates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,7 +198,7 @@ static void expect_bound(const struct stand *prepared, struct filling filling, u
 
 /* A lag of only the oracle's own 2 s overlaps three whole seconds, each of which has the largest number of
  * rows. */
-static void test_bounded_by_the_distribution_and_the_lag(void **state)
+static void test_bounded_follows_the_distribution_and_the_lag(void **state)
 {
     (void)state;
     for (uint32_t bits = 0; bits <= 3; bits++) {
@@ -397,7 +397,7 @@ static void test_bounded_roll_that_comes_an_increment_late(void **state)
 }
 
 /* The bound is found even if no partition of a run can fill up. */
-static void test_bounded_of_the_rarest_chance_has_an_end(void **state)
+static void test_bounded_of_the_smallest_chance_ends(void **state)
 {
     (void)state;
     struct stand stand;
@@ -420,7 +420,7 @@ int main(void)
         cmocka_unit_test(test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come),
         cmocka_unit_test(test_state_bucket_of_plain_changes_begins_after_the_row),
         cmocka_unit_test(test_no_gaps_of_counts_are_judged_at_the_end),
-        cmocka_unit_test(test_bounded_by_the_distribution_and_the_lag),
+        cmocka_unit_test(test_bounded_follows_the_distribution_and_the_lag),
         cmocka_unit_test(test_bounded_chance_of_any_ratio_is_the_same_distribution),
         cmocka_unit_test(test_bounded_lost_increments_raise_the_threshold),
         cmocka_unit_test(test_bounded_lag_is_all_that_a_roll_may_wait_for),
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(test_bounded_count_is_exact),
         cmocka_unit_test(test_bounded_eviction_counts_where_a_set_has_a_fifth_key),
         cmocka_unit_test(test_bounded_roll_that_comes_an_increment_late),
-        cmocka_unit_test(test_bounded_of_the_rarest_chance_has_an_end),
+        cmocka_unit_test(test_bounded_of_the_smallest_chance_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

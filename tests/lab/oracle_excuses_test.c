@@ -27,7 +27,7 @@ static bool is_broken(const struct stand *stand)
 }
 
 /* A condition of one key from 10 s to 20 s, of all keys from 30 s to 40 s. */
-static void test_excuse_is_of_its_key_and_its_time(void **state)
+static void test_excuse_applies_to_its_key_and_time(void **state)
 {
     (void)state;
     static const struct {
@@ -123,7 +123,7 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
 
 /* A condition that the guarantee does not list excuses nothing; a condition of the whole run excuses
  * everything. */
-static void test_excuse_is_of_the_list(void **state)
+static void test_only_listed_conditions_excuse(void **state)
 {
     (void)state;
     static const struct {
@@ -146,7 +146,7 @@ static void test_excuse_is_of_the_list(void **state)
 
 /* Far more conditions and violations than are kept: no guarantee is called broken for lack of room, and a
  * violation that came first stays. */
-static void test_want_of_room_excuses_and_never_accuses(void **state)
+static void test_full_list_of_spans_only_excuses_more(void **state)
 {
     (void)state;
     for (int is_bare = 0; is_bare < 2; is_bare++) {
@@ -175,7 +175,7 @@ static void test_want_of_room_excuses_and_never_accuses(void **state)
 /* A clock jumps 100 s ahead at 1 s and comes back in two jumps; or a second clock, which is 1 s ahead,
  * comes back last. The first clock dated rows up to 102 s, so jumps excuse violations until then, and not
  * at 300 s. */
-static void test_jumps_excuse_until_the_furthest_clock_s_time_has_come(void **state)
+static void test_jumps_excuse_until_the_farthest_clock_time(void **state)
 {
     (void)state;
     static const struct {
@@ -222,13 +222,13 @@ static void test_jumps_excuse_until_the_furthest_clock_s_time_has_come(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_excuse_is_of_its_key_and_its_time),
+        cmocka_unit_test(test_excuse_applies_to_its_key_and_time),
         cmocka_unit_test(test_excuse_may_be_known_after_the_violation),
         cmocka_unit_test(test_open_span_ends_with_what_was_asked_later),
         cmocka_unit_test(test_lowered_state_excuses_until_it_names_all_rows_again),
-        cmocka_unit_test(test_excuse_is_of_the_list),
-        cmocka_unit_test(test_want_of_room_excuses_and_never_accuses),
-        cmocka_unit_test(test_jumps_excuse_until_the_furthest_clock_s_time_has_come),
+        cmocka_unit_test(test_only_listed_conditions_excuse),
+        cmocka_unit_test(test_full_list_of_spans_only_excuses_more),
+        cmocka_unit_test(test_jumps_excuse_until_the_farthest_clock_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

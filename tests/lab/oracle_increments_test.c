@@ -65,7 +65,7 @@ static void assert_increments(struct stand *stand, uint64_t lost, uint64_t doubl
     stand_close(stand);
 }
 
-static void test_increments_made_once_leave_nothing(void **state)
+static void test_increments_made_once_are_not_kept(void **state)
 {
     (void)state;
     struct stand stand;
@@ -137,7 +137,7 @@ static void test_increments_never_requested_do_not_count_for_another_key(void **
 }
 
 /* An addition that was never requested is not explained by any row. */
-static void test_increments_that_no_row_explains_are_a_difference(void **state)
+static void test_increments_without_a_row_are_a_difference(void **state)
 {
     (void)state;
     struct stand stand;
@@ -239,7 +239,7 @@ static void try_random(struct lab_cluster_run *run, struct list *list, struct si
     }
 }
 
-static void test_increments_random_are_as_a_plain_list_has_them(void **state)
+static void test_random_increments_equal_a_plain_list(void **state)
 {
     (void)state;
     static struct list list;
@@ -280,13 +280,13 @@ static void test_increments_random_are_as_a_plain_list_has_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_increments_made_once_leave_nothing),
+        cmocka_unit_test(test_increments_made_once_are_not_kept),
         cmocka_unit_test(test_increments_lost_and_doubled_are_counted),
         cmocka_unit_test(test_increments_made_late_are_not_lost),
         cmocka_unit_test(test_increments_made_again_after_the_end_are_doubled),
         cmocka_unit_test(test_increments_never_requested_do_not_count_for_another_key),
-        cmocka_unit_test(test_increments_that_no_row_explains_are_a_difference),
-        cmocka_unit_test(test_increments_random_are_as_a_plain_list_has_them),
+        cmocka_unit_test(test_increments_without_a_row_are_a_difference),
+        cmocka_unit_test(test_random_increments_equal_a_plain_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,7 +299,7 @@ static void step(struct trial *trial, struct naive_row **waiting, uint32_t *wait
     }
 }
 
-static void test_oracles_count_what_a_naive_judge_counts(void **state)
+static void test_oracles_equal_a_naive_judge(void **state)
 {
     (void)state;
     static struct trial trial;
@@ -345,7 +345,7 @@ static void test_oracles_count_what_a_naive_judge_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oracles_count_what_a_naive_judge_counts),
+        cmocka_unit_test(test_oracles_equal_a_naive_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void test_agreement_of_one_agent_is_not_judged(void **state)
 
 /* The latest row below is the agent's own. The latest row of another agent decides, though it came long
  * before. */
-static void test_agreement_sees_behind_the_agents_own_latest_row(void **state)
+static void test_agreement_also_compares_rows_before_the_agents_latest(void **state)
 {
     (void)state;
     const int64_t late = 10 * SIM_SECOND, later = 20 * SIM_SECOND;
@@ -200,7 +200,7 @@ int main(void)
         cmocka_unit_test(test_monotone_with_equal_times_in_two_buckets_is_violated),
         cmocka_unit_test(test_agreement_within_twice_the_bound_is_excused),
         cmocka_unit_test(test_agreement_of_one_agent_is_not_judged),
-        cmocka_unit_test(test_agreement_sees_behind_the_agents_own_latest_row),
+        cmocka_unit_test(test_agreement_also_compares_rows_before_the_agents_latest),
         cmocka_unit_test(test_order_is_judged_across_all_buckets),
         cmocka_unit_test(test_order_violations_are_counted_in_rows),
         cmocka_unit_test(test_agreement_over_the_whole_range_of_clocks_is_judged),

@@ -81,7 +81,7 @@ static void test_newest_nth_row_decides(void **state)
 
 /* A reader takes every row of the higher buckets, including a row that is older than the newest n. Such a row
  * uses up one of the n results. */
-static void test_newest_old_row_in_a_high_bucket_takes_a_place(void **state)
+static void test_newest_counts_old_rows_of_a_high_bucket(void **state)
 {
     (void)state;
     struct stand stand;
@@ -103,7 +103,7 @@ static void test_newest_old_row_in_a_high_bucket_takes_a_place(void **state)
 }
 
 /* Among rows of equal time any row is correct, whatever the order of arrival. */
-static void test_newest_of_equal_times_any_will_do(void **state)
+static void test_newest_accepts_any_order_of_equal_times(void **state)
 {
     (void)state;
     struct stand stand;
@@ -136,7 +136,7 @@ static void test_newest_of_few_rows_are_all(void **state)
     stand_close(&stand);
 }
 
-static void test_newest_beyond_the_state_is_not_met(void **state)
+static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
 {
     (void)state;
     struct stand stand;
@@ -155,7 +155,7 @@ static void test_newest_beyond_the_state_is_not_met(void **state)
 
 /* Without `reads:` the oracle expects the newest 16 rows; for reads of more than 64 rows it expects the
  * newest 64. */
-static void test_newest_number_is_the_readers(void **state)
+static void test_newest_number_of_rows_is_that_of_the_readers(void **state)
 {
     (void)state;
     struct stand stand;
@@ -361,7 +361,7 @@ static void test_findable_on_few_replicas_is_not_lost_again(void **state)
 
 /* With a second datacenter it is unknown which replicas a reader asks. For a read that does not walk down, no
  * bucket is too high. */
-static void test_findable_where_a_cause_means_nothing_judges_by_the_other(void **state)
+static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
 {
     (void)state;
     struct stand stand;
@@ -593,11 +593,11 @@ int main(void)
         cmocka_unit_test(test_newest_in_order_is_no_violation),
         cmocka_unit_test(test_newest_one_row_below_the_newest_bucket_is_missed),
         cmocka_unit_test(test_newest_nth_row_decides),
-        cmocka_unit_test(test_newest_old_row_in_a_high_bucket_takes_a_place),
-        cmocka_unit_test(test_newest_of_equal_times_any_will_do),
+        cmocka_unit_test(test_newest_counts_old_rows_of_a_high_bucket),
+        cmocka_unit_test(test_newest_accepts_any_order_of_equal_times),
         cmocka_unit_test(test_newest_of_few_rows_are_all),
-        cmocka_unit_test(test_newest_beyond_the_state_is_not_met),
-        cmocka_unit_test(test_newest_number_is_the_readers),
+        cmocka_unit_test(test_newest_reader_does_not_find_rows_above_the_state),
+        cmocka_unit_test(test_newest_number_of_rows_is_that_of_the_readers),
         cmocka_unit_test(test_newest_of_windows_begins_at_the_clock),
         cmocka_unit_test(test_findable_at_the_states_bucket_and_below),
         cmocka_unit_test(test_findable_state_going_back_loses_each_row_once),
@@ -605,7 +605,7 @@ int main(void)
         cmocka_unit_test(test_findable_range_of_counts_is_judged_where_times_keep_the_order),
         cmocka_unit_test(test_findable_on_too_few_replicas_is_violated),
         cmocka_unit_test(test_findable_on_few_replicas_is_not_lost_again),
-        cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),
+        cmocka_unit_test(test_findable_ignores_a_cause_that_does_not_apply),
         cmocka_unit_test(test_findable_excused_rows_do_not_excuse_the_wanted_ones),
         cmocka_unit_test(test_findable_windows_that_a_reader_walks_are_judged),
         cmocka_unit_test(test_findable_range_after_the_readers_clock_is_excused),

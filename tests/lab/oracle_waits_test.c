@@ -295,7 +295,7 @@ static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void 
 }
 
 /* The state was requested at 10 s, and its copy lasts for a second; a row or a read begins after_ns later. */
-static void test_row_by_a_copy_that_has_run_out(void **state)
+static void test_row_by_an_expired_cached_state(void **state)
 {
     (void)state;
     static const struct {
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_waits_count_the_tries_of_an_action),
         cmocka_unit_test(test_waits_of_a_try_beyond_the_last),
         cmocka_unit_test(test_parked_operation_that_could_be_served_or_waits_for_nobody),
-        cmocka_unit_test(test_row_by_a_copy_that_has_run_out),
+        cmocka_unit_test(test_row_by_an_expired_cached_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void test_duration_of_every_unit_is_exact(void **state)
     }
 }
 
-static void test_duration_that_is_none_names_the_units(void **state)
+static void test_invalid_duration_names_the_units(void **state)
 {
     static const struct bad cases[] = {
         {"", "not a duration"},
@@ -132,7 +132,7 @@ static void test_bytes_of_every_unit_are_exact(void **state)
     }
 }
 
-static void test_bytes_that_are_none_name_the_units(void **state)
+static void test_invalid_bytes_name_the_units(void **state)
 {
     static const struct bad cases[] = {
         {"512", "needs a unit"},
@@ -296,9 +296,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_duration_of_every_unit_is_exact),
-        cmocka_unit_test(test_duration_that_is_none_names_the_units),
+        cmocka_unit_test(test_invalid_duration_names_the_units),
         cmocka_unit_test(test_bytes_of_every_unit_are_exact),
-        cmocka_unit_test(test_bytes_that_are_none_name_the_units),
+        cmocka_unit_test(test_invalid_bytes_name_the_units),
         cmocka_unit_test(test_rate_and_share_are_per_second_and_of_one),
         cmocka_unit_test(test_number_is_finite_and_plain),
         cmocka_unit_test(test_whole_number_takes_only_digits),

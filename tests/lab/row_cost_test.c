@@ -254,7 +254,7 @@ static void test_columns_that_may_be_missing_weigh_their_share(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_wrong_columns_are_refused_with_cure(void **state)
+static void test_wrong_columns_are_refused_with_a_remedy(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
@@ -296,7 +296,7 @@ int main(void)
         cmocka_unit_test(test_rows_weigh_what_the_serialiser_writes),
         cmocka_unit_test(test_columns_divide_the_payload),
         cmocka_unit_test(test_columns_that_may_be_missing_weigh_their_share),
-        cmocka_unit_test(test_wrong_columns_are_refused_with_cure),
+        cmocka_unit_test(test_wrong_columns_are_refused_with_a_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,19 +130,19 @@ static void check_corpus(const char *path, int cases_min)
     assert_true(cases >= cases_min);
 }
 
-static void test_corpus_each_case_ends_in_its_line(void **state)
+static void test_corpus_each_case_gives_its_error_line(void **state)
 {
     (void)state;
     check_corpus(CORPUS "scenario_bad.txt", 290);
 }
 
-static void test_corpus_of_clusters_each_case_ends_in_its_line(void **state)
+static void test_corpus_of_clusters_each_case_gives_its_error_line(void **state)
 {
     (void)state;
     check_corpus(CORPUS "cluster_bad.txt", 220);
 }
 
-static void test_file_that_is_none_is_refused(void **state)
+static void test_path_without_a_readable_file_is_refused(void **state)
 {
     char folder[] = "scenario_XXXXXX", loop[64], absent[64], large[64];
     struct sim_error error;
@@ -302,9 +302,9 @@ static void test_example_altered_anywhere_is_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus_each_case_ends_in_its_line),
-        cmocka_unit_test(test_corpus_of_clusters_each_case_ends_in_its_line),
-        cmocka_unit_test(test_file_that_is_none_is_refused),
+        cmocka_unit_test(test_corpus_each_case_gives_its_error_line),
+        cmocka_unit_test(test_corpus_of_clusters_each_case_gives_its_error_line),
+        cmocka_unit_test(test_path_without_a_readable_file_is_refused),
         cmocka_unit_test(test_text_beyond_all_bounds_is_refused),
         cmocka_unit_test(test_anchor_bomb_is_refused_at_its_first_anchor),
         cmocka_unit_test(test_example_cut_anywhere_is_read_or_refused),

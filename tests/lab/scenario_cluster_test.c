@@ -361,7 +361,7 @@ static void test_faults_without_figures_have_the_defaults(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_latency_in_every_spelling_is_one_distribution(void **state)
+static void test_latency_spellings_give_equal_distributions(void **state)
 {
     static const struct {
         const char *text;
@@ -420,7 +420,7 @@ static void test_engine_follows_from_agents(void **state)
     }
 }
 
-static void test_bounds_themselves_are_taken(void **state)
+static void test_values_at_the_bounds_are_accepted(void **state)
 {
     static const char *const texts[] = {
         "agents: {count: 4096, cache_entries: 16777216, clock: {drift: 100000ppm, offset: 1s, bound: 1s}}\n"
@@ -497,9 +497,9 @@ int main(void)
         cmocka_unit_test(test_network_without_options_has_the_defaults),
         cmocka_unit_test(test_agents_without_options_have_the_defaults),
         cmocka_unit_test(test_faults_without_figures_have_the_defaults),
-        cmocka_unit_test(test_latency_in_every_spelling_is_one_distribution),
+        cmocka_unit_test(test_latency_spellings_give_equal_distributions),
         cmocka_unit_test(test_engine_follows_from_agents),
-        cmocka_unit_test(test_bounds_themselves_are_taken),
+        cmocka_unit_test(test_values_at_the_bounds_are_accepted),
         cmocka_unit_test(test_datacenters_are_the_ring_of_the_stream_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void test_the_scenarios_own_settings_go_before_the_files(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_its_name_is_relative_to_the_scenario(void **state)
+static void test_node_file_is_relative_to_the_scenario(void **state)
 {
     (void)state;
     struct sim_error error = {0};
@@ -111,7 +111,7 @@ static void test_its_name_is_relative_to_the_scenario(void **state)
                         "directory; tests/cassandra5/latency.py writes one");
 }
 
-static void test_mistakes_are_reported_with_place_and_cure(void **state)
+static void test_mistakes_are_reported_with_place_and_remedy(void **state)
 {
     (void)state;
     assert_bad(NULL, "{like: [a]}",
@@ -138,7 +138,7 @@ static void test_mistakes_are_reported_with_place_and_cure(void **state)
                "tests/cassandra5/latency.py writes one");
 }
 
-static void test_a_file_that_is_too_long_is_none(void **state)
+static void test_file_above_1_mib_is_refused(void **state)
 {
     (void)state;
     size_t size = ((size_t)1 << 20) + 2;
@@ -151,7 +151,7 @@ static void test_a_file_that_is_too_long_is_none(void **state)
     free(text);
 }
 
-static void test_a_kept_run_knows_the_file_it_was_begun_with(void **state)
+static void test_snapshot_records_the_content_of_its_file(void **state)
 {
     (void)state;
     struct sim_error error = {0};
@@ -188,10 +188,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_measured_file_gives_the_settings),
         cmocka_unit_test(test_the_scenarios_own_settings_go_before_the_files),
-        cmocka_unit_test(test_its_name_is_relative_to_the_scenario),
-        cmocka_unit_test(test_mistakes_are_reported_with_place_and_cure),
-        cmocka_unit_test(test_a_file_that_is_too_long_is_none),
-        cmocka_unit_test(test_a_kept_run_knows_the_file_it_was_begun_with),
+        cmocka_unit_test(test_node_file_is_relative_to_the_scenario),
+        cmocka_unit_test(test_mistakes_are_reported_with_place_and_remedy),
+        cmocka_unit_test(test_file_above_1_mib_is_refused),
+        cmocka_unit_test(test_snapshot_records_the_content_of_its_file),
         cmocka_unit_test(test_a_recorded_node_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, remove_file);

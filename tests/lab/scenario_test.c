@@ -232,7 +232,7 @@ static void test_seed_of_the_caller_takes_precedence(void **state)
     lab_scenario_destroy(NULL);
 }
 
-static void test_row_bytes_in_every_spelling_are_one_distribution(void **state)
+static void test_row_bytes_spellings_give_equal_distributions(void **state)
 {
     static const struct {
         const char *text;
@@ -287,7 +287,7 @@ static void test_trace_is_found_from_the_scenarios_folder(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_name_without_a_name_is_the_files_stem(void **state)
+static void test_scenario_without_a_name_uses_the_files_stem(void **state)
 {
     static const struct {
         const char *path, *name;
@@ -306,7 +306,7 @@ static void test_name_without_a_name_is_the_files_stem(void **state)
     }
 }
 
-static void test_null_and_other_spellings_are_taken(void **state)
+static void test_null_and_other_spellings_are_accepted(void **state)
 {
     static const char *const texts[] = {
         /* The whole text in braces, as JSON; quoted figures; Windows' line ends; a byte-order mark; a
@@ -334,7 +334,7 @@ static void test_null_and_other_spellings_are_taken(void **state)
     }
 }
 
-static void test_bounds_themselves_are_taken(void **state)
+static void test_values_at_the_bounds_are_accepted(void **state)
 {
     struct lab_scenario *s = parse(
         "duration: 1ns\nkeys: {count: 4294967295, popularity: {zipf: 10}}\narrivals: {rate: 1e9/s, daily: "
@@ -577,11 +577,11 @@ int main(void)
         cmocka_unit_test(test_scenario_with_every_field_is_read_whole),
         cmocka_unit_test(test_scenario_without_options_has_the_defaults),
         cmocka_unit_test(test_seed_of_the_caller_takes_precedence),
-        cmocka_unit_test(test_row_bytes_in_every_spelling_are_one_distribution),
+        cmocka_unit_test(test_row_bytes_spellings_give_equal_distributions),
         cmocka_unit_test(test_trace_is_found_from_the_scenarios_folder),
-        cmocka_unit_test(test_name_without_a_name_is_the_files_stem),
-        cmocka_unit_test(test_null_and_other_spellings_are_taken),
-        cmocka_unit_test(test_bounds_themselves_are_taken),
+        cmocka_unit_test(test_scenario_without_a_name_uses_the_files_stem),
+        cmocka_unit_test(test_null_and_other_spellings_are_accepted),
+        cmocka_unit_test(test_values_at_the_bounds_are_accepted),
         cmocka_unit_test(test_override_changes_adds_and_removes_fields),
         cmocka_unit_test(test_scenario_again_keeps_overrides_and_takes_more),
         cmocka_unit_test(test_override_of_a_label_reaches_where_it_is),

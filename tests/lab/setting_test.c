@@ -132,7 +132,7 @@ static const char *const written[] = {
     "hash: {buckets: 8, read: {plan: lazy}}",
 };
 
-static void test_what_is_written_is_what_was_read(void **state)
+static void test_written_text_equals_the_parsed_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
@@ -203,7 +203,7 @@ static void test_the_core_knows_every_name_and_word(void **state)
     }
 }
 
-static void test_what_the_core_writes_is_what_a_scenario_says(void **state)
+static void test_setting_written_by_the_core_is_valid_in_a_scenario(void **state)
 {
     unsigned compared = 0;
     (void)state;
@@ -233,7 +233,7 @@ static int64_t standard_of(enum bk_kind kind, const char *path)
     return lab_setting_find(kind, path)->standard;
 }
 
-static void test_an_agent_begins_with_the_standards_of_a_scenario(void **state)
+static void test_agent_has_the_defaults_of_a_scenario(void **state)
 {
     (void)state;
     const struct bk_agent_config config = bk_agent_config_default(NULL);
@@ -253,11 +253,11 @@ static void test_an_agent_begins_with_the_standards_of_a_scenario(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_agent_begins_with_the_standards_of_a_scenario),
+        cmocka_unit_test(test_agent_has_the_defaults_of_a_scenario),
         cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
-        cmocka_unit_test(test_what_is_written_is_what_was_read),
+        cmocka_unit_test(test_written_text_equals_the_parsed_text),
         cmocka_unit_test(test_the_core_knows_every_name_and_word),
-        cmocka_unit_test(test_what_the_core_writes_is_what_a_scenario_says),
+        cmocka_unit_test(test_setting_written_by_the_core_is_valid_in_a_scenario),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

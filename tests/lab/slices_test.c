@@ -175,7 +175,7 @@ static void test_slices_are_round_and_at_most_96(void **state)
 }
 
 /* Partitions after the end, of a cluster that still answers, belong to the last slice, which ends there. */
-static void test_slices_count_what_is_outside_at_the_nearest_end(void **state)
+static void test_slices_count_outside_rows_at_the_nearest_end(void **state)
 {
     (void)state;
     const struct cass_partition sizes[] = {{1, 10}, {2, 20}, {3, 30}};
@@ -220,7 +220,7 @@ int main(void)
         cmocka_unit_test(test_slices_show_what_a_list_shows),
         cmocka_unit_test(test_slices_merge_to_the_same_whatever_the_split),
         cmocka_unit_test(test_slices_are_round_and_at_most_96),
-        cmocka_unit_test(test_slices_count_what_is_outside_at_the_nearest_end),
+        cmocka_unit_test(test_slices_count_outside_rows_at_the_nearest_end),
         cmocka_unit_test(test_slices_without_partitions_give_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

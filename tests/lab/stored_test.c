@@ -397,7 +397,7 @@ static void check_plain(const char *source)
     lab_result_destroy(results[1]);
 }
 
-static void test_table_that_keeps_everything_changes_nothing(void **state)
+static void test_table_that_keeps_all_rows_changes_nothing(void **state)
 {
     (void)state;
     check_plain(workload_text);
@@ -432,7 +432,7 @@ static void check_last(const char *partition_key, double bytes, double overwritt
     remove("stored_test.csv");
 }
 
-static void test_of_rows_at_one_time_the_last_stays(void **state)
+static void test_last_of_rows_with_equal_times_wins(void **state)
 {
     (void)state;
     check_last("[b]", 500, 3);
@@ -524,8 +524,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_table_is_counted_as_by_hand),
         cmocka_unit_test(test_result_is_the_same_for_any_number_of_workers),
-        cmocka_unit_test(test_table_that_keeps_everything_changes_nothing),
-        cmocka_unit_test(test_of_rows_at_one_time_the_last_stays),
+        cmocka_unit_test(test_table_that_keeps_all_rows_changes_nothing),
+        cmocka_unit_test(test_last_of_rows_with_equal_times_wins),
         cmocka_unit_test(test_tuples_are_found_again_and_end_at_the_bound),
         cmocka_unit_test(test_values_come_as_often_as_their_distribution_says),
     };

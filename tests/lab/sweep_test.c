@@ -145,7 +145,7 @@ static void test_job_is_the_scenario_of_its_overrides(void **state)
     lab_sweep_destroy(sweep);
 }
 
-static void test_identity_moves_with_what_a_job_runs_and_nothing_else(void **state)
+static void test_identity_changes_only_with_the_content_of_a_job(void **state)
 {
     (void)state;
     static const char base[] = HEAD "sweep: {seeds: 2, grid: {strategies.hash.buckets: [2, 3]}}\n";
@@ -196,7 +196,7 @@ static void check_file(const char *section, const char *head, const char *line)
     rmdir(folder);
 }
 
-static void test_identity_moves_with_the_files(void **state)
+static void test_identity_changes_with_the_files(void **state)
 {
     (void)state;
     check_file("trace: {file: %s}\nstrategies: [unbucketed: {}]\nsweep: {seeds: 2}\n",
@@ -264,8 +264,8 @@ int main(void)
         cmocka_unit_test(test_grid_turns_its_last_path_fastest_and_the_list_follows),
         cmocka_unit_test(test_seeds_count_from_the_scenarios_own),
         cmocka_unit_test(test_job_is_the_scenario_of_its_overrides),
-        cmocka_unit_test(test_identity_moves_with_what_a_job_runs_and_nothing_else),
-        cmocka_unit_test(test_identity_moves_with_the_files),
+        cmocka_unit_test(test_identity_changes_only_with_the_content_of_a_job),
+        cmocka_unit_test(test_identity_changes_with_the_files),
         cmocka_unit_test(test_error_names_the_point_and_its_place),
         cmocka_unit_test(test_sizes_are_bounded),
         cmocka_unit_test(test_settings_are_described_within_their_room),

@@ -151,7 +151,7 @@ static void check_same(const struct lab_result *one, const struct lab_result *ot
         fail_msg("%s differ", difference);
 }
 
-static void test_help_of_other_ranks_changes_nothing(void **state)
+static void test_other_ranks_do_not_change_the_result(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
@@ -205,7 +205,7 @@ static void test_whole_run_and_single_strategy_are_restored_unchanged(void **sta
 }
 
 /* This rank may take a strategy before another rank asks for one, so these calls are made by hand. */
-static void test_what_goes_wrong_on_another_rank_ends_in_its_line(void **state)
+static void test_error_on_another_rank_gives_its_message(void **state)
 {
     static const struct {
         enum fate fate;
@@ -284,7 +284,7 @@ static void test_ranks_without_memory_fail_clean(void **state)
     }
 }
 
-static void test_calls_without_memory_fail_clean(void **state)
+static void test_calls_without_memory_fail_cleanly(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = resume_scenario(cluster);
@@ -318,12 +318,12 @@ static void test_calls_without_memory_fail_clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help_of_other_ranks_changes_nothing),
+        cmocka_unit_test(test_other_ranks_do_not_change_the_result),
         cmocka_unit_test(test_whole_run_and_single_strategy_are_restored_unchanged),
-        cmocka_unit_test(test_what_goes_wrong_on_another_rank_ends_in_its_line),
+        cmocka_unit_test(test_error_on_another_rank_gives_its_message),
         cmocka_unit_test(test_stop_reaches_other_ranks),
         cmocka_unit_test(test_ranks_without_memory_fail_clean),
-        cmocka_unit_test(test_calls_without_memory_fail_clean),
+        cmocka_unit_test(test_calls_without_memory_fail_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

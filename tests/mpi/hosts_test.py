@@ -93,7 +93,7 @@ class HostsTest(MpiTest):
         self.assertEqual((process.returncode, out.decode(), without_mpirun(err.decode())), alone)
 
     @unittest.skipUnless(IS_SLOW, "slow")
-    def test_wire_that_is_cut_ends_the_job(self):
+    def test_lost_network_connection_ends_the_job(self):
         self.write("s.yaml", SWEEP.replace("20d", "400d"))
         process = self.start_hosts("sweep", "s.yaml", "--json", "--quiet")
         path = os.path.join(self.folder, "bucketlab.db-wal")

@@ -95,10 +95,10 @@ class KilledTest(MpiTest):
         self.assertEqual(self.stored_jobs(), JOBS)
 
     @in_full
-    def test_sweep_of_which_a_rank_is_killed_continues(self):
+    def test_sweep_with_a_killed_rank_continues(self):
         self.kill_in_sweep(lambda _, ranks: ranks[2])
 
-    def test_sweep_of_which_rank_0_is_killed_continues(self):
+    def test_sweep_with_rank_0_killed_continues(self):
         self.kill_in_sweep(lambda _, ranks: ranks[0])
 
     @in_full
@@ -136,11 +136,11 @@ class KilledTest(MpiTest):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @in_full
-    def test_stream_run_of_which_a_rank_is_killed_leaves_nothing_behind(self):
+    def test_stream_run_with_a_killed_rank_leaves_nothing_behind(self):
         self.kill_in_run(LONG)
 
     @in_full
-    def test_cluster_run_of_which_a_rank_is_killed_leaves_nothing_behind(self):
+    def test_cluster_run_with_a_killed_rank_leaves_nothing_behind(self):
         self.kill_in_run(CLUSTER)
 
     def test_interrupted_run_says_so_and_stores_nothing(self):

@@ -38,7 +38,7 @@ class RanksTest(MpiTest):
             else:
                 self.assertEqual(err.count("usage:"), 1, err)
 
-    def test_what_is_no_work_for_several_is_done_once(self):
+    def test_work_for_one_rank_is_done_once(self):
         trace = "".join(f"{t},k{t % 7},10\n" for t in range(1000))
         self.write("t.csv", "timestamp_ms,key,bytes\n" + trace)
         self.write("t.yaml", "trace: {file: t.csv}\nstrategies:\n  - hash: {buckets: 3}\n  - time: {window: 1s}\n")
@@ -73,7 +73,7 @@ class RanksTest(MpiTest):
         self.assertRegex(err, r"\At\.csv: trace cannot be opened[^\n]*\(on rank 1, \S+\) "
                               r"\(job \d+ of the sweep: [^\n]*\)\n\Z")
 
-    def test_jobs_are_of_each_rank(self):
+    def test_each_rank_runs_jobs(self):
         self.write("w.yaml", SMALL + "sweep: {seeds: 9}\n")
         alone = self.run_program("sweep", "w.yaml", "--json", "--quiet", "--db", "one.db")
         several = self.run_ranks(2, "sweep", "w.yaml", "--json", "--quiet", "--db", "two.db", "--jobs", "3")

@@ -138,10 +138,10 @@ class SameTest(MpiTest):
     def test_stream_with_late_rows(self):
         self.run_of(LATE, (3,))
 
-    def test_stream_with_rows_that_go(self):
+    def test_stream_with_rows_that_expire(self):
         self.run_of(GONE, (2,))
 
-    def test_table_in_which_keys_meet(self):
+    def test_table_with_shared_partitions(self):
         self.run_of(TABLE, (3,))
 
     def test_thinned_stream(self):
@@ -156,7 +156,7 @@ class SameTest(MpiTest):
         self.assertEqual((code, err), (0, ""))
         self.assertGreater(len(stored), 500)
 
-    def test_campaign_that_finds_nothing(self):
+    def test_campaign_without_findings(self):
         self.write("fine.yaml", "strategies: [{hash: {buckets: 3}}, {unbucketed: {}}]\n")
         code, _, err, _ = self.hold("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet", "--set", "agents.count=3",
                                     has_database=False, numbers=(3,))

@@ -68,7 +68,7 @@ class ColumnsTest(PageTest):
         sorts = [sort for _, sort in self.browser.run(HEADS)]
         self.assertEqual(sorts, ["none"] * column + [way] + ["none"] * (len(sorts) - column - 1))
 
-    def test_numbers_are_not_sorted_as_words(self):
+    def test_numbers_are_sorted_by_value(self):
         """The figures are such that the two orders differ; otherwise the test above would prove little."""
         for run, name in enumerate(NAMES, 1):
             rows = self.pages.rows("SELECT value FROM strategy_metrics WHERE run = ? AND metric = "

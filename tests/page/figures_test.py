@@ -135,7 +135,7 @@ class FiguresTest(PageTest):
                                                msg=hint)
         self.assertEqual(counted, len(self.hints(1, "costs")))
 
-    def test_spots_are_the_candidates(self):
+    def test_points_are_the_candidates(self):
         (answer,), = self.pages.rows("SELECT answer FROM tune WHERE run = 3")
         costs = {each["label"]: each["metrics"]["cost_per_1000_rows"]["mean"]
                  for each in json.loads(answer)["candidates"] if "cost_per_1000_rows" in each["metrics"]}

@@ -133,7 +133,7 @@ class LiveTest(PageTest):
                                      ".filter(row => !row.hidden)"
                                      ".map(row => [row.dataset.figure, row.querySelector('data').value]))")
 
-    def test_slider_of_thresholds_rises_to_the_most(self):
+    def test_threshold_slider_goes_to_the_maximum(self):
         self.open("cluster")
         last = int(self.browser.run("return document.getElementById('live-threshold').max"))
         at = self.browser.run(PUT + "return Array.from({length: arguments[0] + 1}, (_, i) => {"
@@ -143,7 +143,7 @@ class LiveTest(PageTest):
         self.assertEqual(at[-1], 1000000)
         self.assertTrue(all(low < high for low, high in zip(at, at[1:])))
 
-    def test_keyboard_moves_both_sliders_and_the_line_of_the_picture(self):
+    def test_keyboard_moves_both_sliders_and_the_line_of_the_chart(self):
         self.open("stream")
         self.browser.run("document.getElementById('live-bits').focus()")
         self.browser.press("ArrowRight")

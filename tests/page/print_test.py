@@ -51,7 +51,7 @@ class PrintTest(PageTest):
                                                for *edges, word in WORD.findall(content)])
                 for width, height, content in SHEET.findall(told)]
 
-    def test_no_chart_and_no_column_is_cut(self):
+    def test_no_chart_or_column_is_cut_off(self):
         upright, on_its_side = {"paperWidth": 8.27, "paperHeight": 11.69}, {"landscape": True}
         for name, paper in part([("stream", upright), ("stream", on_its_side), ("cluster", on_its_side),
                                  ("tune", upright)]):
@@ -84,7 +84,7 @@ class PrintTest(PageTest):
                     found[word] = 0 <= box[0] and box[2] <= width
         self.assertEqual(found, {f"head{index}mark": True for index in range(count)}, name)
 
-    def test_paper_is_white_in_dark_times(self):
+    def test_printed_page_is_white_in_dark_mode(self):
         self.browser.prefer("dark", "print")
         self.open("stream")
         self.assertEqual(self.browser.run("return getComputedStyle(document.body).backgroundColor"),

@@ -44,7 +44,7 @@ class ReachTest(PageTest):
             self.assertEqual([index for index, _ in self.browser.run(SEEN)],
                              [*range(len(stops) - 2, len(stops) - 5, -1)], name)
 
-    def test_what_is_used_takes_the_focus(self):
+    def test_used_controls_take_the_focus(self):
         for name in self.each_page():
             self.browser.run("for (const fold of document.querySelectorAll('details.fold')) fold.open = true")
             self.browser.run(FOCUSABLE)
@@ -66,7 +66,7 @@ class ReachTest(PageTest):
                                               "!document.getElementById(each.getAttribute('aria-labelledby')))"
                                               ".map(each => each.id)"), [])
 
-    def test_everything_has_a_name(self):
+    def test_every_element_has_an_accessible_name(self):
         for name in self.each_page():
             self.browser.devtools("Accessibility.enable")
             nodes = self.browser.devtools("Accessibility.getFullAXTree")["nodes"]

@@ -37,7 +37,7 @@ class SafeTest(PageTest):
             self.assertEqual(self.browser.requests(), [address])
             self.browser.size(1100, 900)
 
-    def test_policy_lets_nothing_in(self):
+    def test_content_policy_blocks_external_content(self):
         """The policy is effective: a script, a style and an image from outside are refused."""
         self.open("stream")
         self.browser.run("""

@@ -80,7 +80,7 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
     lab_result_destroy(result);
 }
 
-static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
+static void test_equal_cost_and_lower_cv_is_reported(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -97,7 +97,7 @@ static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
     lab_result_destroy(result);
 }
 
-static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **state)
+static void test_equally_even_strategies_are_not_called_more_even(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -114,7 +114,7 @@ static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **sta
 }
 
 /* A single seed could lead to another choice than all seeds together. */
-static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
+static void test_choice_of_tune_is_not_repeated(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -172,7 +172,7 @@ static void test_rows_that_were_refused_are_reported(void **state)
     lab_result_destroy(result);
 }
 
-static void test_a_limit_passed_by_little_is_passed(void **state)
+static void test_limit_exceeded_slightly_is_exceeded(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -236,7 +236,7 @@ static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void
     lab_result_destroy(result);
 }
 
-static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(void **state)
+static void test_hidden_and_unbounded_partitions_are_warned_of_and_counted(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -265,7 +265,7 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
 
 /* Sequence numbers in the rows are a requirement on the user: the answer names the strategy that has it and
  * the best one without it, with the requirements of each. */
-static void test_chosen_and_next_are_reported_with_what_they_require(void **state)
+static void test_choice_and_runner_up_are_reported_with_their_requirements(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -314,7 +314,7 @@ static void test_without_limits_none_is_chosen(void **state)
     lab_result_destroy(result);
 }
 
-static void test_without_limits_nothing_is_said_that_is_not_so(void **state)
+static void test_without_limits_no_false_statement_is_made(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -418,7 +418,7 @@ static void test_one_protocol_of_identifiers_is_compared_with_none(void **state)
 }
 
 /* Each text is a sentence on one line; when out of memory it is empty, never half a sentence. */
-static void test_every_case_says_three_things_or_none(void **state)
+static void test_every_case_has_three_sentences_or_none(void **state)
 {
     (void)state;
     for (size_t i = 0; i < FIXTURE_COUNT; i++) {
@@ -450,22 +450,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
-        cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
-        cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
-        cmocka_unit_test(test_what_tune_has_chosen_is_not_chosen_again),
+        cmocka_unit_test(test_equal_cost_and_lower_cv_is_reported),
+        cmocka_unit_test(test_equally_even_strategies_are_not_called_more_even),
+        cmocka_unit_test(test_choice_of_tune_is_not_repeated),
         cmocka_unit_test(test_rows_that_were_replaced_are_reported),
         cmocka_unit_test(test_rows_that_were_refused_are_reported),
-        cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
+        cmocka_unit_test(test_limit_exceeded_slightly_is_exceeded),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
-        cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
-        cmocka_unit_test(test_chosen_and_next_are_reported_with_what_they_require),
+        cmocka_unit_test(test_hidden_and_unbounded_partitions_are_warned_of_and_counted),
+        cmocka_unit_test(test_choice_and_runner_up_are_reported_with_their_requirements),
         cmocka_unit_test(test_without_limits_none_is_chosen),
-        cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
+        cmocka_unit_test(test_without_limits_no_false_statement_is_made),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
         cmocka_unit_test(test_one_protocol_that_is_not_named_is_in_the_table),
         cmocka_unit_test(test_one_protocol_of_identifiers_is_compared_with_none),
-        cmocka_unit_test(test_every_case_says_three_things_or_none),
+        cmocka_unit_test(test_every_case_has_three_sentences_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

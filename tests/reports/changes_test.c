@@ -109,7 +109,7 @@ static void test_change_of_three_agents_is_described_lane_by_lane(void **state)
     lab_result_destroy(result);
 }
 
-static void test_change_in_force_at_once_has_one_line_and_no_pre_change(void **state)
+static void test_immediate_change_has_one_line_and_no_pre_change(void **state)
 {
     (void)state;
     const char *const lanes[] = {"0000000000000011111111111111"};
@@ -132,7 +132,7 @@ static void test_change_in_force_at_once_has_one_line_and_no_pre_change(void **s
     lab_result_destroy(result);
 }
 
-static void test_range_holds_little_more_than_change_and_disagreement(void **state)
+static void test_range_covers_little_more_than_change_and_disagreement(void **state)
 {
     (void)state;
     enum { BEFORE = 200, LOOKS = 500, LEAD = 50, LATE = 30 };
@@ -150,7 +150,7 @@ static void test_range_holds_little_more_than_change_and_disagreement(void **sta
     lab_result_destroy(result);
 }
 
-static void test_looks_that_end_early_say_so_and_leave_the_line_out(void **state)
+static void test_samples_that_end_early_say_so_and_omit_the_line(void **state)
 {
     (void)state;
     const char *const lanes[] = {"0000aaa"};
@@ -162,7 +162,7 @@ static void test_looks_that_end_early_say_so_and_leave_the_line_out(void **state
     lab_result_destroy(result);
 }
 
-static void test_change_time_before_the_change_was_stored_alarms(void **state)
+static void test_change_time_before_the_change_was_stored_is_marked(void **state)
 {
     (void)state;
     const char *const lanes[] = {"00000000001111111111"};
@@ -185,7 +185,7 @@ static void test_key_that_no_agent_knew_is_all_unknown(void **state)
     lab_result_destroy(result);
 }
 
-static void test_old_bucket_is_that_of_most_agents_before(void **state)
+static void test_old_bucket_is_that_of_most_agents_before_the_change(void **state)
 {
     (void)state;
     const struct {
@@ -351,12 +351,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_change_of_three_agents_is_described_lane_by_lane),
-        cmocka_unit_test(test_change_in_force_at_once_has_one_line_and_no_pre_change),
-        cmocka_unit_test(test_range_holds_little_more_than_change_and_disagreement),
-        cmocka_unit_test(test_looks_that_end_early_say_so_and_leave_the_line_out),
-        cmocka_unit_test(test_change_time_before_the_change_was_stored_alarms),
+        cmocka_unit_test(test_immediate_change_has_one_line_and_no_pre_change),
+        cmocka_unit_test(test_range_covers_little_more_than_change_and_disagreement),
+        cmocka_unit_test(test_samples_that_end_early_say_so_and_omit_the_line),
+        cmocka_unit_test(test_change_time_before_the_change_was_stored_is_marked),
         cmocka_unit_test(test_key_that_no_agent_knew_is_all_unknown),
-        cmocka_unit_test(test_old_bucket_is_that_of_most_agents_before),
+        cmocka_unit_test(test_old_bucket_is_that_of_most_agents_before_the_change),
         cmocka_unit_test(test_agents_that_do_not_know_the_key_do_not_disagree),
         cmocka_unit_test(test_samples_of_agents_in_turn_are_valid_until_the_next),
         cmocka_unit_test(test_strategies_without_a_change_have_no_panel),

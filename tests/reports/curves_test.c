@@ -255,7 +255,7 @@ static void test_zeros_on_a_log_axis_lie_in_the_strip(void **state)
     report_arena_free(&arena);
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     struct report_typesetter *typesetter = *state;
     struct fixture_curves fixture;
@@ -290,7 +290,7 @@ static char *read_file(const char *path, size_t *size)
     return data;
 }
 
-static void test_file_made_twice_is_the_same_bytes(void **state)
+static void test_file_written_twice_has_the_same_bytes(void **state)
 {
     (void)state;
     static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
@@ -332,8 +332,8 @@ int main(void)
         cmocka_unit_test(test_curves_of_each_case_do_not_overlap_and_all_are_named),
         cmocka_unit_test(test_names_are_at_the_ends_in_their_order_or_in_a_key),
         cmocka_unit_test(test_zeros_on_a_log_axis_lie_in_the_strip),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
-        cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
+        cmocka_unit_test(test_file_written_twice_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

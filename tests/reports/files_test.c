@@ -103,7 +103,7 @@ static bool holds(const char *data, size_t size, const char *text)
     return false;
 }
 
-static void test_format_of_each_name_is_known(void **state)
+static void test_format_names_are_parsed(void **state)
 {
     (void)state;
     enum report_format format;
@@ -119,7 +119,7 @@ static void test_format_of_each_name_is_known(void **state)
     assert_false(report_format_parse(NULL, &format));
 }
 
-static void test_files_made_twice_are_the_same_bytes(void **state)
+static void test_files_written_twice_have_the_same_bytes(void **state)
 {
     (void)state;
     struct place place;
@@ -314,7 +314,7 @@ static void test_file_that_cannot_grow_leaves_the_old_one(void **state)
     close_place(&place);
 }
 
-static void test_folder_that_cannot_be_made_is_an_error_of_the_environment(void **state)
+static void test_folder_that_cannot_be_created_is_an_environment_error(void **state)
 {
     (void)state;
     struct place place;
@@ -349,14 +349,14 @@ static void test_folder_that_cannot_be_made_is_an_error_of_the_environment(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format_of_each_name_is_known),
-        cmocka_unit_test(test_files_made_twice_are_the_same_bytes),
+        cmocka_unit_test(test_format_names_are_parsed),
+        cmocka_unit_test(test_files_written_twice_have_the_same_bytes),
         cmocka_unit_test(test_file_of_each_format_carries_size_and_date_of_the_run),
         cmocka_unit_test(test_name_of_a_scenario_becomes_a_plain_file_name),
         cmocka_unit_test(test_result_with_nothing_to_show_writes_nothing),
         cmocka_unit_test(test_disk_full_at_any_step_leaves_no_half_file),
         cmocka_unit_test(test_file_that_cannot_grow_leaves_the_old_one),
-        cmocka_unit_test(test_folder_that_cannot_be_made_is_an_error_of_the_environment),
+        cmocka_unit_test(test_folder_that_cannot_be_created_is_an_environment_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

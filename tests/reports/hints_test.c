@@ -96,7 +96,7 @@ static void test_bar_next_to_the_distribution_shows_what_it_expects(void **state
     lab_result_destroy(result);
 }
 
-static void test_cell_shows_its_value_in_full(void **state)
+static void test_heatmap_cell_shows_its_full_value(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("costs", "synthetic");
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test(test_number_in_full_keeps_every_digit),
         cmocka_unit_test(test_bar_shows_its_sizes_count_and_share),
         cmocka_unit_test(test_bar_next_to_the_distribution_shows_what_it_expects),
-        cmocka_unit_test(test_cell_shows_its_value_in_full),
+        cmocka_unit_test(test_heatmap_cell_shows_its_full_value),
         cmocka_unit_test(test_span_shows_agent_times_and_belief),
         cmocka_unit_test(test_sample_spot_and_tile_show_both_figures),
         cmocka_unit_test(test_every_hint_reaches_the_scene),

@@ -89,7 +89,7 @@ static void test_operations_that_failed_are_reported(void **state)
     free(text);
 }
 
-static void test_strategies_beyond_the_colours_are_counted(void **state)
+static void test_strategies_without_a_colour_are_counted(void **state)
 {
     (void)state;
     char *text = dump(5, report_chart_dump);
@@ -246,7 +246,7 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
     }
 }
 
-static void test_chart_and_layout_without_memory_fail_and_say_so(void **state)
+static void test_chart_and_layout_without_memory_report_the_failure(void **state)
 {
     struct lab_result *result = fixture_latency_case(6);
     bool is_made = false, is_laid = false;
@@ -274,13 +274,13 @@ int main(void)
         cmocka_unit_test(test_latencies_that_differ_little_are_on_a_linear_axis),
         cmocka_unit_test(test_hint_of_a_percentile_says_how_many_took_at_most_how_long),
         cmocka_unit_test(test_operations_that_failed_are_reported),
-        cmocka_unit_test(test_strategies_beyond_the_colours_are_counted),
+        cmocka_unit_test(test_strategies_without_a_colour_are_counted),
         cmocka_unit_test(test_percentile_has_as_many_nines_as_it_says),
         cmocka_unit_test(test_line_of_each_case_follows_the_quantiles),
         cmocka_unit_test(test_percentile_at_the_edge_of_a_step_is_the_lower_one),
         cmocka_unit_test(test_result_without_latencies_says_why),
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
-        cmocka_unit_test(test_chart_and_layout_without_memory_fail_and_say_so),
+        cmocka_unit_test(test_chart_and_layout_without_memory_report_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

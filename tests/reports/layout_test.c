@@ -106,7 +106,7 @@ static void test_text_beyond_its_width_is_broken_then_cut(void **state)
     assert_true(fabs(three.height - 3 * one.height) < 1);
 }
 
-static void test_layout_without_memory_fails_and_says_so(void **state)
+static void test_layout_without_memory_reports_the_failure(void **state)
 {
     struct report_typesetter *typesetter = *state;
     struct lab_result *result = fixture_five();
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(test_many_strategies_are_side_by_side),
         cmocka_unit_test(test_label_with_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
-        cmocka_unit_test(test_layout_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_layout_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -100,7 +100,7 @@ static void test_partition_of_exactly_the_limit_is_left_of_it(void **state)
     }
 }
 
-static void test_chart_of_two_strategies_says_all_of_them(void **state)
+static void test_chart_of_two_strategies_describes_both(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("two", "/somewhere/trace.csv");
@@ -259,7 +259,7 @@ static void test_result_without_partitions_makes_no_chart(void **state)
     lab_result_destroy(result);
 }
 
-static void test_limit_far_beyond_the_sizes_stays_off_the_axis(void **state)
+static void test_limit_far_above_the_sizes_is_not_on_the_axis(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_case(12);
@@ -270,7 +270,7 @@ static void test_limit_far_beyond_the_sizes_stays_off_the_axis(void **state)
     lab_result_destroy(result);
 }
 
-static void test_probabilistic_with_few_closed_says_so_and_has_no_distribution(void **state)
+static void test_probabilistic_with_few_closed_partitions_has_no_distribution(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_case(10);
@@ -365,7 +365,7 @@ static size_t step_from(size_t allowed)
     return is_each_refused ? 1 : 1 + allowed / 64;
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
@@ -395,17 +395,17 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_number_of_any_size_has_three_digits_and_a_suffix),
         cmocka_unit_test(test_bins_of_any_range_cover_it_and_find_their_sizes),
         cmocka_unit_test(test_partition_of_exactly_the_limit_is_left_of_it),
-        cmocka_unit_test(test_chart_of_two_strategies_says_all_of_them),
+        cmocka_unit_test(test_chart_of_two_strategies_describes_both),
         cmocka_unit_test(test_rare_partition_is_seen_next_to_many),
         cmocka_unit_test(test_costs_are_those_of_the_choice),
         cmocka_unit_test(test_costs_of_two_strategies_are_in_columns),
         cmocka_unit_test(test_metric_that_is_absent_leaves_its_mark_out),
         cmocka_unit_test(test_result_without_partitions_makes_no_chart),
-        cmocka_unit_test(test_limit_far_beyond_the_sizes_stays_off_the_axis),
-        cmocka_unit_test(test_probabilistic_with_few_closed_says_so_and_has_no_distribution),
+        cmocka_unit_test(test_limit_far_above_the_sizes_is_not_on_the_axis),
+        cmocka_unit_test(test_probabilistic_with_few_closed_partitions_has_no_distribution),
         cmocka_unit_test(test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation),
         cmocka_unit_test(test_user_text_becomes_one_line_of_utf8),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static void test_result_without_several_nodes_says_why(void **state)
     lab_result_destroy(result);
 }
 
-static void test_nodes_that_hold_nothing_have_no_bars(void **state)
+static void test_empty_nodes_have_no_bars(void **state)
 {
     (void)state;
     struct lab_result *result = make_result(1, 4);
@@ -142,7 +142,7 @@ static void test_layout_has_no_overlap_and_no_clipping(void **state)
     }
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     struct lab_result *result = make_result(2, 30);
@@ -168,9 +168,9 @@ int main(void)
         cmocka_unit_test(test_few_nodes_are_sorted_by_their_numbers),
         cmocka_unit_test(test_many_nodes_are_sorted_by_their_loads_and_add_up_to_all),
         cmocka_unit_test(test_result_without_several_nodes_says_why),
-        cmocka_unit_test(test_nodes_that_hold_nothing_have_no_bars),
+        cmocka_unit_test(test_empty_nodes_have_no_bars),
         cmocka_unit_test(test_layout_has_no_overlap_and_no_clipping),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -245,7 +245,7 @@ static void check_names(const struct report_chart *chart, xmlNode *root)
     free(by);
 }
 
-static void test_chart_of_each_case_is_all_there(void **state)
+static void test_chart_of_each_case_is_complete(void **state)
 {
     for (size_t i = 0; i < fixture_pages_count(); i += test_share()) {
         struct report_arena arena;
@@ -467,7 +467,7 @@ static double contrast(struct report_colour a, struct report_colour b)
     return (fmax(la, lb) + 0.05) / (fmin(la, lb) + 0.05);
 }
 
-static void test_dark_colours_are_whole_and_can_be_read(void **state)
+static void test_dark_colours_are_complete_and_readable(void **state)
 {
     (void)state;
     char *style = fixture_svg_style(), name[64];
@@ -570,7 +570,7 @@ static double compare(size_t index, struct report_typesetter *typesetter)
     return worst;
 }
 
-static void test_chart_looks_as_its_chart(void **state)
+static void test_chart_on_the_page_looks_like_its_file(void **state)
 {
     if (system("rsvg-convert --version > /dev/null 2>&1") != 0) {
         print_message("there is no rsvg-convert\n");
@@ -590,14 +590,14 @@ static void test_chart_looks_as_its_chart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chart_of_each_case_is_all_there),
+        cmocka_unit_test(test_chart_of_each_case_is_complete),
         cmocka_unit_test(test_chart_without_a_title_begins_at_the_top),
         cmocka_unit_test(test_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_room_is_reported_as_truncated),
         cmocka_unit_test(test_chart_without_memory_or_room_fails),
         cmocka_unit_test(test_light_colours_and_fonts_are_those_of_the_charts),
-        cmocka_unit_test(test_dark_colours_are_whole_and_can_be_read),
-        cmocka_unit_test(test_chart_looks_as_its_chart),
+        cmocka_unit_test(test_dark_colours_are_complete_and_readable),
+        cmocka_unit_test(test_chart_on_the_page_looks_like_its_file),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

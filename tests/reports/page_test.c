@@ -152,7 +152,7 @@ static void assert_ids_differ(const struct read_page *page)
     free(ids);
 }
 
-static void test_every_case_makes_a_whole_page_twice_the_same(void **state)
+static void test_every_case_gives_the_same_complete_page_twice(void **state)
 {
     (void)state;
     for (size_t i = 0; i < FIXTURE_COUNT; i += test_share()) {
@@ -259,7 +259,7 @@ static void test_markup_of_a_user_stays_text(void **state)
 }
 
 /* Each cell shows its figure to the last bit, and each metric of a strategy that has a column is shown. */
-static void test_table_has_the_figures_in_full_and_marks_the_chosen(void **state)
+static void test_table_has_full_figures_and_marks_the_choice(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -317,7 +317,7 @@ static void test_rows_read_to_be_counted_are_no_cost_per_1000_rows(void **state)
     lab_result_destroy(result);
 }
 
-static void test_page_shows_what_was_asked_and_how_to_run_it_again(void **state)
+static void test_page_shows_the_question_and_the_command(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -336,7 +336,7 @@ static void test_page_shows_what_was_asked_and_how_to_run_it_again(void **state)
     lab_result_destroy(result);
 }
 
-static void test_chart_that_is_left_out_is_named_with_why(void **state)
+static void test_omitted_chart_is_named_with_its_reason(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -478,7 +478,7 @@ static void test_page_appears_whole_or_not_at_all(void **state)
 }
 
 /* The step grows with the number, so that hundreds of runs cover a page of thousands of allocations. */
-static void test_page_without_memory_fails_and_says_so(void **state)
+static void test_page_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -505,19 +505,19 @@ static void test_page_without_memory_fails_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_case_makes_a_whole_page_twice_the_same),
+        cmocka_unit_test(test_every_case_gives_the_same_complete_page_twice),
         cmocka_unit_test(test_page_needs_nothing_but_itself),
         cmocka_unit_test(test_markup_of_a_user_stays_text),
-        cmocka_unit_test(test_table_has_the_figures_in_full_and_marks_the_chosen),
+        cmocka_unit_test(test_table_has_full_figures_and_marks_the_choice),
         cmocka_unit_test(test_rows_read_to_be_counted_are_no_cost_per_1000_rows),
-        cmocka_unit_test(test_page_shows_what_was_asked_and_how_to_run_it_again),
-        cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
+        cmocka_unit_test(test_page_shows_the_question_and_the_command),
+        cmocka_unit_test(test_omitted_chart_is_named_with_its_reason),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
         cmocka_unit_test(test_first_sentence_of_why_is_the_verdict),
         cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
-        cmocka_unit_test(test_page_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_page_without_memory_reports_the_failure),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     xmlCleanupParser();

@@ -96,7 +96,7 @@ static void test_reads_of_many_partitions_are_on_a_log_axis(void **state)
 }
 
 /* Whatever the bins, no read is lost; the histogram may round values up beyond the maximum. */
-static void test_bars_of_each_case_hold_all_reads(void **state)
+static void test_bars_of_each_case_add_up_to_all_reads(void **state)
 {
     (void)state;
     for (size_t i = 0; i < FIXTURE_READS_COUNT; i++) {
@@ -173,7 +173,7 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
     }
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     for (size_t i = 1; i <= 2; i++) {
@@ -201,11 +201,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_of_few_partitions_are_on_a_linear_axis),
         cmocka_unit_test(test_reads_of_many_partitions_are_on_a_log_axis),
-        cmocka_unit_test(test_bars_of_each_case_hold_all_reads),
+        cmocka_unit_test(test_bars_of_each_case_add_up_to_all_reads),
         cmocka_unit_test(test_hint_of_a_bar_counts_its_reads_exactly),
         cmocka_unit_test(test_result_without_reads_says_why),
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -92,7 +92,7 @@ static void test_answer_sizes_and_figures_are_in_one_chart(void **state)
     lab_result_destroy(result);
 }
 
-static void test_of_many_the_best_six_are_shown_in_order(void **state)
+static void test_best_six_of_many_are_shown_in_order(void **state)
 {
     (void)state;
     struct lab_result *result = counted(20);
@@ -116,7 +116,7 @@ static void test_of_many_the_best_six_are_shown_in_order(void **state)
     lab_result_destroy(result);
 }
 
-static void test_unit_is_that_of_the_limit_that_is_passed(void **state)
+static void test_unit_is_that_of_the_exceeded_limit(void **state)
 {
     (void)state;
     struct lab_result *result = counted(2);
@@ -203,8 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answer_sizes_and_figures_are_in_one_chart),
-        cmocka_unit_test(test_of_many_the_best_six_are_shown_in_order),
-        cmocka_unit_test(test_unit_is_that_of_the_limit_that_is_passed),
+        cmocka_unit_test(test_best_six_of_many_are_shown_in_order),
+        cmocka_unit_test(test_unit_is_that_of_the_exceeded_limit),
         cmocka_unit_test(test_without_limits_none_is_chosen_and_nothing_counts_as_above),
         cmocka_unit_test(test_identifiers_have_no_summary),
         cmocka_unit_test(test_layout_has_the_size_of_a_preview_and_fonts_that_can_be_read),

@@ -375,7 +375,7 @@ static size_t step_from(size_t allowed)
     return is_each_refused ? 1 : 1 + allowed / 64;
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
@@ -395,7 +395,7 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
 }
 
 /* A name is next to its own line: nearer to it than to any other line, or at least within reach. */
-static void test_name_next_to_a_line_touches_nothing(void **state)
+static void test_label_next_to_a_line_overlaps_nothing(void **state)
 {
     struct report_typesetter *typesetter = *state;
     struct lab_result *result = fixture_five();
@@ -428,8 +428,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_distribution_is_shown_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
-        cmocka_unit_test(test_name_next_to_a_line_touches_nothing),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
+        cmocka_unit_test(test_label_next_to_a_line_overlaps_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

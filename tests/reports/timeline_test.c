@@ -127,7 +127,7 @@ static void test_slice_shows_its_time_and_sizes(void **state)
     lab_result_destroy(result);
 }
 
-static void test_stretch_names_no_more_than_it_needs(void **state)
+static void test_time_span_omits_repeated_parts(void **state)
 {
     (void)state;
     const struct {
@@ -195,7 +195,7 @@ static void assert_ticks(int64_t start_ns, int64_t span_ns, const char *wanted)
     report_arena_free(&arena);
 }
 
-static void test_time_axis_names_the_moments_where_it_says(void **state)
+static void test_time_axis_labels_are_at_their_times(void **state)
 {
     (void)state;
     assert_ticks(START, 3 * SIM_SECOND,
@@ -226,7 +226,7 @@ static void test_time_axis_of_all_time_names_centuries(void **state)
     report_arena_free(&arena);
 }
 
-static void test_size_axis_holds_all_sizes_and_has_two_numbers(void **state)
+static void test_size_axis_covers_all_sizes_and_has_two_numbers(void **state)
 {
     (void)state;
     for (uint64_t least = 1; least < UINT64_MAX / 3; least = least * 3 + 1) {
@@ -244,7 +244,7 @@ static void test_size_axis_holds_all_sizes_and_has_two_numbers(void **state)
     }
 }
 
-static void test_timeline_without_any_says_why(void **state)
+static void test_timeline_without_partitions_says_why(void **state)
 {
     (void)state;
     struct report_arena arena;
@@ -272,12 +272,12 @@ int main(void)
         cmocka_unit_test(test_timeline_shows_the_sizes_of_each_slice),
         cmocka_unit_test(test_timeline_without_a_limit_of_rows_is_in_bytes),
         cmocka_unit_test(test_slice_shows_its_time_and_sizes),
-        cmocka_unit_test(test_stretch_names_no_more_than_it_needs),
+        cmocka_unit_test(test_time_span_omits_repeated_parts),
         cmocka_unit_test(test_time_axis_of_any_length_has_few_numbers_in_order),
-        cmocka_unit_test(test_time_axis_names_the_moments_where_it_says),
+        cmocka_unit_test(test_time_axis_labels_are_at_their_times),
         cmocka_unit_test(test_time_axis_of_all_time_names_centuries),
-        cmocka_unit_test(test_size_axis_holds_all_sizes_and_has_two_numbers),
-        cmocka_unit_test(test_timeline_without_any_says_why),
+        cmocka_unit_test(test_size_axis_covers_all_sizes_and_has_two_numbers),
+        cmocka_unit_test(test_timeline_without_partitions_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void test_heatmap_is_described_tile_by_tile(void **state)
     report_arena_free(&arena);
 }
 
-static void test_front_is_described_spot_by_spot(void **state)
+static void test_front_is_described_point_by_point(void **state)
 {
     (void)state;
     fixture_front_begin(&front);
@@ -108,7 +108,7 @@ static void test_front_is_described_spot_by_spot(void **state)
     report_arena_free(&arena);
 }
 
-static void test_values_are_short_and_never_0_for_what_is_not(void **state)
+static void test_values_are_short_and_only_zero_is_0(void **state)
 {
     (void)state;
     static const struct {
@@ -224,7 +224,7 @@ static void test_number_of_the_recommended_tile_is_inside_its_ring(void **state)
     }
 }
 
-static void test_line_around_what_holds_may_claim_less(void **state)
+static void test_line_around_good_cells_may_have_a_weaker_caption(void **state)
 {
     (void)state;
     static const char *const labels[] = {"a", "b"};
@@ -245,7 +245,7 @@ static void test_line_around_what_holds_may_claim_less(void **state)
     report_arena_free(&arena);
 }
 
-static void test_regions_are_named_and_parted(void **state)
+static void test_regions_are_named_and_separated(void **state)
 {
     enum { SIDE = 9 };
     static const char *const names[] = {"count", "probabilistic", "time"};
@@ -315,7 +315,7 @@ static bool is_to_be_named(const struct report_chart *chart, size_t index)
     return spot->label[0] != 0 && (spot->is_chosen || spot->is_best || !is_beaten);
 }
 
-static void test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not(void **state)
+static void test_only_the_best_of_each_kind_is_named_among_many(void **state)
 {
     enum { CROWD = 60, BEST = 40 };
     struct report_arena arena;
@@ -412,7 +412,7 @@ static void test_names_of_a_front_are_shown_or_counted(void **state)
 }
 
 /* The stairs go right and then down, only through spots on the front. */
-static void test_stairs_join_what_nothing_is_better_than(void **state)
+static void test_front_line_joins_undominated_points(void **state)
 {
     fixture_front_begin(&front);
     fixture_front_add(&front, "", 1, 0.4, true);
@@ -448,7 +448,7 @@ static void test_stairs_join_what_nothing_is_better_than(void **state)
 }
 
 /* At 0 the axis is broken, and so is the step. */
-static void test_stairs_out_of_a_strip_are_dashed(void **state)
+static void test_front_line_from_the_zero_strip_is_dashed(void **state)
 {
     fixture_front_begin(&front);
     front.front.y.scale = REPORT_LOG;
@@ -476,7 +476,7 @@ static void test_stairs_out_of_a_strip_are_dashed(void **state)
 
 /* Three tiles of a square are within the limits, so their outline has eight sides, two of them within the
  * square. The key has four more, and the ring has four in the chart and four in the key. */
-static void test_line_runs_around_what_holds(void **state)
+static void test_line_runs_around_the_good_cells(void **state)
 {
     static const char *const labels[] = {"1", "2"};
     const struct report_heatmap_cell cells[] = {{1, true}, {1, true}, {1, true}, {2, false}};
@@ -522,7 +522,7 @@ static double channel(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-static void test_colours_get_lighter_all_the_way(void **state)
+static void test_colours_become_steadily_lighter(void **state)
 {
     (void)state;
     double last = 0;
@@ -542,7 +542,7 @@ static void test_colours_get_lighter_all_the_way(void **state)
     assert_true(dark.red == 0 && dark.green == 0 && dark.blue == 0);
 }
 
-static void test_chart_without_memory_fails_and_says_so(void **state)
+static void test_chart_without_memory_reports_the_failure(void **state)
 {
     for (size_t i = 0; i < CASE_COUNT; i += 4) {
         bool ok = false;
@@ -575,7 +575,7 @@ static char *read_file(const char *path, size_t *size)
     return data;
 }
 
-static void test_file_made_twice_is_the_same_bytes(void **state)
+static void test_file_written_twice_has_the_same_bytes(void **state)
 {
     (void)state;
     char folder[] = "report_tune_XXXXXX", path[64];
@@ -606,21 +606,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heatmap_is_described_tile_by_tile),
-        cmocka_unit_test(test_front_is_described_spot_by_spot),
-        cmocka_unit_test(test_values_are_short_and_never_0_for_what_is_not),
+        cmocka_unit_test(test_front_is_described_point_by_point),
+        cmocka_unit_test(test_values_are_short_and_only_zero_is_0),
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
         cmocka_unit_test(test_number_of_the_recommended_tile_is_inside_its_ring),
-        cmocka_unit_test(test_line_around_what_holds_may_claim_less),
-        cmocka_unit_test(test_regions_are_named_and_parted),
-        cmocka_unit_test(test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not),
+        cmocka_unit_test(test_line_around_good_cells_may_have_a_weaker_caption),
+        cmocka_unit_test(test_regions_are_named_and_separated),
+        cmocka_unit_test(test_only_the_best_of_each_kind_is_named_among_many),
         cmocka_unit_test(test_heatmap_of_equal_values_says_so_and_has_no_scale),
         cmocka_unit_test(test_names_of_a_front_are_shown_or_counted),
-        cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
-        cmocka_unit_test(test_stairs_out_of_a_strip_are_dashed),
-        cmocka_unit_test(test_line_runs_around_what_holds),
-        cmocka_unit_test(test_colours_get_lighter_all_the_way),
-        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
-        cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
+        cmocka_unit_test(test_front_line_joins_undominated_points),
+        cmocka_unit_test(test_front_line_from_the_zero_strip_is_dashed),
+        cmocka_unit_test(test_line_runs_around_the_good_cells),
+        cmocka_unit_test(test_colours_become_steadily_lighter),
+        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
+        cmocka_unit_test(test_file_written_twice_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

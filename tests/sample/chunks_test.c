@@ -52,7 +52,7 @@ static void test_literals_are_unchanged(void **state)
 
 /* 16384 zeros: a token and a literal, 2 bytes of offset, a match of 16378 in 65 further bytes, then a token
  * and the last five literals: 75 bytes. */
-static void test_zeros_are_one_match_a_chunk(void **state)
+static void test_zeros_compress_to_one_match_per_chunk(void **state)
 {
     (void)state;
     uint8_t *zeros = calloc(1, 4 * CHUNK);
@@ -67,7 +67,7 @@ static void test_zeros_are_one_match_a_chunk(void **state)
 }
 
 /* Repetitions of the former chunk do not help: each chunk is compressed separately. */
-static void test_chunks_know_nothing_of_each_other(void **state)
+static void test_chunks_are_compressed_independently(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(2 * CHUNK);
@@ -83,7 +83,7 @@ static void test_chunks_know_nothing_of_each_other(void **state)
 
 /* A bound of 16384 corresponds to min_compress_ratio 1; a last chunk shorter than the bound is padded to
  * it. */
-static void test_what_does_not_compress_is_stored_uncompressed(void **state)
+static void test_incompressible_chunk_is_stored_uncompressed(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(CHUNK + 100);
@@ -106,9 +106,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_literals_are_unchanged),
-        cmocka_unit_test(test_zeros_are_one_match_a_chunk),
-        cmocka_unit_test(test_chunks_know_nothing_of_each_other),
-        cmocka_unit_test(test_what_does_not_compress_is_stored_uncompressed),
+        cmocka_unit_test(test_zeros_compress_to_one_match_per_chunk),
+        cmocka_unit_test(test_chunks_are_compressed_independently),
+        cmocka_unit_test(test_incompressible_chunk_is_stored_uncompressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

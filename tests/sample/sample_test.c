@@ -144,7 +144,7 @@ static void test_values_are_as_copy_writes_them(void **state)
     assert_int_equal(expiring.bytes, 29 + (26 + 2 + 1 + 1 + 1 + 5) + 1);
 }
 
-static void test_mistakes_are_reported_with_place_and_cure(void **state)
+static void test_mistakes_are_reported_with_place_and_remedy(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
@@ -188,7 +188,7 @@ int main(void)
         cmocka_unit_test(test_a_sample_compresses_as_on_a_node),
         cmocka_unit_test(test_rows_are_put_in_order),
         cmocka_unit_test(test_values_are_as_copy_writes_them),
-        cmocka_unit_test(test_mistakes_are_reported_with_place_and_cure),
+        cmocka_unit_test(test_mistakes_are_reported_with_place_and_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

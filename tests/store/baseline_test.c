@@ -45,7 +45,7 @@ static void test_baselines_saved_and_loaded_are_equal(void **state)
     folder_remove(&folder);
 }
 
-static void test_database_that_is_not_there_holds_none(void **state)
+static void test_missing_database_has_no_runs(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -96,7 +96,7 @@ static void test_deleted_run_takes_its_baseline_along(void **state)
     folder_remove(&folder);
 }
 
-static void test_one_of_several_that_fails_leaves_all_as_they_were(void **state)
+static void test_one_failed_baseline_leaves_all_unchanged(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -118,7 +118,7 @@ static void test_one_of_several_that_fails_leaves_all_as_they_were(void **state)
     folder_remove(&folder);
 }
 
-static void test_values_that_no_baseline_has_are_damage(void **state)
+static void test_values_that_no_baseline_has_are_reported_as_damage(void **state)
 {
     (void)state;
     static const char *const damages[] = {
@@ -182,11 +182,11 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_baselines_saved_and_loaded_are_equal),
-        cmocka_unit_test(test_database_that_is_not_there_holds_none),
+        cmocka_unit_test(test_missing_database_has_no_runs),
         cmocka_unit_test(test_new_baseline_replaces_only_the_old_one),
         cmocka_unit_test(test_deleted_run_takes_its_baseline_along),
-        cmocka_unit_test(test_one_of_several_that_fails_leaves_all_as_they_were),
-        cmocka_unit_test(test_values_that_no_baseline_has_are_damage),
+        cmocka_unit_test(test_one_failed_baseline_leaves_all_unchanged),
+        cmocka_unit_test(test_values_that_no_baseline_has_are_reported_as_damage),
         cmocka_unit_test(test_disk_full_leaves_the_old_baseline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void execute_loosely(const char *path, const char *edit)
     execute(path, sql);
 }
 
-static void test_values_that_no_program_wrote_are_damage(void **state)
+static void test_values_that_no_program_wrote_are_reported_as_damage(void **state)
 {
     (void)state;
     struct stand stand = stand_make();
@@ -155,7 +155,7 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_that_no_program_wrote_are_damage),
+        cmocka_unit_test(test_values_that_no_program_wrote_are_reported_as_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

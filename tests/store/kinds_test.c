@@ -110,7 +110,7 @@ static void test_clients_of_identifiers_are_restored(void **state)
     folder_remove(&folder);
 }
 
-static void test_what_was_observed_is_restored(void **state)
+static void test_observed_sizes_are_restored(void **state)
 {
     (void)state;
     static const char *const edits[] = {
@@ -194,7 +194,7 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clients_of_identifiers_are_restored),
-        cmocka_unit_test(test_what_was_observed_is_restored),
+        cmocka_unit_test(test_observed_sizes_are_restored),
         cmocka_unit_test(test_names_of_settings_are_restored),
         cmocka_unit_test(test_sizes_of_more_than_63_bits_are_restored),
     };

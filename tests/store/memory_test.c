@@ -159,7 +159,7 @@ static void test_saving_without_memory_stores_all_or_nothing(void **state)
 }
 
 /* Saves and loads; saving may succeed although loading fails. */
-static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **state)
+static void test_baselines_without_memory_are_stored_whole_or_not_at_all(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saving_without_memory_stores_all_or_nothing),
-        cmocka_unit_test(test_baselines_without_memory_are_there_whole_or_not_at_all),
+        cmocka_unit_test(test_baselines_without_memory_are_stored_whole_or_not_at_all),
         cmocka_unit_test(test_loading_without_memory_fails_clean),
         cmocka_unit_test(test_listing_without_memory_fails_clean),
     };

@@ -102,7 +102,7 @@ static void fill_all(const char *path, const struct lab_sweep *sweep)
             "('chat-channels', 'hash', 'y', 5, 2.5, 0.5, 1, NULL)");
 }
 
-static void test_every_table_goes_along(void **state)
+static void test_every_table_is_merged(void **state)
 {
     (void)state;
     struct stand stand = stand_make();
@@ -178,7 +178,7 @@ static void test_run_that_was_stored_twice_comes_twice(void **state)
     stand_remove(&stand);
 }
 
-static void test_parts_that_overlap_unite_in_any_order(void **state)
+static void test_overlapping_parts_merge_in_any_order(void **state)
 {
     (void)state;
     uint64_t draw = 5;
@@ -476,10 +476,10 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_table_goes_along),
+        cmocka_unit_test(test_every_table_is_merged),
         cmocka_unit_test(test_runs_are_numbered_again_behind_those_that_are_there),
         cmocka_unit_test(test_run_that_was_stored_twice_comes_twice),
-        cmocka_unit_test(test_parts_that_overlap_unite_in_any_order),
+        cmocka_unit_test(test_overlapping_parts_merge_in_any_order),
         cmocka_unit_test(test_job_with_two_digests_is_refused),
         cmocka_unit_test(test_sweep_of_two_versions_is_refused),
         cmocka_unit_test(test_bad_source_is_refused),

@@ -32,7 +32,7 @@ static void assert_kept(struct store *store, const struct store_tune *tune, cons
     store_outcomes_free(outcomes, count);
 }
 
-static void test_outcomes_are_those_of_their_identity(void **state)
+static void test_outcomes_belong_to_their_identity(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -61,7 +61,7 @@ static void test_outcomes_are_those_of_their_identity(void **state)
     folder_remove(&folder);
 }
 
-static void test_outcomes_go_when_the_answer_is_stored(void **state)
+static void test_outcomes_are_deleted_when_the_answer_is_stored(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -88,8 +88,8 @@ int main(void)
 {
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcomes_are_those_of_their_identity),
-        cmocka_unit_test(test_outcomes_go_when_the_answer_is_stored),
+        cmocka_unit_test(test_outcomes_belong_to_their_identity),
+        cmocka_unit_test(test_outcomes_are_deleted_when_the_answer_is_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void test_file_that_is_no_database_is_refused_untouched(void **state)
     folder_remove(&folder);
 }
 
-static void test_place_that_holds_no_file_is_refused(void **state)
+static void test_path_that_is_not_a_file_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -220,7 +220,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
 }
 
 /* The log may also contain another application id. */
-static void test_log_that_gives_the_database_away_is_refused(void **state)
+static void test_wal_with_another_application_id_is_refused(void **state)
 {
     (void)state;
     static const char *const logs[] = {"PRAGMA application_id = 5", "PRAGMA application_id = 0",
@@ -237,7 +237,7 @@ static void test_log_that_gives_the_database_away_is_refused(void **state)
 }
 
 /* The name is taken between the opening and the first run, which creates the database. */
-static void test_place_that_is_taken_meanwhile_is_refused(void **state)
+static void test_path_that_is_taken_meanwhile_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -271,7 +271,7 @@ static void test_link_to_nowhere_is_followed(void **state)
 }
 
 /* Queries on a database that the first run has not created yet. */
-static void test_database_that_does_not_exist_yet_has_nothing(void **state)
+static void test_database_that_does_not_exist_yet_is_empty(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -314,7 +314,7 @@ static void test_log_of_a_killed_writer_is_read(void **state)
     folder_remove(&folder);
 }
 
-static void test_locked_database_is_an_error_after_the_patience(void **state)
+static void test_locked_database_is_an_error_after_the_busy_timeout(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -351,7 +351,7 @@ static void test_locked_database_is_an_error_after_the_patience(void **state)
     folder_remove(&folder);
 }
 
-static void test_lock_that_passes_is_waited_for(void **state)
+static void test_lock_that_will_expire_is_waited_for(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -406,7 +406,7 @@ static void open_as_nobody(const char *path, enum store_mode mode, struct sim_er
     close(answer[1]);
 }
 
-static void test_database_without_rights_is_read_but_never_written(void **state)
+static void test_read_only_database_is_never_written(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -509,7 +509,7 @@ static void test_flipped_bytes_are_an_error_or_a_result(void **state)
     folder_remove(&folder);
 }
 
-static void test_contents_that_no_run_has_are_damage(void **state)
+static void test_contents_that_no_run_has_are_reported_as_damage(void **state)
 {
     (void)state;
     static const char *const edits[] = {
@@ -606,21 +606,21 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_that_is_no_database_is_refused_untouched),
-        cmocka_unit_test(test_place_that_holds_no_file_is_refused),
+        cmocka_unit_test(test_path_that_is_not_a_file_is_refused),
         cmocka_unit_test(test_database_of_another_version_is_refused_untouched),
         cmocka_unit_test(test_database_of_another_program_is_refused_untouched),
         cmocka_unit_test(test_log_next_to_a_refused_database_stays),
         cmocka_unit_test(test_newer_version_in_the_log_is_refused),
-        cmocka_unit_test(test_log_that_gives_the_database_away_is_refused),
-        cmocka_unit_test(test_place_that_is_taken_meanwhile_is_refused),
+        cmocka_unit_test(test_wal_with_another_application_id_is_refused),
+        cmocka_unit_test(test_path_that_is_taken_meanwhile_is_refused),
         cmocka_unit_test(test_link_to_nowhere_is_followed),
-        cmocka_unit_test(test_database_that_does_not_exist_yet_has_nothing),
+        cmocka_unit_test(test_database_that_does_not_exist_yet_is_empty),
         cmocka_unit_test(test_log_of_a_killed_writer_is_read),
-        cmocka_unit_test(test_locked_database_is_an_error_after_the_patience),
-        cmocka_unit_test(test_lock_that_passes_is_waited_for),
-        cmocka_unit_test(test_database_without_rights_is_read_but_never_written),
+        cmocka_unit_test(test_locked_database_is_an_error_after_the_busy_timeout),
+        cmocka_unit_test(test_lock_that_will_expire_is_waited_for),
+        cmocka_unit_test(test_read_only_database_is_never_written),
         cmocka_unit_test(test_flipped_bytes_are_an_error_or_a_result),
-        cmocka_unit_test(test_contents_that_no_run_has_are_damage),
+        cmocka_unit_test(test_contents_that_no_run_has_are_reported_as_damage),
         cmocka_unit_test(test_run_that_cannot_be_stored_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void assert_sample(struct store *store, int64_t run, const char *expected
     free(seeds);
 }
 
-static void test_a_sample_is_of_one_scenario_and_version(void **state)
+static void test_sample_has_one_scenario_and_version(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -94,7 +94,7 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
 }
 
 /* More than the list's first capacity; runs stored before overrides were introduced have none. */
-static void test_a_sample_may_be_of_many_seeds(void **state)
+static void test_sample_may_have_many_seeds(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -171,9 +171,9 @@ static void test_metrics_are_those_of_one_strategy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sample_is_of_one_scenario_and_version),
+        cmocka_unit_test(test_sample_has_one_scenario_and_version),
         cmocka_unit_test(test_overrides_count_but_that_of_the_seed),
-        cmocka_unit_test(test_a_sample_may_be_of_many_seeds),
+        cmocka_unit_test(test_sample_may_have_many_seeds),
         cmocka_unit_test(test_a_trace_is_the_same_at_the_same_path),
         cmocka_unit_test(test_metrics_are_those_of_one_strategy),
     };

@@ -262,7 +262,7 @@ static void test_list_of_runs_is_newest_first(void **state)
     folder_remove(&folder);
 }
 
-static void test_missing_run_names_the_runs_there_are(void **state)
+static void test_missing_run_lists_the_existing_runs(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -307,7 +307,7 @@ static void test_many_runs_with_gaps_fit_into_the_message(void **state)
     folder_remove(&folder);
 }
 
-static void test_store_for_writing_makes_nothing_before_the_first_run(void **state)
+static void test_store_creates_no_file_before_the_first_run(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -469,7 +469,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
 }
 
 /* The runs of a database without the table of terms have the default terms. */
-static void test_terms_are_kept_and_version_8_has_none(void **state)
+static void test_terms_are_stored_and_version_8_has_none(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -571,7 +571,7 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     folder_remove(&folder);
 }
 
-static void test_migration_that_fails_changes_nothing(void **state)
+static void test_failed_migration_changes_nothing(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -598,7 +598,7 @@ static void test_migration_that_fails_changes_nothing(void **state)
     folder_remove(&folder);
 }
 
-static void test_databases_without_anything_in_them_are_new(void **state)
+static void test_empty_databases_are_new(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -619,7 +619,7 @@ static void test_databases_without_anything_in_them_are_new(void **state)
     folder_remove(&folder);
 }
 
-static void test_answer_of_a_run_is_that_runs(void **state)
+static void test_answer_of_a_run_belongs_to_that_run(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -665,20 +665,20 @@ int main(void)
         cmocka_unit_test(test_guarded_run_is_equal),
         cmocka_unit_test(test_views_of_a_run_read_as_documented),
         cmocka_unit_test(test_list_of_runs_is_newest_first),
-        cmocka_unit_test(test_missing_run_names_the_runs_there_are),
+        cmocka_unit_test(test_missing_run_lists_the_existing_runs),
         cmocka_unit_test(test_many_runs_with_gaps_fit_into_the_message),
-        cmocka_unit_test(test_store_for_writing_makes_nothing_before_the_first_run),
+        cmocka_unit_test(test_store_creates_no_file_before_the_first_run),
         cmocka_unit_test(test_reader_changes_no_byte),
         cmocka_unit_test(test_two_stores_on_one_database_see_each_others_runs),
         cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
         cmocka_unit_test(test_database_of_version_1_is_migrated_with_its_run),
         cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
-        cmocka_unit_test(test_terms_are_kept_and_version_8_has_none),
+        cmocka_unit_test(test_terms_are_stored_and_version_8_has_none),
         cmocka_unit_test(test_database_of_version_7_is_read_and_migrated),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
-        cmocka_unit_test(test_migration_that_fails_changes_nothing),
-        cmocka_unit_test(test_databases_without_anything_in_them_are_new),
-        cmocka_unit_test(test_answer_of_a_run_is_that_runs),
+        cmocka_unit_test(test_failed_migration_changes_nothing),
+        cmocka_unit_test(test_empty_databases_are_new),
+        cmocka_unit_test(test_answer_of_a_run_belongs_to_that_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

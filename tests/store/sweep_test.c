@@ -138,7 +138,7 @@ static void test_locked_database_keeps_what_it_had(void **state)
     folder_remove(&folder);
 }
 
-static void test_database_that_is_taken_away_is_an_error(void **state)
+static void test_database_that_is_removed_is_an_error(void **state)
 {
     (void)state;
     for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
@@ -348,7 +348,7 @@ int main(void)
         cmocka_unit_test(test_sweep_of_another_version_is_refused),
         cmocka_unit_test(test_two_programs_at_one_sweep_do_each_job_once),
         cmocka_unit_test(test_locked_database_keeps_what_it_had),
-        cmocka_unit_test(test_database_that_is_taken_away_is_an_error),
+        cmocka_unit_test(test_database_that_is_removed_is_an_error),
         cmocka_unit_test(test_full_disk_keeps_a_batch_whole_or_not_at_all),
         cmocka_unit_test(test_killed_sweeps_end_whole),
         cmocka_unit_test(test_visitor_receives_each_figure_in_order),

@@ -103,7 +103,7 @@ static void test_run_is_dropped_only_by_its_own_attempt(void **state)
     folder_remove(&folder);
 }
 
-static void test_states_take_the_place_of_those_that_they_hold(void **state)
+static void test_newer_states_replace_older_ones(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -151,7 +151,7 @@ static void assert_not_loaded(struct store *store, int64_t run, const char *word
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_run_under_way_is_named_when_it_is_requested(void **state)
+static void test_unfinished_run_is_named_when_requested(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -170,7 +170,7 @@ static void test_run_under_way_is_named_when_it_is_requested(void **state)
 }
 
 /* Otherwise the program would take the run for one that another program has finished. */
-static void test_run_that_cannot_begin_has_no_number(void **state)
+static void test_run_that_cannot_start_has_no_number(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
@@ -267,9 +267,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfinished_run_is_loaded_as_it_was_stored),
         cmocka_unit_test(test_run_is_dropped_only_by_its_own_attempt),
-        cmocka_unit_test(test_states_take_the_place_of_those_that_they_hold),
-        cmocka_unit_test(test_run_under_way_is_named_when_it_is_requested),
-        cmocka_unit_test(test_run_that_cannot_begin_has_no_number),
+        cmocka_unit_test(test_newer_states_replace_older_ones),
+        cmocka_unit_test(test_unfinished_run_is_named_when_requested),
+        cmocka_unit_test(test_run_that_cannot_start_has_no_number),
         cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_its_former_owner),
         cmocka_unit_test(test_state_that_cannot_be_written_leaves_the_older_one),
     };

@@ -117,7 +117,7 @@ static void compete(struct tune_contest *contest, const struct lab_scenario *sce
         fail_msg("%s", error.text);
 }
 
-static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
+static void test_contest_with_stored_runs_gives_the_same_result(void **state)
 {
     static const char *const texts[] = {
         HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 4, risk: 2%}\nstrategies: [time: {window: 6h}]\n",
@@ -264,7 +264,7 @@ static void test_contest_of_two_limits_counts_a_partition_once(void **state)
 }
 
 /* With limits in rows only, the distribution decides everything about probabilistic and count. */
-static void test_distribution_of_entrants_refuses_and_shows(void **state)
+static void test_distribution_excludes_or_confirms_candidates(void **state)
 {
     (void)state;
     struct tune_contest contest;
@@ -291,7 +291,7 @@ static void test_distribution_of_entrants_refuses_and_shows(void **state)
 }
 
 /* Entrants from a template keep its other settings, and each template has a separate ladder. */
-static void test_entrants_of_templates_keep_what_they_say(void **state)
+static void test_candidates_keep_the_settings_of_their_templates(void **state)
 {
     (void)state;
     struct tune_contest contest;
@@ -344,7 +344,7 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
 }
 
 /* A time to live bounds a partition that would otherwise grow without end. */
-static void test_endless_of_a_time_to_live_ends(void **state)
+static void test_unbounded_partition_is_bounded_by_a_time_to_live(void **state)
 {
     (void)state;
     struct tune_contest contest;
@@ -478,12 +478,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
-        cmocka_unit_test(test_contest_that_remembers_runs_comes_to_the_same),
+        cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
         cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),
-        cmocka_unit_test(test_distribution_of_entrants_refuses_and_shows),
-        cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
+        cmocka_unit_test(test_distribution_excludes_or_confirms_candidates),
+        cmocka_unit_test(test_candidates_keep_the_settings_of_their_templates),
         cmocka_unit_test(test_progress_of_a_contest_ends_at_its_total),
-        cmocka_unit_test(test_endless_of_a_time_to_live_ends),
+        cmocka_unit_test(test_unbounded_partition_is_bounded_by_a_time_to_live),
         cmocka_unit_test(test_trace_with_drawn_sizes_is_not_fixed),
         cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),

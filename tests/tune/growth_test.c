@@ -24,7 +24,7 @@ static void assert_near(double actual, double wanted, double relative)
         fail_msg("%.17g, wanted %.17g", actual, wanted);
 }
 
-static void test_weeks_that_grow_show_their_growth(void **state)
+static void test_growing_weeks_show_their_growth(void **state)
 {
     (void)state;
     uint64_t weeks[WEEKS];
@@ -37,7 +37,7 @@ static void test_weeks_that_grow_show_their_growth(void **state)
     assert_near(tune_growth_doubles(&growth), 28, 1e-6);
 }
 
-static void test_few_weeks_and_weeks_that_fluctuate_or_shrink_do_not_grow(void **state)
+static void test_few_fluctuating_or_shrinking_weeks_do_not_grow(void **state)
 {
     (void)state;
     static const uint64_t few[] = {10, 20, 40}, even[] = {5, 5, 5, 5}, less[] = {80, 40, 20, 10, 5, 2},
@@ -99,8 +99,8 @@ static void test_a_trace_is_read_by_weeks_from_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weeks_that_grow_show_their_growth),
-        cmocka_unit_test(test_few_weeks_and_weeks_that_fluctuate_or_shrink_do_not_grow),
+        cmocka_unit_test(test_growing_weeks_show_their_growth),
+        cmocka_unit_test(test_few_fluctuating_or_shrinking_weeks_do_not_grow),
         cmocka_unit_test(test_rows_and_rate_reach_what_a_sum_reaches),
         cmocka_unit_test(test_a_trace_is_read_by_weeks_from_its_end),
     };

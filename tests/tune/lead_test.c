@@ -66,7 +66,7 @@ static void test_the_lead_of_the_findings_is_found(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_any_number_of_threads_finds_the_same(void **state)
+static void test_number_of_threads_does_not_change_the_result(void **state)
 {
     (void)state;
     const struct lab_override overrides[] = {SOON};
@@ -82,7 +82,7 @@ static void test_any_number_of_threads_finds_the_same(void **state)
 }
 
 /* A contest tries settings that are not in the scenario's file. */
-static void test_a_setting_that_the_file_lacks_is_the_one_that_is_tried(void **state)
+static void test_missing_strategy_is_replaced_by_the_tried_one(void **state)
 {
     (void)state;
     const struct lab_override overrides[] = {SOON}, without[] = {FEW_OPERATIONS,
@@ -115,7 +115,7 @@ static void test_one_agent_needs_no_lead(void **state)
     lab_scenario_destroy(scenario);
 }
 
-static void test_against_clocks_that_jump_no_lead_helps(void **state)
+static void test_no_lead_is_safe_if_clocks_jump(void **state)
 {
     (void)state;
     const struct lab_override overrides[] = {
@@ -162,10 +162,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_lead_of_the_findings_is_found),
-        cmocka_unit_test(test_any_number_of_threads_finds_the_same),
-        cmocka_unit_test(test_a_setting_that_the_file_lacks_is_the_one_that_is_tried),
+        cmocka_unit_test(test_number_of_threads_does_not_change_the_result),
+        cmocka_unit_test(test_missing_strategy_is_replaced_by_the_tried_one),
         cmocka_unit_test(test_one_agent_needs_no_lead),
-        cmocka_unit_test(test_against_clocks_that_jump_no_lead_helps),
+        cmocka_unit_test(test_no_lead_is_safe_if_clocks_jump),
         cmocka_unit_test(test_progress_counts_its_runs),
         cmocka_unit_test(test_a_search_can_be_stopped),
     };

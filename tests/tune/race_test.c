@@ -208,7 +208,7 @@ static void test_race_of_any_threads_is_the_same(void **state)
 }
 
 /* The same, but the better setting is of another kind, or requires something that its user may not have. */
-static void test_race_dominates_within_what_the_user_can_have(void **state)
+static void test_race_dominance_respects_kinds_and_requirements(void **state)
 {
     (void)state;
     struct stage stage;
@@ -388,7 +388,7 @@ static enum tune_verdict verdict_of(struct tune_interval interval, double most)
 }
 
 /* The intervals of random settings, and what they say of two demands, by their definition. */
-static void test_intervals_of_random_settings_are_what_their_definition_says(void **state)
+static void test_intervals_of_random_settings_follow_their_definition(void **state)
 {
     (void)state;
     unsigned verdicts[3] = {0}, of_tiny = 0;
@@ -464,7 +464,7 @@ static void test_race_of_few_partitions_is_not_shown(void **state)
     tune_race_clear(&race);
 }
 
-static void test_race_that_none_can_win_recommends_none(void **state)
+static void test_race_without_a_winner_recommends_none(void **state)
 {
     (void)state;
     struct stage stage;
@@ -499,7 +499,7 @@ static void test_distribution_of_few_partitions_shows(void **state)
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
 }
 
-static void test_judge_of_each_demand_names_it(void **state)
+static void test_failed_demand_is_named(void **state)
 {
     (void)state;
     struct tune_seen seen[3];
@@ -542,7 +542,7 @@ static void set_objective(struct tune_seen *seen, enum tune_figure figure, doubl
 }
 
 /* Significantly better in one objective; in another one only the mean is better. */
-static void test_dominance_needs_every_objective_to_be_shown(void **state)
+static void test_dominance_needs_proof_for_every_objective(void **state)
 {
     (void)state;
     struct tune_seen mine[4] = {0}, its[4] = {0};
@@ -569,7 +569,7 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
 
 /* One seed has all of the partitions above a limit: the interval comes from the variation between seeds
  * rather than from the number of partitions. */
-static void test_interval_of_unlike_seeds_is_that_of_seeds(void **state)
+static void test_interval_of_differing_seeds_is_that_of_the_seeds(void **state)
 {
     (void)state;
     struct tune_seen seen[4] = {0};
@@ -598,15 +598,15 @@ int main(void)
         cmocka_unit_test(test_race_front_is_what_its_definition_says),
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
-        cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
+        cmocka_unit_test(test_race_dominance_respects_kinds_and_requirements),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
-        cmocka_unit_test(test_intervals_of_random_settings_are_what_their_definition_says),
-        cmocka_unit_test(test_race_that_none_can_win_recommends_none),
-        cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),
-        cmocka_unit_test(test_interval_of_unlike_seeds_is_that_of_seeds),
+        cmocka_unit_test(test_intervals_of_random_settings_follow_their_definition),
+        cmocka_unit_test(test_race_without_a_winner_recommends_none),
+        cmocka_unit_test(test_dominance_needs_proof_for_every_objective),
+        cmocka_unit_test(test_interval_of_differing_seeds_is_that_of_the_seeds),
         cmocka_unit_test(test_distribution_of_few_partitions_shows),
-        cmocka_unit_test(test_judge_of_each_demand_names_it),
+        cmocka_unit_test(test_failed_demand_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void test_a_sample_has_its_mean_and_intervals(void **state)
     assert_near(next.high, 14.846005934997657);
 }
 
-static void test_of_one_observation_nothing_is_known(void **state)
+static void test_one_observation_gives_no_interval(void **state)
 {
     (void)state;
     struct tune_sample sample = {0};
@@ -87,7 +87,7 @@ static void test_equal_observations_spread_by_nothing(void **state)
     assert_true(difference.low == -0.1 && difference.high == -0.1);
 }
 
-static void test_tests_agree_with_known_answers(void **state)
+static void test_statistical_tests_match_known_values(void **state)
 {
     (void)state;
     struct tune_sample one = sample_of(some, COUNT(some));
@@ -157,9 +157,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sample_has_its_mean_and_intervals),
-        cmocka_unit_test(test_of_one_observation_nothing_is_known),
+        cmocka_unit_test(test_one_observation_gives_no_interval),
         cmocka_unit_test(test_equal_observations_spread_by_nothing),
-        cmocka_unit_test(test_tests_agree_with_known_answers),
+        cmocka_unit_test(test_statistical_tests_match_known_values),
         cmocka_unit_test(test_holm_corrects_step_by_step),
         cmocka_unit_test(test_shares_have_exact_bounds),
         cmocka_unit_test(test_share_above_another_is_exact),

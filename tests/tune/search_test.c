@@ -164,7 +164,7 @@ static void test_search_of_every_number_is_what_a_scan_finds(void **state)
 }
 
 /* 11 tosses have fewer than 6 heads with probability 1/2. */
-static void test_risk_that_is_taken_exactly_holds(void **state)
+static void test_risk_equal_to_the_allowed_one_is_accepted(void **state)
 {
     (void)state;
     const struct tune_goal goal = {3, 11, 0.5}, less = {3, 11, 0.5 - 1e-12};
@@ -207,7 +207,7 @@ static void test_chances_without_a_threshold_are_reported(void **state)
     tune_found_free(&found);
 }
 
-static void test_long_lists_are_cut_at_the_dearest(void **state)
+static void test_long_lists_are_cut_after_the_most_expensive(void **state)
 {
     (void)state;
     const struct tune_goal goal = {12000, 32000, 0.003};
@@ -290,10 +290,10 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_search_of_drawn_goals_is_what_a_scan_finds),
         cmocka_unit_test(test_search_of_published_limits_is_what_a_scan_finds),
         cmocka_unit_test(test_search_of_every_number_is_what_a_scan_finds),
-        cmocka_unit_test(test_risk_that_is_taken_exactly_holds),
+        cmocka_unit_test(test_risk_equal_to_the_allowed_one_is_accepted),
         cmocka_unit_test(test_no_risk_leaves_only_0_bits),
         cmocka_unit_test(test_chances_without_a_threshold_are_reported),
-        cmocka_unit_test(test_long_lists_are_cut_at_the_dearest),
+        cmocka_unit_test(test_long_lists_are_cut_after_the_most_expensive),
         cmocka_unit_test(test_search_of_huge_limits_takes_a_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,7 +386,7 @@ static const struct broken broken[] = {
      ":1: no table in it; give the output of 'nodetool tablehistograms'"},
 };
 
-static void test_broken_files_are_refused_with_line_and_cure(void **state)
+static void test_broken_files_are_refused_with_line_and_remedy(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
@@ -450,7 +450,7 @@ static void read_or_refuse(int descriptor, const char *text, size_t size, size_t
     wl_observed_clear(&seen);
 }
 
-static void test_texts_cut_or_altered_anywhere_are_read_or_refused(void **state)
+static void test_texts_truncated_or_altered_anywhere_are_read_or_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {HEADER MESSAGES("\"a:1\"", "6131", "1000", "10", "1")
@@ -503,9 +503,9 @@ int main(void)
         cmocka_unit_test(test_percentiles_of_either_version_are_read),
         cmocka_unit_test(test_columns_are_found_by_their_headings),
         cmocka_unit_test(test_percentiles_of_one_table_of_several_are_read),
-        cmocka_unit_test(test_broken_files_are_refused_with_line_and_cure),
+        cmocka_unit_test(test_broken_files_are_refused_with_line_and_remedy),
         cmocka_unit_test(test_damaged_files_are_refused),
-        cmocka_unit_test(test_texts_cut_or_altered_anywhere_are_read_or_refused),
+        cmocka_unit_test(test_texts_truncated_or_altered_anywhere_are_read_or_refused),
         cmocka_unit_test(test_reading_stops_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

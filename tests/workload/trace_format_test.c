@@ -80,7 +80,7 @@ static void check_cases(const struct file_case *cases, size_t count)
     }
 #define T0 "1767225600000000000"
 
-static void test_files_as_people_bring_them_give_their_rows(void **state)
+static void test_files_in_common_formats_give_their_rows(void **state)
 {
     static const struct file_case cases[] = {
         /* The usual names, in any order, with further columns. */
@@ -158,7 +158,7 @@ static void test_files_as_people_bring_them_give_their_rows(void **state)
     check_cases(cases, COUNT(cases));
 }
 
-static void test_files_that_are_wrong_show_place_and_cure(void **state)
+static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 {
     static const struct file_case cases[] = {
         {"t,u\n2026-01-01,a,b\n", COLUMNS("t", "u", NULL),
@@ -351,8 +351,8 @@ static void test_sort_gives_time_order_and_keeps_ties(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_as_people_bring_them_give_their_rows),
-        cmocka_unit_test(test_files_that_are_wrong_show_place_and_cure),
+        cmocka_unit_test(test_files_in_common_formats_give_their_rows),
+        cmocka_unit_test(test_wrong_files_are_reported_with_place_and_remedy),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
         cmocka_unit_test(test_folder_is_read_in_order_of_names),
         cmocka_unit_test(test_sort_gives_time_order_and_keeps_ties),

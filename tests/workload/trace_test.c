@@ -91,7 +91,7 @@ static void assert_fails(const char *path, enum sim_error_class class, const cha
     assert_int_equal(reading.error.class, class);
 }
 
-static void test_trace_malformed_shows_place_and_cure(void **state)
+static void test_trace_malformed_is_reported_with_place_and_remedy(void **state)
 {
     (void)state;
 #define CASE(text, expected)                                                                                 \
@@ -194,7 +194,7 @@ static void test_trace_malformed_shows_place_and_cure(void **state)
     }
 }
 
-static void test_trace_not_a_file_shows_place_and_cure(void **state)
+static void test_trace_not_a_file_is_reported_with_place_and_remedy(void **state)
 {
     (void)state;
     struct trace_file file = trace_file_name("t.csv");
@@ -625,8 +625,8 @@ static void test_trace_real_ones_have_their_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace_malformed_shows_place_and_cure),
-        cmocka_unit_test(test_trace_not_a_file_shows_place_and_cure),
+        cmocka_unit_test(test_trace_malformed_is_reported_with_place_and_remedy),
+        cmocka_unit_test(test_trace_not_a_file_is_reported_with_place_and_remedy),
         cmocka_unit_test(test_trace_read_error_is_the_environment),
         cmocka_unit_test(test_trace_gzip_cut_or_damaged_is_refused),
         cmocka_unit_test(test_trace_lenient_forms_give_the_same_rows),

@@ -67,7 +67,7 @@ static void test_rows_drawn_in_batches_of_any_size_are_the_same(void **state)
     }
 }
 
-static void test_rows_drawn_up_to_any_times_are_the_same(void **state)
+static void test_rows_drawn_in_pieces_of_time_are_the_same(void **state)
 {
     (void)state;
     struct wl_workload workload = made_rich();
@@ -140,7 +140,7 @@ static void test_ids_do_not_depend_on_the_rate(void **state)
 }
 
 /* Twice the keys at twice the rate: exactly the same rate for each key. */
-static void test_new_keys_do_not_move_other_keys_rows(void **state)
+static void test_more_keys_do_not_change_the_rows_of_other_keys(void **state)
 {
     (void)state;
     struct wl_workload half = made_rich(), whole = made_rich();
@@ -250,10 +250,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_drawn_in_batches_of_any_size_are_the_same),
-        cmocka_unit_test(test_rows_drawn_up_to_any_times_are_the_same),
+        cmocka_unit_test(test_rows_drawn_in_pieces_of_time_are_the_same),
         cmocka_unit_test(test_ids_and_times_do_not_depend_on_sizes),
         cmocka_unit_test(test_ids_do_not_depend_on_the_rate),
-        cmocka_unit_test(test_new_keys_do_not_move_other_keys_rows),
+        cmocka_unit_test(test_more_keys_do_not_change_the_rows_of_other_keys),
         cmocka_unit_test(test_keys_and_seeds_have_rows_of_their_own),
         cmocka_unit_test(test_rows_of_very_quiet_keys_end),
         cmocka_unit_test(test_rows_of_a_very_fast_key_keep_their_rate),

@@ -61,7 +61,7 @@ def test_defaults_of_an_agent_are_those_of_c():
         bk.AgentConfig(strategy)
 
 
-def test_values_survive_the_way_to_c_and_back():
+def test_values_survive_a_round_trip_through_c():
     state = bk.HistoryState(bk.KeyState(3, 5, -7, True, 11, 13), True, 2, tuple(
         bk.EraStart(i, -i) for i in range(lib.BK_ERAS_MAX)))
     assert read(bk.HistoryState, new("bk_history_state", state)) == state
