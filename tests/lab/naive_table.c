@@ -77,16 +77,16 @@ static int by_primary(const void *left, const void *right)
 }
 
 static struct stored_row *list_rows(const struct naive_input *input, const struct lab_scenario *scenario,
-                                    const struct table *table, const struct naive_result *result)
+                                    struct table *table, const struct naive_result *result)
 {
     const struct lab_design *design = table->design;
     struct stored_row *rows = naive_must(calloc(input->rows + 1, sizeof *rows)), *row = rows;
     for (size_t i = 0; i < input->key_count; i++) {
         const struct naive_key *key = &input->keys[i];
-        uint64_t hash = naive_hash(key->name, strlen(key->name), false);
+        lab_values_begin(&table->values, scenario->seed, naive_hash(key->name, strlen(key->name), false));
         bool primary_has_key = table->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
         for (size_t j = 0; j < key->count; j++, row++) {
-            uint64_t values = lab_values_of_row(&table->values, scenario->seed, hash, j);
+            uint64_t values = lab_values_of_row(&table->values, j);
             *row = (struct stored_row){.key = table->has_key ? i : 0,
                                        .bucket = table->has_bucket ? result->buckets[row - rows] : 0,
                                        .part_values = values % table->values.partition_combinations,
@@ -225,7 +225,7 @@ void naive_settle(const struct naive_input *input, const struct lab_scenario *sc
                           .has_key = lab_design_partitions_by(design, LAB_FEED_KEY),
                           .has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL,
                           .is_unique = lab_design_clusters_by(design, LAB_FEED_ID)};
-    if (!lab_values_init(&table.values, design))
+    if (!lab_values_init(&table.values, design, false))
         abort();
     struct stored_row *rows = list_rows(input, scenario, &table, result);
     size_t count = input->rows;

@@ -450,10 +450,11 @@ static void check_frequencies(double zipf, uint32_t values, double limit)
     design.columns[4] =
         (struct lab_column){.name = "v", .feed = LAB_FEED_VALUES, .values = values, .zipf = zipf};
     design.clustering[design.clustering_count++] = 4;
-    assert_true(lab_values_init(&drawn, &design));
+    assert_true(lab_values_init(&drawn, &design, false));
     assert_int_equal(drawn.partition_combinations, 1);
     for (uint64_t i = 0; i < rows; i++) {
-        uint64_t combination = lab_values_of_row(&drawn, 5, i % 4, i / 4);
+        lab_values_begin(&drawn, 5, i % 4);
+        uint64_t combination = lab_values_of_row(&drawn, i / 4);
         assert_int_equal(lab_values_of_column(&drawn, combination, 4), combination);
         assert_true(combination < values);
         counts[combination]++;

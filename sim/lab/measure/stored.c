@@ -14,6 +14,7 @@
 #include "stored_values.h"
 
 #define KEY_SIZE_MAX 8192u
+#define SEEN_MOST    64u /* bits of a set of combinations */
 
 /* The words of a tuple: a primary key, or a partition with a time of its rows. A word that is not part of the
  * table's key is 0. WORD_VALUES is a combination of stored_values.h; for a partition, only that of the
@@ -47,8 +48,10 @@ struct lab_stored {
     bool has_key;    /* the key is in the partition key, so each partition has rows of only one key */
     bool has_bucket; /* there is a bucket column */
     bool is_unique;  /* no row replaces another */
+    bool is_raced;   /* as lab_scenario.is_raced: neither seconds nor minutes are counted */
     bool primary_has_key, primary_has_time;
-    struct lab_values values;
+    struct lab_values values; /* without clustering columns, if is_unique */
+    uint64_t drawn;           /* index of the key of `values`; UINT64_MAX: none yet */
     struct lab_tuples partitions, rows;
     struct lab_tuples seconds; /* rows per (partition, second), if partitions have rows of several keys */
     struct lab_tuples minutes;
@@ -70,15 +73,17 @@ struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const 
     stored->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
     stored->has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL;
     stored->is_unique = lab_design_is_unique(design);
+    stored->is_raced = scenario->is_raced;
     stored->primary_has_key = stored->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
     stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
     stored->least_current = INT64_MAX;
+    stored->drawn = UINT64_MAX;
     lab_tuples_init(&stored->partitions, PART_COUNT);
     lab_tuples_init(&stored->rows, ROW_COUNT);
     lab_tuples_init(&stored->seconds, 1);
     lab_tuples_init(&stored->minutes, MINUTE_COUNT);
     lab_tuples_init(&stored->ends, 1);
-    if (lab_values_init(&stored->values, design) &&
+    if (lab_values_init(&stored->values, design, stored->is_unique) &&
         lab_tally_init(&stored->found, cass_ring_node_count(ring)))
         return stored;
     lab_stored_destroy(stored);
@@ -205,34 +210,58 @@ static bool is_later(const uint64_t *row, const uint64_t *than)
     return row[ROW_NUMBER] > than[ROW_NUMBER];
 }
 
-static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
-                    size_t row, int64_t bucket, uint64_t values)
+/* Of rows with one primary key the last is the latest, so the rows are examined from the last one on, until
+ * each combination of clustering values was seen. */
+static void keep_latest(struct lab_stored *stored, const struct lab_key_name *key,
+                        const struct lab_batch *batch, size_t from, size_t to, int64_t bucket)
 {
-    int64_t time_ns = batch->times_ns[row], own_ns = batch->own_ns == NULL ? time_ns : batch->own_ns[row];
-    uint64_t bytes = batch->bytes_before == NULL ? batch->bytes_each
-                                                 : batch->bytes_before[row + 1] - batch->bytes_before[row];
-    bytes += lab_key_in_row_bytes(&stored->scenario->row_cost, key->size);
-    uint64_t of_partition = values % stored->values.partition_combinations;
-    uint64_t *partition = partition_of(stored, key, bucket, of_partition);
+    const int64_t *own_ns = batch->own_ns == NULL ? batch->times_ns : batch->own_ns;
+    const uint64_t parts = stored->values.partition_combinations;
+    const uint64_t combinations = stored->values.combinations / parts;
+    const bool is_noted = !stored->primary_has_time && combinations <= SEEN_MOST;
+    const uint64_t all = is_noted ? UINT64_MAX >> (SEEN_MOST - combinations) : 0;
+    uint64_t seen = 0;
+    for (size_t i = to; i-- > from && (!is_noted || seen != all);) {
+        const uint64_t values = lab_values_of_row(&stored->values, batch->first_row + i);
+        if (is_noted) {
+            const uint64_t bit = UINT64_C(1) << (values / parts);
+            if ((seen & bit) != 0)
+                continue;
+            seen |= bit;
+        }
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {
+            [WORD_KEY] = stored->primary_has_key ? key->index : 0,
+            [WORD_BUCKET] = (uint64_t)bucket,
+            [WORD_TIME] =
+                stored->primary_has_time ? (uint64_t)floor_div(own_ns[i], LAB_DESIGN_CELL_TIME_NS) : 0,
+            [WORD_VALUES] = values};
+        const uint64_t written[ROW_COUNT] = {
+            (uint64_t)batch->times_ns[i], key->index, batch->first_row + i,
+            lab_batch_bytes(batch, i, i + 1) + lab_key_in_row_bytes(&stored->scenario->row_cost, key->size)};
+        const uint32_t count = stored->rows.count;
+        uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
+        if (latest != NULL && (stored->rows.count > count || is_later(written, latest)))
+            memcpy(latest, written, sizeof written);
+    }
+}
+
+/* Adds the rows [from, to), all of one partition. */
+static void add_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
+                     size_t from, size_t to, int64_t bucket, uint64_t values)
+{
+    uint64_t *partition = partition_of(stored, key, bucket, values);
     if (partition == NULL)
         return;
-    partition[PART_WRITTEN]++;
-    if (time_ns < (int64_t)partition[PART_FIRST])
-        partition[PART_FIRST] = (uint64_t)time_ns;
-    lab_bytes_add(&partition[PART_WRITTEN_BYTES], bytes);
-    add_time(stored, partition, bucket, of_partition, time_ns);
-    if (stored->is_unique)
-        return;
-    const uint64_t tuple[LAB_TUPLE_WORDS] = {
-        [WORD_KEY] = stored->primary_has_key ? key->index : 0,
-        [WORD_BUCKET] = (uint64_t)bucket,
-        [WORD_TIME] = stored->primary_has_time ? (uint64_t)floor_div(own_ns, LAB_DESIGN_CELL_TIME_NS) : 0,
-        [WORD_VALUES] = values};
-    const uint64_t written[ROW_COUNT] = {(uint64_t)time_ns, key->index, batch->first_row + row, bytes};
-    bool is_new = lab_tuples_find(&stored->rows, tuple) == NULL;
-    uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
-    if (latest != NULL && (is_new || is_later(written, latest)))
-        memcpy(latest, written, sizeof written);
+    partition[PART_WRITTEN] += to - from;
+    if (batch->times_ns[from] < (int64_t)partition[PART_FIRST])
+        partition[PART_FIRST] = (uint64_t)batch->times_ns[from];
+    lab_bytes_add(&partition[PART_WRITTEN_BYTES], lab_batch_bytes(batch, from, to));
+    lab_bytes_add(&partition[PART_WRITTEN_BYTES],
+                  (to - from) * lab_key_in_row_bytes(&stored->scenario->row_cost, key->size));
+    for (size_t i = from; !stored->is_raced && i < to; i++)
+        add_time(stored, partition, bucket, values, batch->times_ns[i]);
+    if (!stored->is_unique)
+        keep_latest(stored, key, batch, from, to, bucket);
 }
 
 static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count)
@@ -251,13 +280,20 @@ void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, 
 {
     if (!stored->has_bucket)
         bucket = 0;
-    uint64_t hash = stored->values.count > 0 ? bk_murmur3_128(key->text, key->size, 0).h1 : 0;
-    for (size_t i = from; i < to; i++) {
-        uint64_t values =
-            lab_values_of_row(&stored->values, stored->scenario->seed, hash, batch->first_row + i);
-        add_row(stored, key, batch, i, bucket, values);
+    if (stored->values.count > 0 && stored->drawn != key->index) {
+        lab_values_begin(&stored->values, stored->scenario->seed, bk_murmur3_128(key->text, key->size, 0).h1);
+        stored->drawn = key->index;
     }
-    add_minutes(stored, batch->times_ns + from, to - from);
+    if (!stored->is_raced)
+        add_minutes(stored, batch->times_ns + from, to - from);
+    const uint64_t parts = stored->values.partition_combinations;
+    for (size_t next; from < to; from = next) {
+        const uint64_t part = lab_values_of_row(&stored->values, batch->first_row + from) % parts;
+        next = parts == 1 ? to : from + 1;
+        while (next < to && lab_values_of_row(&stored->values, batch->first_row + next) % parts == part)
+            next++;
+        add_rows(stored, key, batch, from, next, bucket, part);
+    }
 }
 
 /* Whether no key can write to the partition any more. */

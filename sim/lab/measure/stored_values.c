@@ -15,14 +15,15 @@ static void add(struct lab_values *values, const struct lab_design *design, uint
             (struct lab_value_column){.values = design->columns[position].values, .column = position};
 }
 
-bool lab_values_init(struct lab_values *values, const struct lab_design *design)
+bool lab_values_init(struct lab_values *values, const struct lab_design *design, bool of_partition_alone)
 {
     memset(values, 0, sizeof *values);
     for (size_t i = 0; i < design->partition_count; i++)
         add(values, design, design->partition[i]);
-    for (size_t i = 0; i < design->clustering_count; i++)
+    for (size_t i = 0; !of_partition_alone && i < design->clustering_count; i++)
         add(values, design, design->clustering[i]);
     values->partition_combinations = lab_design_values(design, true);
+    values->combinations = lab_design_values(design, of_partition_alone);
     size_t size = 0;
     for (size_t i = 0; i < values->count; i++)
         size += design->columns[values->columns[i].column].zipf > 0 ? values->columns[i].values : 0;
@@ -72,14 +73,20 @@ static uint64_t draw(const struct lab_value_column *column, uint64_t bits)
 
 /* A stream of splitmix64 for each (key, column), of which a row takes the draw with its number: so a row's
  * values depend neither on the caller nor on the order of calls. */
-uint64_t lab_values_of_row(const struct lab_values *values, uint64_t seed, uint64_t key_hash, uint64_t row)
+void lab_values_begin(struct lab_values *values, uint64_t seed, uint64_t key_hash)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        struct lab_value_column *column = &values->columns[i];
+        column->begin = sim_hash(seed, SIM_COLUMN, sim_mix64(key_hash + column->column));
+    }
+}
+
+uint64_t lab_values_of_row(const struct lab_values *values, uint64_t row)
 {
     uint64_t combination = 0, unit = 1;
     for (size_t i = 0; i < values->count; i++) {
         const struct lab_value_column *column = &values->columns[i];
-        uint64_t entity = sim_mix64(key_hash + column->column);
-        uint64_t begin = sim_hash(seed, SIM_COLUMN, entity);
-        uint64_t bits = sim_mix64(begin + (row + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t bits = sim_mix64(column->begin + (row + 1) * UINT64_C(0x9e3779b97f4a7c15));
         combination += draw(column, bits) * unit;
         unit *= column->values;
     }

@@ -18,15 +18,21 @@ void lab_tuples_init(struct lab_tuples *tuples, uint32_t values)
     tuples->most = LAB_TUPLES_MAX;
 }
 
+static bool is_entry(const struct lab_tuples *tuples, uint32_t number, const uint64_t *tuple)
+{
+    return memcmp(lab_tuples_at(tuples, number - 1), tuple, LAB_TUPLE_WORDS * sizeof *tuple) == 0;
+}
+
 /* The tuple's slot, or the free slot into which it would be inserted. */
 static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
 {
-    uint64_t hash = 0;
+    const uint64_t odd[LAB_TUPLE_WORDS] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9),
+                                           UINT64_C(0x94d049bb133111eb), UINT64_C(0xd1342543de82ef95)};
+    uint64_t sum = 0;
     for (size_t i = 0; i < LAB_TUPLE_WORDS; i++)
-        hash = sim_mix64(hash + tuple[i] + UINT64_C(0x9e3779b97f4a7c15));
-    uint32_t mask = tuples->slot_count - 1, slot = (uint32_t)hash & mask;
-    while (tuples->slots[slot] != 0 && memcmp(lab_tuples_at(tuples, tuples->slots[slot] - 1), tuple,
-                                              LAB_TUPLE_WORDS * sizeof *tuple) != 0)
+        sum += tuple[i] * odd[i];
+    uint32_t mask = tuples->slot_count - 1, slot = (uint32_t)sim_mix64(sum) & mask;
+    while (tuples->slots[slot] != 0 && !is_entry(tuples, tuples->slots[slot], tuple))
         slot = (slot + 1) & mask;
     return slot;
 }

@@ -436,13 +436,6 @@ void lab_lane_clear(struct lab_lane *lane)
     memset(lane, 0, sizeof *lane);
 }
 
-uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
-{
-    if (batch->bytes_before == NULL)
-        return (to - from) * batch->bytes_each;
-    return batch->bytes_before[to] - batch->bytes_before[from];
-}
-
 static bool grow_cells(struct lab_lane *lane)
 {
     uint32_t cell_count = lane->cell_count == 0 ? CELLS_MIN : lane->cell_count * 2;

@@ -205,7 +205,6 @@ void lab_eras_archive(struct lab_era_lane **eras, const struct lab_regimes *regi
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */
 size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
-uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to);
 
 /* The slot of a hash bucket's cell, or the free slot into which it would be inserted: linear probing from
  * bucket & mask. */

@@ -35,6 +35,13 @@ static inline uint64_t lab_batch_payload(const struct lab_batch *batch, size_t r
     return batch->bytes == NULL ? 0 : batch->bytes[row];
 }
 
+/* The bytes of the rows [from, to). */
+static inline uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
+{
+    return batch->bytes_before == NULL ? (to - from) * batch->bytes_each
+                                       : batch->bytes_before[to] - batch->bytes_before[from];
+}
+
 static inline uint64_t lab_gone_between(const struct lab_batch *batch, size_t from, size_t to)
 {
     return batch->gone_before == NULL ? 0 : batch->gone_before[to] - batch->gone_before[from];
