@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the example charts of docs/charts again, from scenarios that are shipped.
+"""Draws the example charts of docs/charts again, from shipped scenarios.
 
-charts.json next to them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
-other versions of Cairo, Pango or the font draw other bytes, so only with the same ones can bytes be compared.
+charts.json records each chart's command, the run's digest, a checksum and the versions of the drawing libraries. Other
+versions of Cairo, Pango or the font draw other bytes, so bytes are compared only if the versions are equal.
 
 usage: docs/charts.py [--check] [--folder DIR] [BUCKETLAB]"""
 import argparse
@@ -18,7 +18,7 @@ import tempfile
 from findings_harness import ROOT, Failure
 
 FOLDER = os.path.join(ROOT, "docs", "charts")
-# What draws the charts, and those that are kept: what the program calls them, and what they are called here.
+# Each command, and the names of its charts that are kept.
 COMMANDS = (
     ("bucketlab run scenarios/tune-sensors.yaml",
      ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
@@ -29,7 +29,7 @@ COMMANDS = (
 
 
 def libraries():
-    """With which the program draws here."""
+    """The versions of the drawing libraries on this machine."""
     def told(*command):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
         return done.stdout.strip()
@@ -45,7 +45,7 @@ def checksum(path):
 
 
 def drawn(program, commands, folder):
-    """Draws into the folder; an entry of charts.json for each chart that is kept."""
+    """Draws into the folder. Returns the entry of charts.json for each chart that is kept."""
     entries = {}
     for command, kept in commands:
         words = command.split()
@@ -61,14 +61,14 @@ def drawn(program, commands, folder):
         for chart in kept:
             path = os.path.join(out, f"{name}-{chart}.png")
             if not os.path.exists(path):
-                raise Failure(f"$ {command}\ndraws no {name}-{chart}.png any more")
+                raise Failure(f"$ {command}\nno longer draws {name}-{chart}.png")
             entries[chart + ".png"] = {"command": command, "digest": found[1], "sha256": checksum(path)}
             os.replace(path, os.path.join(folder, chart + ".png"))
     return entries
 
 
 def faults(folder, program, commands=COMMANDS):
-    """What is not as the program makes it now, a line each."""
+    """One line for each chart that differs from what the program draws now."""
     with open(os.path.join(folder, "charts.json"), encoding="utf-8") as file:
         kept = json.load(file)
     found = []
@@ -77,7 +77,7 @@ def faults(folder, program, commands=COMMANDS):
         if not os.path.exists(path):
             found.append(f"{name}: it is missing")
         elif checksum(path) != entry["sha256"]:
-            found.append(f"{name}: it is not the one that charts.json tells of")
+            found.append(f"{name}: it differs from the checksum in charts.json")
     with tempfile.TemporaryDirectory() as work:
         made = drawn(program, commands, work)
     is_same = kept["libraries"] == libraries()
@@ -86,7 +86,7 @@ def faults(folder, program, commands=COMMANDS):
         if old is None or (old["command"], old["digest"]) != (entry["command"], entry["digest"]):
             found.append(f"{name}: it shows another run")
         elif is_same and old["sha256"] != entry["sha256"]:
-            found.append(f"{name}: the program draws it otherwise")
+            found.append(f"{name}: the program draws it differently")
     return found
 
 
@@ -101,7 +101,7 @@ def main():
         if arguments.check:
             found = faults(arguments.folder, program)
             if found:
-                raise Failure("\n".join(found) + "\ndocs/charts.py draws them again")
+                raise Failure("\n".join(found) + "\nrun docs/charts.py to draw them again")
             return 0
         with tempfile.TemporaryDirectory() as work:
             made = drawn(program, COMMANDS, work)

@@ -72,11 +72,10 @@ static void add_cost(const struct lab_result *result, struct report_arena *arena
         if (is_known && !isnan(cell->value)) {
             cell->present = true;
             cell->text = report_number(arena, cell->value);
-            cell->hint = report_text(arena,
-                                     "%s: %s inserts' worth per 1000 rows, %s of them by writers and %s by "
-                                     "reads",
-                                     chart->rows[i].label, report_full(arena, cell->value),
-                                     report_full(arena, cost.write), report_full(arena, cost.read));
+            cell->hint =
+                report_text(arena, "%s: a cost of %s inserts per 1000 rows, %s by writers and %s by reads",
+                            chart->rows[i].label, report_full(arena, cell->value),
+                            report_full(arena, cost.write), report_full(arena, cost.read));
         }
     }
     finish_column(chart, column, true);

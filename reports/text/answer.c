@@ -84,10 +84,17 @@ static const char *cost_text(const struct telling *telling, double cost)
         return report_text(telling->arena, "no %s", what);
     }
     if (!lab_prices_are_equal(&telling->result->prices)) {
-        return report_text(telling->arena, "%s inserts' worth of %s per 1000 rows",
+        return report_text(telling->arena, "%s inserts per 1000 rows for %s",
                            report_number(telling->arena, cost), what);
     }
     return report_text(telling->arena, "%s %s per 1000 rows", report_number(telling->arena, cost), what);
+}
+
+/* "at a cost of 2.19 extra operations per 1000 rows" */
+static const char *at_cost(const struct telling *telling, double cost)
+{
+    return report_text(telling->arena, "%s %s", cost == 0 ? "with" : "at a cost of",
+                       cost_text(telling, cost));
 }
 
 static const char *name_of(const struct telling *telling, size_t index)
@@ -270,7 +277,7 @@ static const char *tell_chosen(const struct telling *telling)
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
     const struct lab_score *score = &telling->scores[telling->chosen];
-    const char *cost = cost_text(telling, score->cost);
+    const char *cost = cost_text(telling, score->cost), *at = at_cost(telling, score->cost);
     const char *named = named_with_settings(telling, telling->chosen);
     const char *within = tell_within(telling, telling->chosen);
     if (result->strategy_count == 1) {
@@ -278,7 +285,7 @@ static const char *tell_chosen(const struct telling *telling)
         return replaced[0] == 0
                    ? report_text(arena, "%s stays within the limits: %s, and it costs %s.", named, within,
                                  cost)
-                   : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
+                   : report_text(arena, "%s stays within the limits %s, but %s.", named, at, replaced);
     }
     if (telling->eligible == 1) {
         return report_text(
@@ -287,15 +294,14 @@ static const char *tell_chosen(const struct telling *telling)
             named, counted(arena, result->strategy_count), within, cost);
     }
     if (has_peer(telling)) {
-        return report_text(arena,
-                           "Choose %s: at %s it is as cheap as any that stays within the limits%s; %s.",
-                           named, cost, tell_evenness(telling), within);
+        return report_text(arena, "Choose %s: %s it is as cheap as any that stays within the limits%s; %s.",
+                           named, at, tell_evenness(telling), within);
     }
     const char *place = telling->eligible == 2
                             ? "the cheaper of the two"
                             : report_text(arena, "the cheapest of the %s", counted(arena, telling->eligible));
-    return report_text(arena, "Choose %s: at %s it is %s that stay within the limits; %s.", named, cost,
-                       place, within);
+    return report_text(arena, "Choose %s: %s it is %s that stay within the limits; %s.", named, at, place,
+                       within);
 }
 
 static const char *joined(struct report_arena *arena, const char *list, const char *item, size_t index,
@@ -567,8 +573,8 @@ static const char *tell_largest(const struct telling *telling)
         return report_text(arena, "%s%sts largest partition has %s rows; %s.", text, text[0] == 0 ? "I" : "i",
                            rows, cure);
     }
-    const char *than = hidden > 0 ? "the fewest of those that hid none"
-                       : is_tied  ? "and that of no other has fewer"
+    const char *than = hidden > 0 ? "the fewest of the strategies that hid no rows"
+                       : is_tied  ? "and no other strategy has a smaller one"
                                   : "fewer than that of any other";
     return report_text(arena, "%s%she largest partition of %s has %s rows, %s; %s.", text,
                        text[0] == 0 ? "T" : "t", name_of(telling, index), rows, than, cure);
@@ -593,7 +599,7 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
         report_answer_identifiers(result, arena, out);
     } else if (result->is_tuned) {
         out->verdict = "These are the settings that tune ran with the most seeds, shown here for one seed.";
-        out->beware = "Its recommendation rests on all seeds: bucketlab report RUN --format html.";
+        out->beware = "Its recommendation is based on all seeds: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
         out->verdict = tell_chosen(&telling);
         const char *text = report_text(arena, "%s%s", refused_text(&telling), tell_requirements(&telling));

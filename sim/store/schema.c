@@ -267,7 +267,7 @@ static bool read_version(struct store *store, int64_t *version, struct sim_error
         return false;
     if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
         return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                        "%s: another program has just made it its own; name another with --db", store->path);
+                        "%s: another program has just taken it over; name another with --db", store->path);
     return store_version_check(store, *version, error);
 }
 

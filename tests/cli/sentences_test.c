@@ -115,13 +115,12 @@ static void test_cheapest_within_the_limits_is_explained(void **state)
     begin(&made, 1);
     made.scenario.reads.present = true;
     made.entrants[0].has_distribution = true;
-    expect_why(
-        &made,
-        "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
-        "the inserts, 0.25 for counters "
-        "and state and 1 for the partitions that reads query (1.50 a read). Over 2 seeds none of its "
-        "partitions exceeded a limit, as none can, with 1 % allowed. 99 % of its partitions are within "
-        "123KB, and the rows of closed ones have a CV of 10 %.");
+    expect_why(&made,
+               "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
+               "the inserts, 0.25 for counters "
+               "and state and 1 for the partitions that reads query (1.50 a read). In 2 seeds none of its "
+               "partitions exceeded a limit, and none can (1 % allowed). 99 % of its partitions are within "
+               "123KB, and the rows of closed ones have a CV of 10 %.");
     made.scenario.reads.present = false;
     made.entrants[0].exact_share = made.entrants[0].over.high;
     made.entrants[0].seeds = 1;
@@ -130,24 +129,23 @@ static void test_cheapest_within_the_limits_is_explained(void **state)
     expect_why(
         &made,
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
-        "inserts. Over 1 seed 0.2 % "
-        "of its partitions exceeded a limit, and by the exact distribution 0.4 % of those that fill up do, "
-        "with 1 % allowed. 99 % of its partitions are within 123KB.");
+        "inserts. In 1 seed 0.2 % "
+        "of its partitions exceeded a limit; by the exact distribution 0.4 % of those that fill up do (1 % "
+        "allowed). 99 % of its partitions are within 123KB.");
     made.entrants[0].exact_share = 0.5;
     made.contest.race.is_shown = false;
     expect_why(
         &made,
         "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to the "
         "inserts. "
-        "Over 1 seed 0.2 % of its partitions exceeded a limit, at most 0.4 % do with 95 % confidence, with 1 "
-        "% allowed. 99 % of its partitions are within 123KB.");
+        "In 1 seed 0.2 % of its partitions exceeded a limit; with 95 % confidence at most 0.4 % do (1 % "
+        "allowed). 99 % of its partitions are within 123KB.");
     made.entrants[0].is_fixed = true;
-    expect_why(
-        &made,
-        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to "
-        "the inserts. In "
-        "this trace 0.2 % of its partitions exceed a limit, with 1 % allowed. 99 % of its partitions are "
-        "within 123KB.");
+    expect_why(&made,
+               "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to "
+               "the inserts. In "
+               "this trace 0.2 % of its partitions exceed a limit (1 % allowed). 99 % of its partitions are "
+               "within 123KB.");
 }
 
 static void test_why_says_what_a_strategy_requires(void **state)
@@ -155,8 +153,8 @@ static void test_why_says_what_a_strategy_requires(void **state)
     (void)state;
     static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
-        "inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
-        "confidence, with 1 % allowed. 99 % of its partitions are within 123KB, and the rows of closed ones "
+        "inserts. In 2 seeds none of its partitions exceeded a limit; with 95 % confidence at most 0.4 % do "
+        "(1 % allowed). 99 % of its partitions are within 123KB, and the rows of closed ones "
         "have "
         "a CV of 10 %.";
     static const char *const ends[LAB_REQUIREMENT_COUNT] = {
@@ -189,18 +187,18 @@ static void test_why_says_what_a_strategy_requires(void **state)
     made.entrants[0].requirements = 0;
     made.entrants[1].requirements = 1U << LAB_REQUIRES_SEQUENCE;
     snprintf(whole, sizeof whole,
-             "%s This assumes no number in each row; if rows already carry a gapless sequence number, b (3) "
+             "%s This assumes that rows have no sequence number. If they already carry a gapless one, b (3) "
              "stays within the limits too.",
              begin_of_why);
     expect_why(&made, whole);
     begin(&made, 2);
     made.contest.race.terms.kinds = 1U << BK_COUNT;
-    snprintf(
-        whole, sizeof whole,
-        "%s This assumes no number in each row; if rows already carry a gapless sequence number (an order "
-        "number), count by it costs no operation and has a CV of 0: up to 1,000 rows; add count: {rows: N, "
-        "counter: external} to try it.",
-        begin_of_why);
+    snprintf(whole, sizeof whole,
+             "%s This assumes that rows have no sequence number. If they already carry a gapless one, such "
+             "as an order number, counting by it costs no operation and gives a CV of 0, with up to 1,000 "
+             "rows per partition; add count: {rows: N, "
+             "counter: external} to try it.",
+             begin_of_why);
     expect_why(&made, whole);
     made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
     made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
@@ -223,8 +221,8 @@ static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
     set_figure(&made, 0, TUNE_OPS, 1000);
     static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1000 operations per 1000 rows in addition to "
-        "the inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
-        "confidence, with 1 % allowed. 99 % of its partitions are within 123KB, and the rows of closed "
+        "the inserts. In 2 seeds none of its partitions exceeded a limit; with 95 % confidence at most 0.4 % "
+        "do (1 % allowed). 99 % of its partitions are within 123KB, and the rows of closed "
         "ones have a CV of 65 %, which is uneven";
     char whole[1024];
     snprintf(whole, sizeof whole, "%s. It costs an operation for every row.", begin_of_why);
@@ -265,9 +263,9 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     (void)state;
     static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
-        "inserts. Over 2 seeds none "
+        "inserts. In 2 seeds none "
         "of its "
-        "partitions exceeded a limit, at most 0.4 % do with 95 % confidence, with 1 % allowed. 99 % of its "
+        "partitions exceeded a limit; with 95 % confidence at most 0.4 % do (1 % allowed). 99 % of its "
         "partitions are "
         "within 123KB, and the rows of closed ones have a CV of 10 %.";
     char whole[1024];
@@ -369,11 +367,12 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     set_figure(&made, 4, TUNE_COST, 0.3);
     made.entrants[3].over.high = 0.03;
     made.entrants[1].status = TUNE_FAILS;
-    expect_notes(&made, " d would cost 0.2, and was not seen to fail, but so far up to 3 % may be over a "
-                        "limit; more seeds (--seeds) would decide.");
+    expect_notes(&made, " d would cost 0.2 and was not seen to fail, but with so few seeds up to 3 % of its "
+                        "partitions may be over a limit; more seeds (--seeds) would decide.");
     made.contest.race.is_shown = false;
-    expect_notes(&made, " So few partitions cannot show it with 95 % confidence: up to 0.4 % may be above a "
-                        "limit. More seeds (--seeds) or more rows would decide.");
+    expect_notes(
+        &made, " There are too few partitions to show this with 95 % confidence: up to 0.4 % may be above a "
+               "limit. More seeds (--seeds) or more rows would decide.");
 }
 
 static void test_notes_say_when_unbounded_partitions_are_too_large(void **state)
@@ -425,9 +424,10 @@ static void test_choice_changes_where_costs_are_equal(void **state)
     /* 100 + 20 r = 300 r */
     assert_true(fabs(tune_flip_of(&made.contest, TUNE_AXIS_READS, false).at - 100.0 / 280) < 1e-12);
     cli_contest_flip(&made.contest, &made.said);
-    expect(&made, "a stays the cheapest while a counter update costs less than 2.8 inserts (else b), and "
-                  "while there are more than "
-                  "0.357 times as many reads (else b).");
+    expect(&made,
+           "a stays the cheapest while a counter update costs less than 2.8 inserts (otherwise b), and "
+           "while there are more than "
+           "0.357 times as many reads (otherwise b).");
     assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
     assert_int_equal(tune_cheapest_at(&made.contest, 2.9, 1), 1);
     assert_int_equal(tune_cheapest_at(&made.contest, 1, 0.3), 1);
@@ -451,11 +451,11 @@ static void test_horizon_is_reported_in_partitions_and_time(void **state)
     begin(&made, 2);
     set_figure(&made, 0, TUNE_OVER, 0.005);
     expect_horizon(&made,
-                   "Of the 100 partitions that a makes in 24 hours 0.5 are expected above a limit, the "
+                   "a makes 100 partitions in 24 hours; 0.5 of them are expected to exceed a limit, the "
                    "first after 2 days.");
     set_figure(&made, 0, TUNE_OVER, 0);
-    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours at most 0.4 are expected above a "
-                          "limit, with 95 % confidence: the first not before 2.50 days.");
+    expect_horizon(&made, "a makes 100 partitions in 24 hours; with 95 % confidence at most 0.4 of them are "
+                          "expected to exceed a limit, the first not before 2.50 days.");
     made.entrants[0].over.high = 0;
     expect_horizon(&made, "No partition of a ever exceeds a limit.");
     made.entrants[0].is_fixed = true;
@@ -487,12 +487,12 @@ static void test_horizon_includes_the_growth_of_a_trace(void **state)
     set_figure(&made, 3, TUNE_OVER, 0);
     made.entrants[3].over.high = 1 / 6300.0;
     expect_horizon(&made,
-                   "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                   "a makes 100 partitions in 24 hours; 0.0039 of them are expected to exceed a limit, the "
                    "first after 8 days. First partition over a limit, for other kinds: b "
                    "after 2.53 days, c never, d not before 6 days.");
     made.contest.growth.per_day = 0;
     expect_horizon(&made,
-                   "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                   "a makes 100 partitions in 24 hours; 0.0039 of them are expected to exceed a limit, the "
                    "first after 255 days. First partition over a limit, for other kinds: c "
                    "never, d not before 63 days.");
 }
@@ -541,23 +541,21 @@ static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
     begin(&made, 1);
     made.scenario.trace_path = trace;
     made.contest.left_out = 1;
-    expect_notes(&made, " The rows come from a trace, at its rate: a margin by rate cannot be computed; set "
-                        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting "
-                        "that changes during the run, or that one run cannot hold.");
+    expect_notes(&made,
+                 " The rows come from a trace, at its rate, so a margin by rate cannot be computed; to see a "
+                 "margin, lower the limits (--set limits.partition_rows=N). Left out: 1 setting "
+                 "that changes during the run, or that one run cannot hold.");
     made.scenario.trace_path = NULL;
     made.contest.left_out = 2;
     expect_notes(&made, " Left out: 2 settings that change during the run, or that one run cannot hold.");
     made.contest.left_out = 0;
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
-    expect_notes(
-        &made,
-        " No lead of a kept its agents together, not even twice the 1500ms that caches and clocks require.");
+    expect_notes(&made, " The agents of a disagreed with every lead that was tried, even with twice the "
+                        "1500ms that caches and clocks require.");
     made.contest.lead.safe_ns = 250 * SIM_MS;
-    expect_notes(
-        &made,
-        " The smallest lead of a that broke nothing in the lab is 250ms; by caches, clocks and the time "
-        "of a write it should be 1500ms: take the longer one.");
+    expect_notes(&made, " In the lab, the smallest lead of a without a violation is 250ms. By its caches, "
+                        "clocks and write latency it should be 1500ms; use the longer one.");
 }
 
 static void test_refusal_names_the_nearest_and_a_remedy(void **state)

@@ -48,13 +48,13 @@ class Charts(unittest.TestCase):
             with open(notes, "w", encoding="utf-8") as file:
                 json.dump(kept, file)
             found = charts.faults(folder, PROGRAM, QUICK[:1])
-            for fault in ("reads.png: it is missing", "costs.png: it is not the one that charts.json tells of",
-                          "summary.png: it shows another run", "survival-rows.png: the program draws it otherwise"):
+            for fault in ("reads.png: it is missing", "costs.png: it differs from the checksum in charts.json",
+                          "summary.png: it shows another run", "survival-rows.png: the program draws it differently"):
                 self.assertIn(fault, found)
 
     def test_a_chart_that_is_no_longer_drawn_is_noticed(self):
         with tempfile.TemporaryDirectory() as work:
-            with self.assertRaisesRegex(charts.Failure, r"draws no tune-sensors-gone\.png any more"):
+            with self.assertRaisesRegex(charts.Failure, r"no longer draws tune-sensors-gone\.png"):
                 charts.drawn(PROGRAM, [(QUICK[0][0], ("gone",))], work)
 
     def test_each_page_has_its_parts_and_each_link_an_end(self):

@@ -42,7 +42,7 @@ BAR = re.compile(r"([\d,]+)(?: to ([\d,]+))? (rows?|bytes?): ([\d,]+) (closed|op
 LARGER = re.compile(r"(.*): ([\d,]+) (rows?|bytes?), (none|[\d,]+) of ([\d,]+) (closed|open) partitions (is|are) larger"
                     r".*", re.DOTALL)
 READ = re.compile(r"([\d,]+) partitions?: ([\d,]+) of ([\d,]+) reads .*")
-COST = re.compile(r"(.*): ([\d.]+) inserts' worth per 1000 rows, ([\d.]+) of them by writers and ([\d.]+) by reads",
+COST = re.compile(r"(.*): a cost of ([\d.]+) inserts per 1000 rows, ([\d.]+) by writers and ([\d.]+) by reads",
                   re.DOTALL)
 ASKED = re.compile(r"(.*): ([\d.]+) partitions? per read on average, 99th percentile ([\d.]+)", re.DOTALL)
 OVER = re.compile(r"(.*): ([\d,]+) of ([\d,]+) partitions over a limit", re.DOTALL)

@@ -125,7 +125,7 @@ static void test_choice_of_tune_is_not_repeated(void **state)
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
     assert_null(strstr(told.answer.verdict, "Choose"));
-    assert_non_null(strstr(told.answer.beware, "Its recommendation rests on all seeds"));
+    assert_non_null(strstr(told.answer.beware, "Its recommendation is based on all seeds"));
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -323,14 +323,15 @@ static void test_without_limits_no_false_statement_is_made(void **state)
     struct lab_strategy_result *second = add_count(result, "twin", 500, 30);
     struct told told;
     tell(result, &told);
-    assert_non_null(strstr(told.answer.beware,
-                           "The largest partition of one has 500 rows, and that of no other has fewer; "));
+    assert_non_null(
+        strstr(told.answer.beware,
+               "The largest partition of one has 500 rows, and no other strategy has a smaller one; "));
     report_arena_free(&told.arena);
     set(first, "partitions.all.rows.max", 400);
     set(first, "oracle.findable.violations", 1);
     tell(result, &told);
     assert_non_null(strstr(told.answer.beware, "one hid rows from readers; the largest partition of twin has "
-                                               "500 rows, the fewest of those that hid none; "));
+                                               "500 rows, the fewest of the strategies that hid no rows; "));
     report_arena_free(&told.arena);
     set(first, "oracle.findable.violations", 0);
     set(first, "writes.rows", 0);

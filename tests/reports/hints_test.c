@@ -108,7 +108,7 @@ static void test_heatmap_cell_shows_its_full_value(void **state)
     fixture_metrics(result, none, 1.953125, 2.3456789, 9);
     assert_true(lab_metrics_add(&none->metrics, "writes.rows", 1e6));
     check_kind(result, REPORT_COSTS,
-               "hint <b>: 1.953125 inserts' worth per 1000 rows, 1.953125 of them by writers and 0 by reads\n"
+               "hint <b>: a cost of 1.953125 inserts per 1000 rows, 1.953125 by writers and 0 by reads\n"
                "hint <b>: 2.3456789 partitions per read on average, 99th percentile 9\n"
                "hint <b>: 1,234 of 1,241 partitions over a limit\n"
                "hint <b>: 7 of 7 closed partitions below 24 rows\n");

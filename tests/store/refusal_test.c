@@ -230,7 +230,7 @@ static void test_wal_with_another_application_id_is_refused(void **state)
         store_must_save_sample(folder.db, 1);
         leave_log(&folder, logs[i]);
         for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
-            assert_open_fails(folder.db, mode, "another program has just made it its own");
+            assert_open_fails(folder.db, mode, "another program has just taken it over");
         folder_empty(&folder);
     }
     folder_remove(&folder);

@@ -85,7 +85,7 @@ static bool check_used(const struct sheet *sheet)
         for (size_t i = first; i < end; i++) {
             if (sheet->used[nth][i] == 1)
                 continue;
-            fprintf(stderr, "%s: '@%s%s%s' stands %d times in it; write it once\n", sheet->name,
+            fprintf(stderr, "%s: '@%s%s%s' appears %d times in it; write it once\n", sheet->name,
                     directive->name, directive->is_per_command ? " " : "",
                     directive->is_per_command ? cli_commands[i]->name : "", sheet->used[nth][i]);
             is_fine = false;

@@ -25,9 +25,9 @@ static void say_side(const struct tune_contest *contest, enum tune_axis axis, bo
     else
         cli_compact(flip.at, 5, at);
     if (axis == TUNE_AXIS_COUNTER)
-        cli_say(out, "a counter update costs %s than %s inserts (else %s)", than, at, label);
+        cli_say(out, "a counter update costs %s than %s inserts (otherwise %s)", than, at, label);
     else
-        cli_say(out, "there are %s than %s times as many reads (else %s)", many, at, label);
+        cli_say(out, "there are %s than %s times as many reads (otherwise %s)", many, at, label);
     *is_first = false;
 }
 

@@ -94,16 +94,17 @@ static void say_best(const struct tune_contest *contest, struct cli_saying *out)
     else
         cli_compact(many, 4, over);
     if (horizon.is_least)
-        cli_say(
-            out,
-            "%sOf the %s partitions that %s makes in %s at most %s are expected above a limit, with %g %% "
-            "confidence: the first not before %s.",
-            join, partitions, best->strategy.label, lasts, over, 100 * contest->race.terms.confidence, when);
+        cli_say(out,
+                "%s%s makes %s partitions in %s; with %g %% confidence at most %s of them are expected to "
+                "exceed a "
+                "limit, the first not before %s.",
+                join, best->strategy.label, partitions, lasts, 100 * contest->race.terms.confidence, over,
+                when);
     else
         cli_say(
             out,
-            "%sOf the %s partitions that %s makes in %s %s are expected above a limit, the first after %s.",
-            join, partitions, best->strategy.label, lasts, over, when);
+            "%s%s makes %s partitions in %s; %s of them are expected to exceed a limit, the first after %s.",
+            join, best->strategy.label, partitions, lasts, over, when);
 }
 
 void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out)

@@ -42,22 +42,22 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
         strcat(may, " %");
     }
     if (entrant->is_fixed) {
-        cli_say(out, " In this trace %s %% of its partitions exceed a limit, with %s allowed.", seen, may);
+        cli_say(out, " In this trace %s %% of its partitions exceed a limit (%s allowed).", seen, may);
         return;
     }
     if (share == 0)
-        cli_say(out, " Over %" PRIu32 " seed%s none of its partitions exceeded a limit", entrant->seeds,
+        cli_say(out, " In %" PRIu32 " seed%s none of its partitions exceeded a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s");
     else
-        cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
+        cli_say(out, " In %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s", seen);
     if (entrant->has_distribution && entrant->exact_share == 0)
-        cli_say(out, ", as none can");
+        cli_say(out, ", and none can");
     else if (entrant->has_distribution && entrant->over.high == entrant->exact_share)
-        cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
+        cli_say(out, "; by the exact distribution %s %% of those that fill up do", most);
     else
-        cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
-    cli_say(out, ", with %s allowed.", may);
+        cli_say(out, "; with %g %% confidence at most %s %% do", 100 * contest->race.terms.confidence, most);
+    cli_say(out, " (%s allowed).", may);
 }
 
 static bool is_cheapest(const struct tune_contest *contest)
@@ -205,18 +205,19 @@ static void say_with_sequence(const struct tune_contest *contest, struct cli_say
     const struct tune_entrant *numbered = cheapest(contest, 1);
     if (numbered != NULL) {
         figure(tune_mean_of(numbered, TUNE_COST), number);
-        cli_say(
-            out,
-            " This assumes no number in each row; if rows already carry a gapless sequence number, %s (%s) "
-            "stays within the limits too.",
-            numbered->strategy.label, number);
+        cli_say(out,
+                " This assumes that rows have no sequence number. If they already carry a gapless one, %s "
+                "(%s) stays "
+                "within the limits too.",
+                numbered->strategy.label, number);
     } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) &&
                contest->rows.limit_rows >= 1) {
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
         cli_say(out,
-                " This assumes no number in each row; if rows already carry a gapless sequence number (an "
-                "order number), count by it costs no operation and has a CV of 0: up to %s rows; add count: "
-                "{rows: N, counter: external} to try it.",
+                " This assumes that rows have no sequence number. If they already carry a gapless one, such "
+                "as an "
+                "order number, counting by it costs no operation and gives a CV of 0, with up to %s rows per "
+                "partition; add count: {rows: N, counter: external} to try it.",
                 number);
     }
 }
@@ -265,8 +266,11 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     else
         cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and has the lowest CV of these",
                 best->strategy.label, how);
-    cli_say(out, ": %s %s per 1000 rows in addition to the inserts", cost,
-            lab_prices_are_equal(&contest->scenario->prices) ? "operations" : "inserts' worth of operations");
+    cli_say(out,
+            lab_prices_are_equal(&contest->scenario->prices)
+                ? ": %s operations per 1000 rows in addition to the inserts"
+                : ": its additional operations cost %s inserts per 1000 rows",
+            cost);
     if (contest->scenario->reads.present)
         cli_say(out, ", %s for counters and state and %s for the partitions that reads query (%s a read)",
                 ops, reads, per_read);
@@ -323,18 +327,17 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
     const char *label = contest->race.entrants[contest->led].strategy.label;
     lab_quantity_duration_text(round_to_ms(lead->formula_ns), formula, sizeof formula);
     if (lead->safe_ns < 0) {
-        cli_say(
-            out,
-            " No lead of %s kept its agents together, not even twice the %s that caches and clocks require.",
-            label, formula);
+        cli_say(out,
+                " The agents of %s disagreed with every lead that was tried, even with twice the %s that "
+                "caches and clocks require.",
+                label, formula);
         return;
     }
     lab_quantity_duration_text(round_to_ms(lead->safe_ns), safe, sizeof safe);
-    cli_say(
-        out,
-        " The smallest lead of %s that broke nothing in the lab is %s; by caches, clocks and the time of a "
-        "write it should be %s: take the longer one.",
-        label, safe, formula);
+    cli_say(out,
+            " In the lab, the smallest lead of %s without a violation is %s. By its caches, clocks and write "
+            "latency it should be %s; use the longer one.",
+            label, safe, formula);
 }
 
 /* Says what more seeds might show. */
@@ -357,10 +360,11 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
         return;
     figure(tune_mean_of(cheapest, TUNE_COST), cost);
     cli_percent(cheapest->over.high, most);
-    cli_say(out,
-            " %s would cost %s, and was not seen to fail, but so far up to %s %% may be over a limit; more "
-            "seeds (--seeds) would decide.",
-            cheapest->strategy.label, cost, most);
+    cli_say(
+        out,
+        " %s would cost %s and was not seen to fail, but with so few seeds up to %s %% of its partitions may "
+        "be over a limit; more seeds (--seeds) would decide.",
+        cheapest->strategy.label, cost, most);
 }
 
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
@@ -391,13 +395,15 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         char most[CLI_NUMBER_SIZE];
         cli_percent(race->entrants[race->recommended].over.high, most);
         cli_say(out,
-                " So few partitions cannot show it with %g %% confidence: up to %s %% may be above a limit. "
+                " There are too few partitions to show this with %g %% confidence: up to %s %% may be above "
+                "a limit. "
                 "More seeds (--seeds) or more rows would decide.",
                 100 * race->terms.confidence, most);
     }
     if (scenario->trace_path != NULL)
-        cli_say(out, " The rows come from a trace, at its rate: a margin by rate cannot be computed; set the "
-                     "limits lower (--set limits.partition_rows=N) to see one.");
+        cli_say(out,
+                " The rows come from a trace, at its rate, so a margin by rate cannot be computed; to see "
+                "a margin, lower the limits (--set limits.partition_rows=N).");
     say_lead(contest, out);
     say_cheaper(contest, out);
     say_endless(contest, out);

@@ -72,7 +72,7 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "bytes of the key that has the most bytes"},
 
     {IN("Horizon"), IS("horizon.days", DAYS), .absent = NO_HORIZON,
-     .meaning = "from the first row until the first partition is expected above a limit, if the stream "
+     .meaning = "from the first row until the first partition is expected to exceed a limit, if the stream "
                 "continues at its rate, or a trace of four weeks or more at its growth; 106751, the end of "
                 "the range of times, means never"},
     {IN("Horizon"), IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,

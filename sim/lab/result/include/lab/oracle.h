@@ -56,7 +56,7 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(SHORT_LEASE, "short_lease", "a lease may end later than its lock by another client's clock")           \
     X(CHANGES_AT_ONCE, "changes_at_once", "two operations changed a key's state at once")                    \
     X(LATE_STATE_WRITE, "late_state_write", "a write of the state took longer than the lead leaves for it")  \
-    X(LOST_INCREMENT, "lost_increment", "an increment was lost, or not known")                               \
+    X(LOST_INCREMENT, "lost_increment", "an increment was lost, or may have been lost")                      \
     X(UNKNOWN_WRITE, "unknown_write", "the outcome of a write of the state stayed unknown")                  \
     X(WEAK_LEVELS, "weak_levels", "reads and writes need not overlap in a replica")                          \
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
