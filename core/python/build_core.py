@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Makes the extension bucketing._core: declarations from the public headers, code from every .c file of the core.
+"""Builds the extension bucketing._core: declarations from the public headers, code from every .c file of the core.
 
-Each struct, enum, constant and function of the headers is thereby known to Python, and the C compiler checks that the
-declarations fit."""
+So Python has each struct, enum, constant and function of the headers, and the C compiler checks the declarations."""
 import os
 import pathlib
 import re
@@ -15,7 +14,8 @@ HEADERS = ["api", "status", "hash", "id", "strategy", "route", "read", "history"
 
 
 def declarations(text):
-    """What cffi reads of a header: without comments, includes and conditions; constants, and enums of tables."""
+    """Returns a header in the form that cffi can parse: without comments, includes and conditions, with constants and
+    enums written out."""
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S).replace("\\\n", " ")
     enums = {}
     constants = []

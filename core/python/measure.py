@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many rows a second Strategy.route_batch() places, in one thread: the best of five, by processor time.
+"""Measures the rows per second of Strategy.route_batch() in one thread: the best of five, by processor time.
 
   python measure.py [ROWS]"""
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the extension from the core's own sources: those of the tree around this folder, or of the sdist."""
+"""Builds the extension from the core's sources, in the tree around this folder or in the sdist."""
 import pathlib
 import re
 import shutil
@@ -12,7 +12,7 @@ CORE = HERE / "core" if (HERE / "core").is_dir() else HERE.parent
 
 
 class SdistWithCore(sdist):
-    """Takes the core along, as the folder `core`."""
+    """Copies the core into the sdist, as the folder `core`."""
 
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)

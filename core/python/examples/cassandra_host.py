@@ -3,8 +3,9 @@
 
     cassandra_host.py ADDRESS KEYSPACE SETTING PROCESS < lines of "KEY NUMBER TEXT"
 
-KEY is a whole number, NUMBER that of the row within its key. `bucketlab tune --emit` wrote SETTING. PROCESS, from 1 on,
-is unique. The tables are those of `bucketlab cql`, with columns of a state by their places, and times in nanoseconds.
+KEY is a whole number, and NUMBER is the number of the row within its key. SETTING is a file of `bucketlab tune
+--emit`. PROCESS is a unique number, from 1. The tables are those of `bucketlab cql`, but the columns of a state are
+numbered, and times are in nanoseconds.
 """
 
 import secrets
@@ -35,7 +36,7 @@ def equal(columns, glue):
 
 
 def told(answer, of=Outcome.applied):
-    """What the first row of an answer says."""
+    """Converts the first row of an answer to an outcome."""
     columns = {int(name[1]): answer[0][name] for name in ("c0", "c1", "c2", "c3") if name in answer[0]}
     outcome = of(None if None in columns.values() else columns)
     outcome.rows, outcome.counter = answer[0].get("rows", 0), answer[0].get("counter", 0)
@@ -43,7 +44,7 @@ def told(answer, of=Outcome.applied):
 
 
 class Store:
-    """Carries out actions, from any thread. The agent tries again by itself, so the driver must not."""
+    """Performs actions, from any thread. The agent retries, so the driver must not."""
 
     def __init__(self, addresses, keyspace, setting, level=Level.QUORUM, timeout=2.0):
         ways = RoundRobinPolicy(), FallthroughRetryPolicy(), level, Level.SERIAL, timeout, dict_factory
@@ -55,13 +56,13 @@ class Store:
         if text not in self.prepared:
             self.prepared[text] = self.session.prepare(text)
         bound = self.prepared[text].bind(values)
-        bound.consistency_level = Level.SERIAL if serial else None  # None: that of the profile
+        bound.consistency_level = Level.SERIAL if serial else None  # None: as in the profile
         return list(self.session.execute(bound)) or [{}]
 
     def perform(self, action, text, now_us):
         try:
             return self.ask(action, action.key, action.bucket, action.sets, text, now_us) or Outcome.applied()
-        except NoHostAvailable:  # no node was asked
+        except NoHostAvailable:  # no node received the request
             return Outcome.refused()
         except Unavailable:  # a conditional update may have been decided before its commit failed
             return Outcome.unknown() if action.kind in (Act.CAS_STATE, Act.CAS_LOCK) else Outcome.refused()
@@ -76,7 +77,7 @@ class Store:
                 self.run(PUT, key, bucket, row.time_ns, signed_id, row.sequence, text)
             case Act.READ_STATE:
                 return told(self.run(STATE, key, serial=action.serial))
-            case Act.WRITE_STATE:  # the later one by the writers' clocks wins
+            case Act.WRITE_STATE:  # the latest write by the writers' clocks wins
                 update = f"UPDATE states USING TIMESTAMP ? SET {equal(sets, ', ')} WHERE key = ?"
                 self.run(update, now_us, *sets.values(), key)
             case Act.CAS_STATE | Act.CAS_LOCK:
@@ -95,7 +96,7 @@ class Store:
                 return told(self.run(f"SELECT c0 FROM starts {IN}", key, bucket))
             case Act.WRITE_START:
                 self.run("INSERT INTO starts (key, bucket, c0) VALUES (?, ?, ?)", key, bucket, sets[0])
-            case Act.COUNT_ROWS:  # all, or those after a place
+            case Act.COUNT_ROWS:  # all rows, or those after a place
                 return told(
                     self.run(COUNT + " AND (at, id) > (?, ?)" * bool(sets), key, bucket, *sets.values())
                 )

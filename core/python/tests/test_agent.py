@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Agents and identifiers over a database of a few dictionaries, with outcomes of all kinds."""
+"""Tests agents and identifiers over dictionaries as database, with outcomes of all kinds."""
 import random
 import threading
 
@@ -18,7 +18,7 @@ class Clock:
 
 
 class Database:
-    """What a host does for each kind of action; one in `of` is refused or of unknown outcome."""
+    """A host. One action in `of` is refused or has an unknown outcome."""
 
     def __init__(self, of=0, seed=1):
         self.rows, self.states, self.locks, self.counters, self.starts = {}, {}, {}, {}, {}
@@ -92,7 +92,7 @@ CONFIGS = {
 
 
 def drive(agent, database):
-    """Without sleeping: the clock is the test's."""
+    """Uses a simulated clock, so the test does not sleep."""
     told = []
     while True:
         for action in agent.actions():

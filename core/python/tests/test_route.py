@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Strategies, reads, histories and settings, by cases that are known from the headers."""
+"""Tests strategies, reads, histories and settings with the examples of the headers."""
 import pytest
 
 import bucketing as bk

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Enums, defaults and structs are those of the headers; values come back from C as they went."""
+"""Enums, defaults and structs equal those of the headers; values survive a round trip through C."""
 import dataclasses
 import uuid
 
@@ -10,7 +10,7 @@ from bucketing import enums
 from bucketing._core import ffi, lib
 from bucketing._structs import new, read
 
-# The C enum and the prefix of its members, by the Python one's name.
+# The C enum and the prefix of its members, by the name of the Python enum.
 ENUMS = {
     "Kind": ("bk_kind", "BK_"), "Calendar": ("bk_calendar", "BK_CALENDAR_"), "Scope": ("bk_scope", "BK_SCOPE_"),
     "Plan": ("bk_plan", "BK_PLAN_"), "QueryKind": ("bk_query_kind", "BK_QUERY_"),

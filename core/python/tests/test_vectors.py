@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The vectors of core/vectors through the package: what goes in, and exactly what must come out.
+"""Runs the vectors of core/vectors through the package. Each case has inputs and the exact outputs.
 
-docs/porting.md says what a case has."""
+docs/porting.md describes the cases."""
 import dataclasses
 import json
 import pathlib
@@ -15,7 +15,7 @@ NO_ROUTE = [[0, 0, 0, 0, 0], [0, 0]]
 
 
 def digits_to_numbers(node):
-    """A number beyond 2^53 is a string of digits."""
+    """Converts strings of digits, which are numbers beyond 2^53."""
     if isinstance(node, dict):
         return {name: value if name == "bytes" and isinstance(value, str) else digits_to_numbers(value)
                 for name, value in node.items()}
@@ -25,7 +25,7 @@ def digits_to_numbers(node):
 
 
 def tried(call, *arguments, **options):
-    """The status's name, and what the call returned; None of one that was refused."""
+    """Returns the name of the status and the result of the call, which is None if the call was refused."""
     try:
         return "BK_OK", call(*arguments, **options)
     except bk.BucketingError as error:
@@ -33,7 +33,7 @@ def tried(call, *arguments, **options):
 
 
 def filled(dataclass, node, **more):
-    """A dataclass of the members that the case has under its names."""
+    """Returns a dataclass with the members that the case has."""
     names = {field.name for field in dataclasses.fields(dataclass)} - more.keys()
     return dataclass(**{name: value for name, value in node.items() if name in names}, **more)
 
@@ -69,7 +69,7 @@ def query_of(node):
 
 
 def of_row(node, target, state):
-    """Routes the case's row and advances the state: what the case must have of it."""
+    """Routes the case's row and advances the state. Returns what the case must contain."""
     row = bk.Row(*node["row"])
     status, route = tried(target.route, state, row)
     got = {"status": status}
@@ -86,7 +86,7 @@ def of_row(node, target, state):
 
 
 def agree(node, got):
-    """A member that is 0 is left out."""
+    """Omits members that are 0."""
     assert got == {name: node.get(name, 0) for name in got}
 
 
@@ -110,7 +110,7 @@ def check_route(case):
 
 
 def answer(reader, told, step):
-    """Tells a step's rows; the step must be the case's."""
+    """Reports a step's rows; the step must equal the case's."""
     wanted = told["step"]
     assert list(dataclasses.astuple(step))[:len(wanted)] == wanted
     is_range = len(wanted) == 5
@@ -178,7 +178,7 @@ def of_action(node, action):
 
 
 def tell_agent(agent, event):
-    """Status, and the operation that the call began or ended."""
+    """Returns the status, and the operation that the call began or ended."""
     now, key = event.get("now", 0), event.get("key", 0)
     match event["event"]:
         case "write":

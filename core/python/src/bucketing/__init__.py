@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """libbucketing for Python: which bucket a row belongs in, and how processes agree on it.
 
-Names are those of the C headers without the prefix bk_; they say what each value means. Numbers are those of C: times
-are ns since 1970 in 64 bits, and one that does not fit is an OverflowError. An error is a BucketingError with the
-status; nothing has changed then. Objects own their memory, and what they are given is copied.
+Names are those of the C headers without the prefix bk_; the headers explain them. Numbers have the ranges of C: times
+are ns since 1970 in 64 bits, and a number that does not fit raises an OverflowError. A refused call raises a
+BucketingError with the status, and changes nothing. Objects own their memory and copy their arguments.
 """
 from ._core import ffi as _ffi
 from ._core import lib as _lib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dataclasses to C structs and back, member by member, and statuses to exceptions."""
+"""Converts dataclasses to C structs and back, member by member, and statuses to exceptions."""
 import dataclasses
 import enum
 import functools
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class BucketingError(ValueError):
-    """A call of the core was refused, and has changed nothing. `status` is its name in C, such as BK_ERROR_BITS."""
+    """The core refused a call, which changed nothing. `status` is the name in C, such as BK_ERROR_BITS."""
 
     def __init__(self, status: str, text: str) -> None:
         super().__init__(text)
@@ -21,7 +21,7 @@ class BucketingError(ValueError):
 
 
 class Busy(BucketingError):
-    """BK_ERROR_BUSY: all operations of the agent are under way; try again once one has ended."""
+    """BK_ERROR_BUSY: the agent has no free operation; try again once one has ended."""
 
 
 def check(status: int) -> None:
@@ -32,7 +32,7 @@ def check(status: int) -> None:
 
 
 def fill(target: Any, value: Any) -> None:
-    """Sets the members of a C struct that the dataclass has; None leaves a member 0."""
+    """Copies the members of a dataclass into a C struct; None leaves a member 0."""
     for field in dataclasses.fields(value):
         member = getattr(value, field.name)
         if member is None:
@@ -63,7 +63,7 @@ def new(name: str, value: Any) -> Any:
 
 @functools.cache
 def _types(kind: Any) -> list[tuple[str, Any]]:
-    """The members, each with its type; of `X | None` X."""
+    """Returns the members with their types; the type of `X | None` is X."""
     hints = typing.get_type_hints(kind)
     return [(field.name, next(iter(typing.get_args(hints[field.name])), hints[field.name])
              if isinstance(hints[field.name], types.UnionType) else hints[field.name])
@@ -71,7 +71,7 @@ def _types(kind: Any) -> list[tuple[str, Any]]:
 
 
 def read(kind: type[T], source: Any) -> T:
-    """The dataclass with the values of a C struct."""
+    """Returns a dataclass with the values of a C struct."""
     return kind(**{name: _value(hint, getattr(source, name)) for name, hint in _types(typing.cast(Any, kind))})
 
 

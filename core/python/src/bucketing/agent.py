@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A process that shares its keys with others: agent.h.
+"""An agent, for a process that shares its keys with others: agent.h.
 
-A host reports to an agent what happens, takes its actions, and reports their outcomes:
+A host reports events to an agent, takes its actions, and reports their outcomes:
 
     agent = Agent(AgentConfig(Strategy.probabilistic(9, 40), Coordination.THREE_STATE, agent_id=1))
     agent.write(key_of("room-7"), Row(time_ns=agent.now(), id=secrets.randbits(64)))
-    for told in agent.run(perform):          # perform(action) asks the database, and returns an Outcome
+    for told in agent.run(perform):          # perform(action) queries the database and returns an Outcome
         if told.kind is ActionKind.DONE:
             print(told.status, told.bucket)
 """
@@ -30,7 +30,7 @@ ALIGNMENT = 16  # of max_align_t, or more
 
 @dataclasses.dataclass(slots=True)
 class AgentConfig:
-    """struct bk_agent_config, with the values of bk_agent_config_default()."""
+    """struct bk_agent_config, with the defaults of bk_agent_config_default()."""
 
     strategy: Strategy
     coordination: Coordination = Coordination.SINGLE
@@ -58,7 +58,7 @@ class AgentConfig:
 
 @dataclasses.dataclass(slots=True)
 class Action:
-    """What an agent asks of its host; agent.h says which members each kind has."""
+    """What an agent requests from its host; agent.h says which members each kind has."""
 
     kind: ActionKind
     operation: int
@@ -83,18 +83,18 @@ class Action:
 
     @property
     def sets(self) -> dict[int, int]:
-        """Column -> the value to store; of COUNT_ROWS the place after which rows count."""
+        """The values to store, by column. For COUNT_ROWS: the place after which rows count."""
         return {i: value for i, value in enumerate(self.columns) if self.mask >> i & 1}
 
     @property
     def condition(self) -> dict[int, int]:
-        """Of a CAS: column -> the value that it must have; empty: no such row may exist."""
+        """For a CAS: the required values, by column. Empty: the row must not exist."""
         return {i: value for i, value in enumerate(self.expected) if self.if_mask >> i & 1}
 
 
 @dataclasses.dataclass(slots=True)
 class Outcome:
-    """What became of an action. Made by the four functions below."""
+    """The outcome of an action, created by one of the four functions below."""
 
     kind: OutcomeKind = OutcomeKind.APPLIED
     mask: int = 0
@@ -107,23 +107,23 @@ class Outcome:
     @classmethod
     def applied(cls, columns: Columns | None = None, *, counter: int = 0, rows: int = 0, saw_older: bool = False,
                 empty: int = 0) -> "Outcome":
-        """Done, or read. columns: of a row that was found; None: there is no such row, or nothing was read."""
+        """The action was done. columns: those of the row that was read; None: no row was found or read."""
         mask, values = _columns(columns)
         return cls(OutcomeKind.APPLIED, mask, values, counter, rows, saw_older, empty)
 
     @classmethod
     def not_applied(cls, columns: Columns | None = None) -> "Outcome":
-        """The condition failed; columns: the current values, None where no such row exists."""
+        """The condition failed. columns: the current values; None: there is no such row."""
         return cls(OutcomeKind.NOT_APPLIED, *_columns(columns))
 
     @classmethod
     def refused(cls) -> "Outcome":
-        """Surely not applied."""
+        """The action was certainly not applied."""
         return cls(OutcomeKind.REFUSED)
 
     @classmethod
     def unknown(cls) -> "Outcome":
-        """Perhaps applied, perhaps later: a timeout."""
+        """A timeout: the action may have been applied, or may be applied later."""
         return cls(OutcomeKind.UNKNOWN)
 
 
@@ -152,10 +152,10 @@ class AgentStats:
 
 
 class Agent:
-    """Several threads may share an agent: each call takes its lock. It holds its memory itself; nothing is to be freed.
+    """Several threads may share an agent: each call takes its lock. An agent owns its memory.
 
-    clock: the agent's own, in ns since 1970; every call that needs the time asks it, unless now_ns is given.
-    state: what save() returned, of an agent with the same config; the agent resumes from there.
+    clock: the agent's clock, in ns since 1970. Calls that need the time read it, unless now_ns is given.
+    state: the result of save() of an agent with the same config; the new agent resumes from it.
     """
 
     def __init__(self, config: AgentConfig, state: bytes | None = None,
@@ -196,7 +196,7 @@ class Agent:
         return int(operation[0])
 
     def actions(self) -> typing.Iterator[Action]:
-        """Takes what the agent asks for, until nothing is left; outcomes told meanwhile may bring more."""
+        """Takes actions until none is left. Outcomes that are reported meanwhile may add actions."""
         while True:
             out = ffi.new("struct bk_action *")
             with self._lock:
@@ -205,15 +205,15 @@ class Agent:
             yield read(Action, out)
 
     def outcome(self, action: Action | int, outcome: Outcome, now_ns: int | None = None) -> None:
-        """Reports the outcome of an action, or of the one action of an operation."""
+        """Reports the outcome of an action, or of an operation's current action."""
         operation = action.operation if isinstance(action, Action) else action
         told = new("bk_outcome", outcome)
         with self._lock:
             check(lib.bk_agent_outcome(self._agent, self.now() if now_ns is None else now_ns, operation, told))
 
     def run(self, perform: typing.Callable[[Action], Outcome]) -> typing.Iterator[Action]:
-        """Has `perform` carry out each action, sleeps when operations wait, and yields each ACK and DONE, until no
-        operation is left. An exception of `perform` ends it; the action then still wants an outcome."""
+        """Calls `perform` for each action, sleeps while operations wait, and yields each ACK and DONE, until no
+        operation is left. An exception in `perform` ends it; the outcome of that action must still be reported."""
         while True:
             for action in self.actions():
                 if action.kind in (ActionKind.ACK, ActionKind.DONE):
@@ -227,7 +227,7 @@ class Agent:
             self.tick()
 
     def deadline(self) -> int | None:
-        """When tick() is due by the agent's clock; None: no operation waits for a time."""
+        """The time at which tick() is due, by the agent's clock; None: no operation waits for a time."""
         with self._lock:
             deadline_ns = int(lib.bk_agent_deadline(self._agent))
         return None if deadline_ns == INT64_MAX else deadline_ns
@@ -237,7 +237,7 @@ class Agent:
             check(lib.bk_agent_tick(self._agent, self.now() if now_ns is None else now_ns))
 
     def change(self, history: History) -> None:
-        """The agent uses this history from now on."""
+        """Replaces the agent's history."""
         with self._lock:
             check(lib.bk_agent_change(self._agent, history._c))
 
@@ -246,7 +246,7 @@ class Agent:
             lib.bk_agent_prefetch(self._agent, key)
 
     def view(self, key: int, now_ns: int | None = None) -> tuple[int, bool] | None:
-        """The bucket that a row would get now, and whether a change is dated; None: the cache does not know."""
+        """The bucket that a row would get now, and whether a change is pending; None: the key is not cached."""
         bucket, is_changing = ffi.new("int64_t *"), ffi.new("bool *")
         with self._lock:
             known = lib.bk_agent_view(self._agent, self.now() if now_ns is None else now_ns, key, bucket, is_changing)
@@ -259,7 +259,7 @@ class Agent:
         return read(AgentStats, out)
 
     def save(self) -> bytes:
-        """A checkpoint, for Agent(config, state)."""
+        """Returns a checkpoint, for Agent(config, state)."""
         with self._lock:
             state = ffi.new("char[]", lib.bk_agent_state_size(self._agent))
             check(lib.bk_agent_save(self._agent, state, len(state)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The enums of the headers, without the prefix BK_ and that of their kind; the headers say what each means."""
+"""The enums of the C headers, without the prefixes of their names; the headers explain them."""
 import enum
 
 

@@ -18,7 +18,7 @@ def murmur3_128(data: bytes, seed: int = 0) -> Hash128:
 
 
 def murmur3_128_cassandra(data: bytes, seed: int = 0) -> Hash128:
-    """As Cassandra computes it: h1 is the token, as an unsigned number."""
+    """Cassandra's variant: h1 is the token, as an unsigned number."""
     hashed = lib.bk_murmur3_128_cassandra(data, len(data), seed)
     return Hash128(hashed.h1, hashed.h2)
 
@@ -29,12 +29,12 @@ def murmur3_128_u64(value: int) -> Hash128:
 
 
 def key_of(name: str | bytes) -> int:
-    """A number that stands for a key, for agents: h1 of its bytes."""
+    """The number that identifies a key in calls of an agent: h1 of its bytes."""
     return murmur3_128(name.encode() if isinstance(name, str) else name).h1
 
 
 def consistent_hash(value: int, buckets: int) -> int:
-    """Guava's; -1 where buckets are not from 1 to 2^31 - 1."""
+    """The consistent hash of Guava; -1 if the number of buckets is not 1 to 2^31 - 1."""
     return int(lib.bk_consistent_hash(value, buckets))
 
 
@@ -43,7 +43,7 @@ def bucket_of_id(id: int, buckets: int) -> int:
 
 
 def id_bits(kind: IdKind, id: bytes) -> int:
-    """64 random bits of an id, for Row.id; the bytes as Cassandra stores them, as uuid.UUID.bytes."""
+    """64 random bits of an id, for Row.id. The bytes are in Cassandra's order, as in uuid.UUID.bytes."""
     bits = ffi.new("uint64_t *")
     check(lib.bk_id_bits(kind, id, len(id), bits))
     return int(bits[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings that change, each from a date on: history.h."""
+"""Settings that change at given dates: history.h."""
 import dataclasses
 from typing import Any
 
@@ -24,7 +24,7 @@ class EraStart:
 
 @dataclasses.dataclass(slots=True)
 class HistoryState:
-    """What is kept per key; advance() changes it."""
+    """The state of a key; advance() changes it."""
 
     key: KeyState = dataclasses.field(default_factory=KeyState)
     has_rows: bool = False
@@ -33,7 +33,7 @@ class HistoryState:
 
 
 class History:
-    """The strategies of a table, each from a date on. change() apart, any thread may use it."""
+    """The strategies of a table, each with its date. Any thread may use all functions but change()."""
 
     __slots__ = ("_c",)
 
@@ -81,7 +81,7 @@ class History:
 
 
 class HistoryReader(Reader):
-    """A read over all eras that it needs."""
+    """A read that continues into earlier eras if necessary."""
 
     def __init__(self, history: History, state: HistoryState, query: Query, starts: list[BucketStart] | None = None):
         self._c = ffi.new("struct bk_history_reader *")

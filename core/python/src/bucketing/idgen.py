@@ -14,7 +14,7 @@ INT64_MAX = (1 << 63) - 1
 
 @dataclasses.dataclass(slots=True)
 class IdgenConfig:
-    """struct bk_idgen_config; the defaults are those of a scenario's `idgen`, in docs/scenario.md."""
+    """struct bk_idgen_config, with the defaults of `idgen` in docs/scenario.md."""
 
     client_id: int
     batch: int = 100
@@ -43,7 +43,7 @@ class IdgenAction:
     kind: IdgenActionKind
     stripe: int
     column_count: int
-    columns: tuple[IdgenColumn, ...]  # the first column_count are meant
+    columns: tuple[IdgenColumn, ...]  # the first column_count are used
     if_absent: bool
     expected: tuple[int, ...]
     set: tuple[int, ...]
@@ -53,7 +53,7 @@ class IdgenAction:
 
 @dataclasses.dataclass(slots=True)
 class IdgenOutcome:
-    """What became of an action. values: the last identifier, or owner and end of a lock, where `found`."""
+    """The outcome of an action. values, if `found`: the last identifier, or owner and end of a lock."""
 
     kind: IdgenOutcomeKind = IdgenOutcomeKind.APPLIED
     found: bool = False
@@ -75,7 +75,7 @@ class Idgen:
         self.now = clock
 
     def take(self, now_ns: int | None = None) -> int | None:
-        """The next identifier; None: a batch is being leased, so actions follow."""
+        """The next identifier; None: a batch must be leased first, so there are actions."""
         identifier = ffi.new("int64_t *")
         with self._lock:
             status = lib.bk_idgen_take(self._c, self.now() if now_ns is None else now_ns, identifier)
@@ -94,7 +94,7 @@ class Idgen:
 
     def outcome(self, outcome: IdgenOutcome, columns: typing.Sequence[IdgenColumn] = (),
                 now_ns: int | None = None) -> None:
-        """What became of the action under way; columns: all of the lock row, for READ_COLUMNS."""
+        """Reports the outcome of the current action. columns: for READ_COLUMNS, all columns of the lock row."""
         told = new("bk_idgen_outcome", outcome)
         kept = ffi.new("struct bk_idgen_column[]", [(column.client, column.until_ns) for column in columns])
         told.columns, told.column_count = kept, len(kept)
@@ -102,8 +102,8 @@ class Idgen:
             check(lib.bk_idgen_outcome(self._c, self.now() if now_ns is None else now_ns, told))
 
     def new_identifier(self, perform: typing.Callable[[IdgenAction], IdgenOutcome | list[IdgenColumn]]) -> int:
-        """Takes an identifier, has `perform` carry out what that needs, and sleeps between attempts at the lock. For
-        READ_COLUMNS perform returns the columns. A lease that fails is the error of its status."""
+        """Takes an identifier, calls `perform` for each action, and sleeps between attempts to get the lock. For
+        READ_COLUMNS, `perform` returns the columns. A failed lease raises the error of its status."""
         while (identifier := self.take()) is None:
             for action in self.actions():
                 if action.kind is IdgenActionKind.FAILED:
@@ -133,7 +133,7 @@ class Idgen:
             return int(lib.bk_idgen_in_hand(self._c))
 
     def save(self) -> bytes:
-        """A checkpoint, for Idgen(config, state); never go back to an older one."""
+        """Returns a checkpoint, for Idgen(config, state). Never resume from an older one."""
         with self._lock:
             state = ffi.new("char[]", lib.bk_idgen_state_size(self._c))
             check(lib.bk_idgen_save(self._c, state, len(state)))

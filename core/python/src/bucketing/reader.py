@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which partitions a read asks: read.h."""
+"""Plans which partitions a read queries: read.h."""
 import dataclasses
 from typing import Any
 
@@ -17,7 +17,7 @@ class BucketStart:
 
 @dataclasses.dataclass(slots=True)
 class Query:
-    """What a read asks for, and how; a member that its kind does not name may stay 0."""
+    """What a read requests, and how. Members that its kind does not use may stay 0."""
 
     kind: QueryKind = QueryKind.LATEST
     plan: Plan = Plan.DEFAULT
@@ -32,7 +32,7 @@ class Query:
 
 @dataclasses.dataclass(slots=True)
 class Step:
-    """Buckets to ask at once, both ends inclusive, each for up to `rows` rows with a time in [from_ns, until_ns)."""
+    """Buckets to query at once, bounds included: up to `rows` rows of each, with times in [from_ns, until_ns)."""
 
     bucket_low: int
     bucket_high: int
@@ -51,7 +51,7 @@ class Empties:
 
     @property
     def runs(self) -> list[tuple[int, int]]:
-        """Lowest and highest window of each run, ascending."""
+        """The lowest and the highest window of each run, in ascending order."""
         return [(run.low, run.high) for run in self._c.runs[0:self._c.count]]
 
     def learn(self, strategy: Strategy, reader: "Reader", now_ns: int, late_ns: int, low: int, high: int) -> None:
@@ -61,7 +61,7 @@ class Empties:
         lib.bk_empties_forget(self._c, bucket)
 
     def pass_down(self, bucket: int) -> int:
-        """bk_empties_pass(): the highest bucket, from this one down, that is not known to be empty."""
+        """bk_empties_pass(): the highest bucket, at or below this one, that is not known to be empty."""
         return int(lib.bk_empties_pass(self._c, bucket))
 
     def top(self, bucket: int) -> int:
@@ -69,7 +69,7 @@ class Empties:
 
 
 class Reader:
-    """One read: take next(), ask its buckets, tell found(), until next() is None. Used by one thread at a time."""
+    """One read: call next(), query its buckets, call found(), until next() is None. For one thread at a time."""
 
     def __init__(self, strategy: Strategy, state: KeyState, query: Query, starts: list[BucketStart] | None = None):
         self._c: Any = ffi.new("struct bk_reader *")
@@ -86,14 +86,14 @@ class Reader:
         return read(Step, step) if there_is else None
 
     def found(self, rows: int, saw_older: bool | None = None) -> None:
-        """The step's buckets returned this number of rows; saw_older: for a range, as in bk_read_found_range()."""
+        """Reports the number of rows in the step's buckets. saw_older: for a range, see bk_read_found_range()."""
         if saw_older is None:
             lib.bk_read_found(self._reader, rows)
         else:
             lib.bk_read_found_range(self._reader, rows, saw_older)
 
     def skip_to(self, bucket: int) -> int:
-        """The buckets above this one are empty: how many partitions count as asked."""
+        """Skips the buckets above this one, which are empty. Returns how many partitions count as queried."""
         return int(lib.bk_read_skip_to(self._reader, bucket))
 
     @property
@@ -102,7 +102,7 @@ class Reader:
 
     @property
     def is_cut_off(self) -> bool:
-        """It ended at partitions_max, before all buckets were asked."""
+        """Whether the read ended at partitions_max, before all buckets were queried."""
         return bool(self._reader.status != lib.BK_OK)
 
     @property
@@ -119,7 +119,7 @@ class Reader:
 
 
 def query_of(query: Query, starts: list[BucketStart] | None) -> tuple[Any, Any]:
-    """The struct, and the array that it points to, which the caller keeps for as long as it is used."""
+    """Returns the struct and the array that it points to. The caller must keep the array alive."""
     asked = new("bk_query", query)
     kept = ffi.new("struct bk_bucket_start[]", [(start.bucket, start.start_ns) for start in starts or []])
     asked.starts = kept if starts else ffi.NULL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings as a text, as `bucketlab tune --emit FILE` writes it: setting.h."""
+"""Settings as text, in the format of `bucketlab tune --emit FILE`: setting.h."""
 import dataclasses
 
 from ._core import ffi, lib
@@ -10,7 +10,7 @@ from .strategy import Strategy
 
 
 class SettingError(BucketingError):
-    """BK_ERROR_SETTING: `line`, from 1 on, and what is wrong with it; 0: of no line."""
+    """BK_ERROR_SETTING: the wrong `line`, counted from 1 (0: no single line), and the reason."""
 
     def __init__(self, line: int, text: str) -> None:
         super().__init__("BK_ERROR_SETTING", text)
@@ -19,7 +19,7 @@ class SettingError(BucketingError):
 
 @dataclasses.dataclass(slots=True)
 class Setting:
-    """A strategy, and how its agents and readers go about it; 0 where the strategy has no such setting."""
+    """A strategy, with the settings of its agents and readers. Settings that do not apply are 0."""
 
     strategy: Strategy = dataclasses.field(default_factory=Strategy)
     coordination: Coordination = Coordination.SINGLE
@@ -54,6 +54,6 @@ class Setting:
         return bytes(ffi.buffer(buffer, length[0])).decode()
 
     def agent_config(self) -> AgentConfig:
-        """For a host that shares its keys, which still sets agent_id, clock_bound_ns and its caches."""
+        """The config of an agent. The host still has to set agent_id, clock_bound_ns and the cache."""
         config = lib.bk_setting_agent_config(new("bk_setting", self))
         return read(AgentConfig, ffi.new("struct bk_agent_config *", config))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Strategies, and where they put a row: strategy.h and route.h."""
+"""Strategies, and the buckets of rows: strategy.h and route.h."""
 import dataclasses
 import typing
 from typing import Any
@@ -27,7 +27,7 @@ class Row:
 
 @dataclasses.dataclass(slots=True)
 class KeyState:
-    """What is kept per key; advance() and route_batch() change it."""
+    """The state of a key; advance() and route_batch() change it."""
 
     bucket: int = 0
     counter: int = 0
@@ -67,12 +67,12 @@ _SETTINGS = {
 
 
 class Strategy:
-    """A checked, constant setting; made by one of the functions below, or by Setting.parse(). Any thread may use it."""
+    """A valid, immutable setting, created by a function below or by Setting.parse(). Any thread may use it."""
 
     __slots__ = ("_c",)
 
     def __init__(self) -> None:
-        self._c = ffi.new("struct bk_strategy *")  # of zeros: unbucketed
+        self._c = ffi.new("struct bk_strategy *")  # all zeros: unbucketed
 
     @classmethod
     def _made(cls, make: Any, *arguments: int) -> "Strategy":
@@ -113,7 +113,7 @@ class Strategy:
         return cls._made(lib.bk_strategy_weighted, bytes, threshold)
 
     def with_max_age(self, max_age_ns: int) -> "Strategy":
-        """The same with a greatest age of its buckets; 0: without one."""
+        """Returns the same strategy with a max_age for its buckets; 0: without one."""
         strategy = self._copy_from(self._c[0])
         check(lib.bk_strategy_max_age(max_age_ns, strategy._c))
         return strategy
@@ -154,7 +154,7 @@ class Strategy:
         return f"<{self.kind.name.lower()}{': ' if settings else ''}{settings}>"
 
     def route(self, state: KeyState, row: Row) -> Route:
-        """Where the row goes, and for how long that answer holds."""
+        """Returns the row's bucket, and for which other rows that answer is valid."""
         out = ffi.new("struct bk_route *")
         check(lib.bk_route(self._c, new("bk_key_state", state), new("bk_row", row), out))
         return read(Route, out)
@@ -182,11 +182,11 @@ class Strategy:
 
     def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
                     bytes: Any = None, out: Any = None) -> Any:
-        """The bucket of each row of one key, as route() and advance() of one after the other; changes the state.
+        """Returns the bucket of each row of one key, like route() and advance() row by row; changes the state.
 
-        Columns are NumPy arrays of 64-bit integers, or whatever else shows its memory (array.array, memoryview); they
-        are not copied. Negative numbers mean unsigned ones, as Cassandra's bigint has them. out: gets the
-        buckets; None: a new NumPy array does. While C works, other threads of Python run."""
+        Columns are NumPy arrays of 64-bit integers, or other objects with the buffer protocol (array.array,
+        memoryview); they are not copied. Negative ids are read as unsigned, as in Cassandra's bigint. out: receives
+        the buckets; None: a new NumPy array. Other Python threads can run during the call."""
         columns = {"times_ns": times_ns, "sequences": sequences, "ids": ids, "bytes": bytes}
         views = {name: _column(name, column) for name, column in columns.items() if column is not None}
         lengths = {len(view) for view in views.values()} | ({len(out)} if out is not None else set())
