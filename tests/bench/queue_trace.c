@@ -69,7 +69,7 @@ static void end_ladder(void)
     trace.has_ladder = false;
 }
 
-/* With a ladder, our queue keeps the clock and the counts alone, which the engine reads. */
+/* With a ladder, our own queue holds only the clock and the counts, because the engine reads them. */
 bool queue_trace_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
 {
     if (!sim_queue_create(capacity, start_ns, queue))
@@ -170,7 +170,7 @@ INLINED void create(struct replay *replay, bool is_ladder, bool is_first, uint32
         exit(3);
 }
 
-/* Inlined for each of the two queues, so that nothing is asked twice. */
+/* Inlined once for each of the two queues, so that the loop does not test which one it is. */
 INLINED void replay_on(struct replay *replay, bool is_ladder)
 {
     int64_t now_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stands between the cluster engine and its event queue: it passes each operation on, records it, or performs
- * it on a ladder queue. The engine's files that use the queue are compiled once more with this header before
- * everything else (CMakeLists.txt); their other copies, and the queue, stay as they are. */
+/* A layer between the cluster engine and its event queue. It passes each operation on, records it, or
+ * performs it on a ladder queue. The engine's files that use the queue are compiled a second time with this
+ * header included first (CMakeLists.txt); the normal build of them and the queue are unchanged. */
 #ifndef BENCH_QUEUE_TRACE_H
 #define BENCH_QUEUE_TRACE_H
 

@@ -4,7 +4,7 @@
 
 Aim: cassandra_replay reproduces each recorded file byte for byte. Method: the files in this folder, and those
 in ../shared/cassandra5 if that folder exists; then altered answers, which must be detected, and bad lines,
-which must be refused with line and cure. Usage: replay_test.py CASSANDRA_REPLAY FOLDER...
+which must be refused with the line and the remedy. Usage: replay_test.py CASSANDRA_REPLAY FOLDER...
 """
 import pathlib
 import subprocess

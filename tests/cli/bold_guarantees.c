@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Instead of the table of guarantees: the author's single writer keeps its buckets in order, however many
- * agents there are. It does not, which `fuzz` is to find. */
+/* Replaces the table of guarantees by one that guarantees too much: that `single` keeps its buckets in order
+ * with any number of agents. It does not, and `fuzz` must find this. */
 #include "lab/oracle.h"
 
 const struct lab_guarantee lab_guarantees[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bucketlab-curves draws the contents of a text file, and names the line and the cure when it cannot."""
+"""bucketlab-curves draws the contents of a text file, and names the line and the remedy when it cannot."""
 import os
 import unittest
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A library to preload (LD_PRELOAD) under which a program lives HASTY_FACTOR times as fast: the monotonic
- * clock runs so much faster, and a wait for a signal is over so much sooner. What is shown after a second is
- * then seen of work that takes some milliseconds, on a fast machine and on a slow one. */
+/* A library to preload (LD_PRELOAD), which makes time pass HASTY_FACTOR times as fast for a program: the
+ * monotonic clock runs faster, and a wait for a signal ends sooner. So a test sees what is shown after a
+ * second although the work takes only milliseconds, on fast and on slow machines. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>

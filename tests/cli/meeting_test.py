@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: features that are combined in one scenario either work together or are refused with one line that
-names the place and the cure; and both engines give the same figures where both can run. Method: the
+names the place and the remedy; and both engines give the same figures where both can run. Method: the
 combinations that were once wrong, and scenarios drawn from fixed seeds, each in a fraction of a second.
 """
 import json

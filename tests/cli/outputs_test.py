@@ -2,7 +2,7 @@
 """Aim: no output of a command overwrites one of its inputs, or a file of a database that it uses. Method: a
 table of commands with the option of each output and the files that each reads. Every output is directed at
 every input: by its name, by another spelling, through a symbolic link, a hard link and a linked folder. Each
-command must end with exit code 2 and one line that names the cure; afterwards every file has its bytes, and
+command must end with exit code 2 and one line that names the remedy; afterwards every file has its bytes, and
 there is no new file.
 """
 import os

@@ -52,8 +52,8 @@ def without_warnings(err):
 
 
 def program_environment(changes):
-    """This process's environment with `changes`, without colours, and with the libraries' known leaks
-    ignored."""
+    """This process's environment with `changes`, without colours, and with a list of the libraries' known
+    leaks to ignore."""
     leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
     return {**os.environ, "NO_COLOR": "1", **changes, "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
 

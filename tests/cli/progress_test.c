@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the line of progress tells the truth, does not jump, and is never wider than the terminal.
- * Method: work that goes evenly, gets slower, comes in large pieces or has no known end, on a clock of the
- * test's. */
+/* Aim: the line of progress is correct, does not jump, and is never wider than the terminal. Method: work at
+ * an even or decreasing speed, in large pieces, or without a known end, with a simulated clock. */
 #include "cli/progress.h"
 
 #include <setjmp.h>
@@ -75,8 +74,8 @@ static void test_unknown_end_gives_the_rate_only(void **state)
     assert_string_equal(line, "merge, 100 rows/s");
 }
 
-/* From 30 s on it is ten times slower. With a rate since the beginning the time left would be four times too
- * short for minutes. */
+/* From 30 s on it is ten times slower. A rate averaged since the beginning would give a remaining time that
+ * is four times too short for minutes. */
 static void test_work_that_gets_slower_is_believed_within_half_a_minute(void **state)
 {
     (void)state;
@@ -95,7 +94,7 @@ static void test_work_that_gets_slower_is_believed_within_half_a_minute(void **s
     assert_true(jump < 0.1 * truth);
 }
 
-/* A run takes 20 s, and nothing is heard of it in between. */
+/* A run takes 20 s and reports nothing in between. */
 static void test_large_pieces_neither_jump_nor_stay_at_zero(void **state)
 {
     (void)state;

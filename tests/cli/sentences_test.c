@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the sentences of `tune SCENARIO` say what the race found, whatever it was.
- * Method: races that are made up, a case for each thing that may be said or left unsaid; the whole texts. */
+/* Aim: the sentences of `tune SCENARIO` describe the result of the race correctly. Method: constructed races,
+ * with a case for each sentence that may appear or be omitted; whole texts are compared. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ struct fixture {
     struct cli_saying said;
 };
 
-/* "a" is recommended; the others, as expensive as they are far from it, do not matter. */
+/* "a" is recommended. The others are more expensive and do not matter. */
 static void begin(struct fixture *made, size_t count)
 {
     static char path[] = "x.yaml";
@@ -271,7 +271,7 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     char whole[1024];
     struct fixture made;
     begin(&made, ENTRANTS);
-    /* b fails and is endless, c fails and is expensive, d and e fail and are cheaper, e by less. */
+    /* b fails and is unbounded; c fails and is expensive; d and e fail and are cheaper, but e by less. */
     for (size_t i = 1; i < 5; i++)
         made.entrants[i].status = TUNE_FAILS;
     made.entrants[1].is_endless = true;
@@ -321,7 +321,7 @@ static void test_margins_name_the_limiting_demand(void **state)
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a has no such margin: at 1.1 times this rate readers miss rows.");
 
-    /* Which limit: the one that more pass, or the only one. */
+    /* The named limit is the one that more partitions exceed, or the only one. */
     struct tune_seen *seen = &margin.steps[0].seen;
     margin.steps[0].failed = TUNE_IN_LIMITS;
     seen->figures[TUNE_OVER] = 0.123;
@@ -356,7 +356,7 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     (void)state;
     struct fixture made;
     begin(&made, 5);
-    /* b is endless, c not cheap enough, d and e are cheaper, d by more. */
+    /* b is unbounded, c is not cheap enough, and d and e are cheaper, d by more. */
     for (size_t i = 1; i < 5; i++)
         made.entrants[i].status = TUNE_UNSURE;
     made.entrants[1].is_endless = true;
@@ -401,8 +401,8 @@ static void test_notes_say_when_unbounded_partitions_are_too_large(void **state)
                  " Partitions that never close keep growing: at this rate a exceeds a limit after 5 days.");
 }
 
-/* A counter update now costs 1 insert. Of a cost 101.25 = 100 updates + 1.25; the rival has 300 and no
- * update. */
+/* A counter update now costs 1 insert. The cost 101.25 is that of 100 updates plus 1.25; the rival costs 300
+ * and has no update. */
 static void test_choice_changes_where_costs_are_equal(void **state)
 {
     (void)state;
@@ -463,7 +463,7 @@ static void test_horizon_is_reported_in_partitions_and_time(void **state)
     assert_true(cli_contest_needs_buckets(&made.contest));
 }
 
-/* Of a day whose rate doubles each day, the k-th day has 2^k rows: eight such days are one of 2^8 - 1. */
+/* The rate doubles each day, so day k has 2^k rows, and eight days together have 2^8 - 1. */
 static void test_horizon_includes_the_growth_of_a_trace(void **state)
 {
     (void)state;
@@ -477,7 +477,8 @@ static void test_horizon_includes_the_growth_of_a_trace(void **state)
         made.entrants[i].status = TUNE_HOLDS;
     made.margins[1].entrant = 1, made.margins[2].entrant = 2, made.margins[3].entrant = 3;
     made.contest.margin_count = 4;
-    /* A window's rows grow with the rate, a count's do not, and a third one is given up by its seeds. */
+    /* The rows of a window grow with the rate, and those of a count do not. The seeds give no bound for the
+     * third one. */
     made.entrants[1].is_fixed = made.entrants[2].is_fixed = true;
     made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
     made.seen[1][1].rows_most = 250; /* a quarter of the limit; the mean rate is that of day log2(1 / ln 2) */

@@ -83,8 +83,7 @@ static void test_wide_distribution_is_a_weibull_of_equal_mean_and_stddev(void **
     check_extreme(distribution_of(1000, 3000, 1, 1000000), 1000, 3000);
 }
 
-/* The mean at the least size, a larger standard deviation than any shape has, and a scale below that of the
- * least width. */
+/* A mean at the smallest size, a standard deviation that no shape has, and a scale that is too small. */
 static void test_distribution_outside_weibulls_range_is_normal(void **state)
 {
     (void)state;
@@ -103,13 +102,13 @@ static void test_sizes_keep_their_distribution_or_its_figures(void **state)
     assert_string_equal(distribution_of_size(SIM_SIZE_UNIFORM, 20, 20), "fixed(20)");
     check_extreme(distribution_of_size(SIM_SIZE_LOGNORMAL, 350, 0.8), 350, 350 * sqrt(expm1(0.64)));
     assert_int_equal(strncmp(distribution_of_size(SIM_SIZE_LOGNORMAL, 350, 0.1), "gaussian(1..", 12), 0);
-    /* Without a standard deviation by its middle; with one by its figures. */
+    /* Without a standard deviation, the mean is the middle; with one, it is computed from the parameters. */
     assert_string_equal(distribution_of_size(SIM_SIZE_PARETO, 100, 1), "fixed(200)");
     assert_string_equal(distribution_of_size(SIM_SIZE_PARETO, 100, 2), "fixed(141)");
     check_extreme(distribution_of_size(SIM_SIZE_PARETO, 100, 3), 150, 50 * sqrt(3));
 }
 
-/* The share of ranks 1 to count / 10, by the text. */
+/* The share of ranks 1 to count / 10, according to the text. */
 static double share_of_tenth(const char *distribution, uint64_t count)
 {
     double least, scale, shape;

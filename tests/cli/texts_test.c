@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: numbers fit their columns at every magnitude, and no text steers a terminal, leaves its line or leaves
- * its quotes. Method: tables of values at the edges of each form, and of texts, with what is printed of them.
- */
+/* Aim: numbers fit their columns at every magnitude, and no text controls the terminal, breaks its line or
+ * ends its quotes. Method: tables of values at the bounds of each format, and of texts, with the expected
+ * output. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>

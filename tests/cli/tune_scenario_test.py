@@ -187,8 +187,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertAlmostEqual(sum(reads) / 4 / expected, 1, delta=0.03)
 
     def test_margin_is_that_of_higher_rates(self):
-        """The lowest rate at which a setting fails is run, and the one below it, at which it does not fail; or, if it
-        fails at none, the highest, unless the race shows that."""
+        """The lowest rate at which a setting fails is run, and so is the rate below it. If the setting fails
+        at no rate, the highest rate is run, unless the race already shows the result."""
         answer = self.answer()
         self.assertEqual(answer["margin"][0]["label"], answer["recommended"]["label"])
         failed = 0

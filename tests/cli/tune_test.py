@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: `tune --rows` lists exactly the settings within the limits, recommends the cheapest, gives correct
-figures as reasons, and refuses impossible requests with a cure that works. Method: small limits compared with
-sums of exact fractions, published figures as constants, and the pages' examples run again.
+figures as reasons, and refuses impossible requests with a remedy that works. Method: small limits compared
+with sums of exact fractions, published figures as constants, and the pages' examples run again.
 """
 import math
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: commands, options and exit codes agree with the reference, and each error is one line with a cure.
+"""Aim: commands, options and exit codes agree with the reference, and each error is one line with a remedy.
 Method: correct and wrong calls of the program, without any scenario.
 """
 import os

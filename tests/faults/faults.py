@@ -346,7 +346,7 @@ class FaultsTest(unittest.TestCase):
             return f"not one line with a cure: {outcome.err!r}"
         if re.search(r"SQL|bucketlab-faults", outcome.err):
             return f"says what a user cannot know: {outcome.err!r}"
-        # A result that these two have already made is not made again.
+        # `init` and `resume` do not repeat a result that is already complete.
         is_done = name == "init" or name == "resume" and outcome.tables == right.tables
         if outcome.again not in (None, right.code) and not is_done:
             return f"stands in the way of the next run, which ends with {outcome.again}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parser of expectations: a valid text gives an expectation whose number is finite; any other text gives
- * a constant message that names the problem and its cure. */
+ * a constant message that names the problem and its remedy. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

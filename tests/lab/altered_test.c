@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: if a field of a state is altered on purpose, with a matching checksum, the state is either refused in
- * one line or accepted; an accepted state is kept again as it was read, since the archive has lost any field
- * that is neither checked nor kept. Method: states are taken in the middle of runs of either engine; their
- * bytes are altered at one place after another, and the run is stopped at its first safe point. Argument: the
- * number of places in each state. */
+ * one line or accepted; an accepted state is saved again, and must have the same bytes. Otherwise the archive
+ * lost a field that is neither checked nor saved. Method: states are taken in the middle of runs of either
+ * engine; their bytes are altered at one place after another, and the run is stopped at its first safe point.
+ * Argument: the number of places in each state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

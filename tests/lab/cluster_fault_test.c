@@ -279,8 +279,8 @@ static void test_fault_with_a_tiny_chance_of_loss_is_unchanged(void **state)
     lab_result_destroy(result);
 }
 
-/* A fault within the same fault changes nothing, nor does its end: even the nodes that are believed down stay
- * the same. */
+/* A fault within an equal fault changes nothing, and neither does its end: even the nodes that others believe
+ * to be down stay the same. */
 static void test_fault_within_an_equal_fault_changes_nothing(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void test_the_distance_is_the_largest_beyond_the_tolerance(void **state)
     }
     assert_true(judge(&exact).distance == 0 && judge(&exact).size == 0);
     again();
-    /* Of the sizes 40 % are 9 % larger, 10 % are twice as large, and half are unchanged. */
+    /* 40 % of the sizes are 9 % larger, 10 % are twice as large, and half are unchanged. */
     predict(1000, 50);
     predict(2001, 50);
     observe(1090, 40);
@@ -175,7 +175,7 @@ static void test_percentiles_are_ends_of_buckets(void **state)
     struct lab_drift drift = judge(&question);
     assert_true(drift.distance == 0 && !drift.has_limit);
     assert_true(drift.observed_count == 10000 && drift.predicted_count == 10000);
-    /* Larger by half: p50 is 75,000, whose bucket begins above 61,214 at the least. */
+    /* Half as large again: p50 is 75,000, and its bucket begins at 61,214 or above. */
     lab_histogram_clear(&observed.open_bytes);
     lab_histogram_init(&observed.open_bytes);
     print_percentiles(1.5);

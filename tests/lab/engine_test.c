@@ -129,7 +129,7 @@ static void test_engine_with_reads_of_one_row_equals_naive(void **state)
     compare_with_naive("reads: {latest: {rows: 1, rate: 0.02/s}}\n");
 }
 
-/* Rows out of order, hundreds of equal times, and a history that goes back from its newest row, all combined.
+/* A combination of rows out of order, hundreds of equal times, and a history that is loaded in reverse order.
  */
 static void compare_with_naive_out_of_order(const char *reads, const char *order)
 {

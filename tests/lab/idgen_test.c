@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: runs of identifiers supply their clients, count identifiers that are given twice or lost, and are
+/* Aim: runs of identifiers give their clients identifiers, count those that are given twice or lost, and are
  * reproducible. Method: the oracle's intervals are compared with a map of every number; small scenarios have
  * figures that are known in advance. */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: lint names each risk of a scenario, its column and its cure, and is silent when the cure has been
- * applied. Method: pairs of scenarios, one with the risk and one cured; the four tables of a log; and a
+/* Aim: lint names each risk of a scenario, its column and its remedy, and is silent when the remedy has been
+ * applied. Method: pairs of scenarios, one with the risk and one without; the four tables of a log; and a
  * warning's figures compared with the run that it estimates. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -29,7 +29,7 @@ uint64_t naive_hash(const void *data, size_t size, bool is_signed)
     const uint64_t c1 = UINT64_C(0x87c37b91114253d5), c2 = UINT64_C(0x4cf5ad432745937f);
     const uint8_t *bytes = data;
     uint64_t h1 = 0, h2 = 0;
-    /* The last block may be a part of one, or empty; it changes nothing but the words that it has. */
+    /* The last block may be incomplete or empty, and changes only the words that it contains. */
     for (size_t at = 0; at < size || at == 0; at += 16) {
         bool is_tail = size - at < 16;
         uint64_t k1 = 0, k2 = 0;
@@ -83,7 +83,7 @@ void naive_big_endian(int64_t value, uint8_t *out)
         out[i] = (uint8_t)((uint64_t)value >> (8 * (7 - i)));
 }
 
-/* A walk over candidates: each next one is drawn in proportion, until it is beyond the buckets. */
+/* A walk over candidates: each one determines the next, until a candidate is beyond the buckets. */
 static int64_t hash_bucket(uint64_t id, uint32_t buckets)
 {
     uint8_t bytes[8];
@@ -101,8 +101,8 @@ static int64_t hash_bucket(uint64_t id, uint32_t buckets)
     }
 }
 
-/* What the row counts: by its id with the chance of the strategy, or by its bytes in units, where the rest of
- * a unit counts with its share as chance. */
+/* What the row adds to the count: 1 with the strategy's chance, decided by its id; or its bytes in whole
+ * units, and 1 more with the chance remainder / unit. */
 static uint64_t weight_of(const struct bk_strategy *strategy, const struct naive_row *row)
 {
     uint64_t unit = strategy->of.weighted.bytes, whole = strategy->of.probabilistic.chance_denominator;
@@ -124,8 +124,8 @@ static void roll(struct bk_key_state *state, int64_t time_ns)
     state->is_begun = false;
 }
 
-/* With a greatest age, a bucket begins with its first row, and the first row at or after the next line after
- * that begins another one. */
+/* With max_age, a bucket begins with its first row. The first row at or after the following line begins the
+ * next bucket. */
 static bool begins_by_age(const struct bk_strategy *strategy, struct bk_key_state *state, uint64_t number,
                           int64_t time_ns)
 {
@@ -163,7 +163,7 @@ int64_t naive_route(const struct bk_strategy *strategy, struct bk_key_state *sta
         roll(state, row->time_ns);
         is_written = true;
     }
-    result->state_writes += is_written; /* one write, though the row may begin a bucket and end it */
+    result->state_writes += is_written; /* one write, even if the row begins a bucket and ends it */
     return bucket;
 }
 
@@ -175,8 +175,8 @@ static unsigned vint_bytes(uint64_t value)
     return bytes;
 }
 
-/* A row's timestamp is in microseconds since that of the first, the expiry in seconds since the first; a time
- * to live is one byte. */
+/* A row's timestamp is in microseconds since the first row's, and its expiry in seconds since the first one;
+ * a time to live takes one byte. */
 uint32_t naive_stamp(const struct lab_row_cost *cost, int64_t start_ns, int64_t time_ns)
 {
     uint64_t us = (uint64_t)time_ns - (uint64_t)(naive_floor(start_ns, SIM_US) * SIM_US),

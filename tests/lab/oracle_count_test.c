@@ -134,8 +134,8 @@ static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
 
 /* --- bounded */
 
-/* The first n for which the chance of fewer than `threshold` firing rows is at most 10^-12: counted up one by
- * one with Chernoff's bound. `exact` is the exact n, from the sum of the binomial distribution. */
+/* The first n for which fewer than `threshold` rows fire with a chance of at most 10^-12, found by increasing
+ * n one by one, with Chernoff's bound. `exact` is the exact n, from the sum of the binomial distribution. */
 static uint64_t distribution_of(double p, uint64_t threshold, uint64_t *exact)
 {
     *exact = 0;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the cluster engine draws at random comes as often as the scenario declares.
+"""The random events of the cluster engine occur as often as the scenario declares.
 
-Aim: an oracle judges each fault, read, delete and message by itself, and cannot see that they are too rare, too
-mild or of the wrong kind. Method: long runs with fixed seeds; their event traces are counted, and each number
-and mean is within 6 standard deviations of the declared one (a chance of 2e-9 for a test that fails wrongly, and
-there is none with a fixed seed). A failure prints "seed N: CHECK: ..." and ends with exit code 1.
+Aim: an oracle judges each fault, read, delete and message by itself, and cannot see that they are too rare,
+too mild or of the wrong kind. Method: long runs with fixed seeds; their event traces are counted, and each
+count and mean must be within 6 standard deviations of the declared value. With random seeds, a false alarm
+would have a chance of 2e-9; seeds are fixed. A failure prints "seed N: CHECK: ..." and ends with exit code 1.
 
     rates_test.py BUCKETLAB
 """
@@ -100,7 +100,7 @@ strategies: [{{probabilistic: {{bits: 1, threshold: 5, coordination: guarded}}}}
         targets = [int(target) for _, kind, target in begins if kind in names]
         for target in range(count):
             demand_count(f"random.target.{names[0]}", targets.count(target), len(targets), 1 / count)
-    # Whichever end belongs to which beginning, the sum of all durations is the same.
+    # The sum of all durations is the same, whichever end belongs to which beginning.
     ends = [time for time, kind in run.find(r"fault: (\w+).* ends$") if kind in LASTING]
     starts = [time for time, kind, _ in begins if kind in LASTING]
     if len(ends) != len(starts):
@@ -195,7 +195,7 @@ strategies: [{hash: {buckets: 4, then: [{at: 100s, buckets: 6, rollout: 100s}]}}
 
 
 def trips(program, faults, network, rows=6000):
-    """The seconds from the first request of each row to its outcome, or None if there was none in time."""
+    """The seconds from each row's first request to its outcome; None if there was no outcome in time."""
     run = Run(program, f"""
 duration: {rows}s
 keys: {{count: 1}}

@@ -76,7 +76,7 @@ static void compare_exact(const char *arrivals, const char *text)
         const double count = figure(drawn, i, "reads.count"),
                      most = figure(drawn, i, "reads.partitions_per_read.max");
         const double one = figure(drawn, i, mean), other = figure(expected, i, mean);
-        /* Of all distributions on [1, most] with this mean none varies more. */
+        /* No distribution on [1, most] with this mean has a larger variance. */
         const double error = sqrt((most - one) * (one - 1) / count);
         if (fabs(one - other) > 6 * error + 1e-9)
             fail_msg("%s: drawn %g, expected %g, standard error %g", drawn->strategies[i].label, one, other,

@@ -96,7 +96,7 @@ static void check_same(const char *name, const struct lab_result *one, const str
         fail_msg("%s: %s differ", name, difference);
 }
 
-/* Keys come and go, and one key is only in the second half. */
+/* Keys appear and disappear, and one key is only in the second half. */
 static void write_traces(void)
 {
     struct sim_random random;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: every malformed scenario ends with one line that names the place and the cure, class SIM_ERROR_INPUT,
- * and creates nothing. Method: the corpora scenario_bad.txt and cluster_bad.txt with the expected line of
- * each case; files that cannot be read; sizes and depths that only a program writes; and a sound scenario
- * that is cut and altered at every byte, which must be parsed or refused and never crash (the tests run under
- * the sanitizers). */
+/* Aim: every malformed scenario ends with one line that names the place and the remedy, class
+ * SIM_ERROR_INPUT, and creates nothing. Method: the corpora scenario_bad.txt and cluster_bad.txt with the
+ * expected line of each case; files that cannot be read; sizes and depths that only a program writes; and a
+ * sound scenario that is cut and altered at every byte, which must be parsed or refused and never crash (the
+ * tests run under the sanitizers). */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <setjmp.h>
@@ -98,7 +98,7 @@ static void check_case(const struct corpus_case *one, const char *wanted, bool i
         fail_msg("%s:%d: '%s' instead of '%s'", corpus, line, error.text, wanted);
 }
 
-/* cases_min: the least number of cases, so that a fault of the reader cannot pass for a sound corpus. */
+/* cases_min: the least number of cases, so that a reader that skips cases is detected. */
 static void check_corpus(const char *path, int cases_min)
 {
     static struct corpus_case one;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: parsing a scenario when out of memory fails with the environment's error, creates nothing and leaks
- * nothing.
- * Method: allocation 1, 2, 3 ... fails until parsing succeeds by itself. The YAML library's internal
+/* Aim: when memory runs out, parsing a scenario fails with the environment's error, creates nothing and leaks
+ * nothing. Method: allocation 1, 2, 3 ... fails until parsing succeeds by itself. The YAML library's internal
  * allocations are not refused. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: `cluster.node: {like: FILE}` takes the settings of a measured file, the scenario's own settings take
- * precedence, and each mistake in either is reported with its place and cure. Method: files written here, one
- * that tests/cassandra5/latency.py recorded, and the settings of the file that a kept run remembers. */
+ * precedence, and each mistake in either is reported with its place and remedy. Method: files written here,
+ * one that tests/cassandra5/latency.py recorded, and the settings in a stored snapshot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ static void test_mistakes_are_reported_with_place_and_remedy(void **state)
                ":2:3: 'write: 80': a duration needs a unit; add ns us ms s m h d w or y, as in 90d");
     assert_bad("{\"node\": {\"writes\": \"80us\"}}\n", "{like: " FILE_NAME "}",
                FILE_NAME ":1:11: unknown field 'writes' under 'node'; did you mean 'write'?");
-    /* One file does not refer the reader to another. */
+    /* A measured file must not refer to another file. */
     assert_bad(
         "{\"node\": {\"like\": \"other.json\"}}\n", "{like: " FILE_NAME "}",
         FILE_NAME

@@ -21,7 +21,8 @@ bool stream_check_threads(uint64_t seed, char *message, size_t size);
 bool stream_check_expected(uint64_t seed, char *message, size_t size);
 /* One key, many partitions, in either mode; and many keys, whose partitions have Poisson numbers of rows. */
 bool stream_check_sizes(uint64_t seed, char *message, size_t size);
-/* stream_histogram.c: random sizes, more than a histogram keeps apart, in parts that are merged. Exact. */
+/* stream_histogram.c: more random sizes than a histogram stores exactly, in parts that are merged. An exact
+ * comparison. */
 bool stream_check_histogram(uint64_t seed, char *message, size_t size);
 
 #endif

@@ -74,8 +74,8 @@ static bool write_file(const char *path, const char *text)
     return ok;
 }
 
-/* True when both engines give the same result. A rare scenario has more rows than its histograms keep apart,
- * and takes the naive engine minutes; it is only run. */
+/* True when both engines give the same result. A rare scenario has more distinct sizes than its histograms
+ * store exactly, and would take the naive engine minutes, so it is only run. */
 static bool check_naive(const char *text, uint32_t jobs, char *message)
 {
     struct lab_scenario *scenario;

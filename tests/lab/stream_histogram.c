@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A histogram beside a sorted list of the same random sizes, and a table of tuples beside an array of counts.
- * The engine's runs are too small to have more distinct sizes than a histogram keeps, so that its rounding is
- * seen only here. */
+/* Compares a histogram with a sorted list of the same random sizes, and a table of tuples with an array of
+ * counts. The engine's runs have fewer distinct sizes than a histogram stores exactly, so only this file
+ * tests the rounding. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int by_size(const void *left, const void *right)
     return (a->size > b->size) - (a->size < b->size);
 }
 
-/* Adds up what has the same size; returns the number of sizes. */
+/* Adds up entries of the same size. Returns the number of sizes. */
 static size_t fold(struct lab_bin *bins, size_t count)
 {
     size_t folded = 0;
@@ -36,7 +36,7 @@ static size_t fold(struct lab_bin *bins, size_t count)
     return folded;
 }
 
-/* The least number that is not smaller and has at most 12 significant bits. */
+/* The smallest number with at most 12 significant bits that is not below the size. */
 static uint64_t rounded(uint64_t size)
 {
     uint64_t unit = 1;
@@ -57,7 +57,7 @@ static bool is_same(const struct lab_histogram *found, const struct lab_bin *wan
     return ok;
 }
 
-/* Counts random tuples, empties the table, and begins again with others. */
+/* Counts random tuples, empties the table, and repeats this with other tuples. */
 static bool check_tuples(struct sim_random *random)
 {
     struct lab_tuples tuples;

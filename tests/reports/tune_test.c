@@ -300,8 +300,8 @@ static void test_regions_are_named_and_separated(void **state)
     }
 }
 
-/* The recommended spot, the best one of each kind, and the spots to which no spot on the front is superior in
- * both figures. */
+/* The recommended spot, the best one of each kind, and each spot that no spot on the front beats in both
+ * figures. */
 static bool is_to_be_named(const struct report_chart *chart, size_t index)
 {
     const struct report_spot *spot = &chart->spots[index];

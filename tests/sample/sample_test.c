@@ -3,7 +3,7 @@
  * sstable does. Method: the tables that tests/cassandra5/compression.py loaded into a real Cassandra 5.0.4:
  * bytes before compression are equal, and those of Data.db within 0.5 %, since liblz4's version may differ
  * from the node's (with 1.9 they are equal). Then files written here: order, quotes, types, rows that replace
- * others, and every mistake with its place and cure. */
+ * others, and every mistake with its place and remedy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever file has the database's name is refused in one line that names the file and a cure, and stays
- * unchanged, byte for byte, without new files next to it. Method: a gallery of wrong files; locks held by
- * second connections; a child process of another user, without access rights; bytes flipped all over a good
- * database. */
+/* Aim: whatever file has the database's name is refused in one line that names the file and a remedy, and
+ * stays unchanged, byte for byte, without new files next to it. Method: a gallery of wrong files; locks held
+ * by second connections; a child process of another user, without access rights; bytes flipped all over a
+ * good database. */
 #define _DEFAULT_SOURCE
 #include "../share.h"
 #include "sample.h"
@@ -25,7 +25,7 @@ static struct store_options impatient(void)
     return options;
 }
 
-/* One line that begins with the file's name and has a cure after a semicolon or an "or". */
+/* One line that begins with the file's name and has a remedy after a semicolon or an "or". */
 static void assert_error_fits(const struct sim_error *error, const char *path, const char *word)
 {
     if (error->class != SIM_ERROR_ENVIRONMENT || strncmp(error->text, path, strlen(path)) != 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the output of sstablepartitions and tablehistograms is read with the meaning that the tools give it,
- * and everything else is refused with its line and a cure. Method: texts in the format that the tools'
+ * and everything else is refused with its line and a remedy. Method: texts in the format that the tools'
  * sources print, and malformed ones. */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: rows in other common formats equal the rows of the plain format, and a file that cannot be read is
- * refused with the place and a cure. Method: a table with one entry per file as a new user would bring it,
+ * refused with the place and a remedy. Method: a table with one entry per file as a new user would bring it,
  * with the expected rows; one entry per malformed file, with its exact line of error; and rows in random
  * order, compared with qsort(). */
 #define _DEFAULT_SOURCE

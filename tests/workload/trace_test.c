@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a trace returns the rows of its file, in constant memory, and an error in a malformed file names the
- * place and a cure. Method: small files written here, with one entry per malformed case and its exact line of
- * error; counts compared with a computation over the whole file; synthetic files of many lines and keys; and
- * the real traces, whose row counts other programs found. */
+ * place and a remedy. Method: small files written here, with one entry per malformed case and its exact line
+ * of error; counts compared with a computation over the whole file; synthetic files of many lines and keys;
+ * and the real traces, whose row counts other programs found. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
