@@ -369,9 +369,12 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     sim_archive_i64(archive, &oracles->rolls_until_ns);
     sim_archive_i64(archive, &oracles->jumps_until_ns);
     excuses_of(run, archive);
+    bool is_judged[LAB_ORACLE_COUNT]; /* until the run ends, this follows from its scenario */
+    memcpy(is_judged, oracles->verdict.is_judged, sizeof is_judged);
     lab_archive_verdict(archive, &oracles->verdict);
     if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, links_fit(oracles) && spans_fit(oracles));
+        sim_archive_check(archive, links_fit(oracles) && spans_fit(oracles) &&
+                                       memcmp(is_judged, oracles->verdict.is_judged, sizeof is_judged) == 0);
     if (archive->is_loading && sim_archive_is_fine(archive) && oracles->key_count > 0 &&
         !lab_partitions_enter(oracles))
         sim_archive_fail_memory(archive);
