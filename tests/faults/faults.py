@@ -128,7 +128,7 @@ DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baselin
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
          (rb", [\d,]+ seeds/s", b""), (rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b""),
-         (rb"(_timestamp_seconds.*}) \d+\n", rb"\1\n"),
+         (rb"(_timestamp_seconds.*}) -?\d+\n", rb"\1\n"),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
 # The tables of an unfinished run, which a failed command may leave so that it can be resumed.
