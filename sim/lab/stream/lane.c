@@ -270,6 +270,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
         const size_t count = end - begin;
         const bool is_dense = lane->cell_count >= bucket_count;
+        /* cppcheck-suppress legacyUninitvar ; bk_buckets_of_ids() sets them */
         int32_t *later = put_off(lane, tally, is_dense, count), *buckets = later != NULL ? later : some;
         bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
         if (later != NULL) {
