@@ -41,7 +41,7 @@ def measure(name):
 
 def main():
     found = {name: measure(name) for name in ("stripes", "backoff")}
-    lines = ["| what | ids/s, median of 5 seeds | from - to | attempts a lock | fewest of a client "
+    lines = ["| what | ids/s, median of 5 seeds | from - to | attempts per lock | fewest per client "
              "| given twice | the claim |\n",
              "|---|---|---|---|---|---|---|\n"]
     for name, label, what, claim in ROWS:

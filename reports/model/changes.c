@@ -270,7 +270,7 @@ static void fill_figures(const struct report_change *change, struct report_arena
          is_split ? report_time(arena, change->split_ns) : "never", is_split, false},
         {"sampled every", report_time(arena, change->gap), false, false},
     };
-    /* With a single look there is no interval between looks to show. */
+    /* With a single look there is no interval between samples to show. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
     for (size_t i = 0; i < count; i++) {
         panel->figures[panel->figure_count++] = figures[i];

@@ -132,7 +132,7 @@ static void fill_log(struct scale *scale, struct report_arena *arena, struct rep
     axis->high = scale->places[scale->count - 1].to + side_room;
 }
 
-/* "3 partitions: 1,204 of 12,345 reads (9.75%); 98.1% ask no more" */
+/* "3 partitions: 1,204 of 12,345 reads (9.75%); 98.1% query no more" */
 static const char *hint_of(const struct place *place, uint64_t count, uint64_t upto, uint64_t all,
                            struct report_arena *arena)
 {

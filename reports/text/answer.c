@@ -172,14 +172,14 @@ static const char *tell_evenness(const struct telling *telling)
                        report_percent(telling->arena, cv));
 }
 
-/* "with none allowed", "with 0.5% allowed" */
+/* "none allowed", "0.5% allowed" */
 static const char *tell_standard(const struct lab_result *result, struct report_arena *arena)
 {
     double may = result->limits.over_limit_share;
-    return may > 0 ? report_text(arena, "with %s allowed", report_percent(arena, may)) : "with none allowed";
+    return may > 0 ? report_text(arena, "%s allowed", report_percent(arena, may)) : "none allowed";
 }
 
-/* "none of its 1,204 partitions exceeds a limit, with none allowed (at most 0.31% in other seeds, with 95%
+/* "none of its 1,204 partitions exceeds a limit (none allowed; in other seeds at most 0.31%, with 95%
  * confidence)" */
 static const char *tell_within(const struct telling *telling, size_t index)
 {
@@ -188,15 +188,15 @@ static const char *tell_within(const struct telling *telling, size_t index)
     const struct lab_score *score = &telling->scores[index];
     double total = figure(result, index, "partitions.total");
     const char *all = report_grouped(arena, (uint64_t)total), *standard = tell_standard(result, arena);
-    const char *text = total == 1 ? report_text(arena, "its one partition exceeds no limit, %s", standard)
-                       : score->over > 0 ? report_text(arena, "%s of its %s partitions exceed a limit, %s",
+    const char *text = total == 1 ? report_text(arena, "its one partition exceeds no limit (%s", standard)
+                       : score->over > 0 ? report_text(arena, "%s of its %s partitions exceed a limit (%s",
                                                        report_percent(arena, score->over), all, standard)
-                                         : report_text(arena, "none of its %s partitions exceeds a limit, %s",
+                                         : report_text(arena, "none of its %s partitions exceeds a limit (%s",
                                                        all, standard);
     if (isnan(score->over_most)) {
-        return text;
+        return report_text(arena, "%s)", text);
     }
-    return report_text(arena, "%s (at most %s in other seeds, with %s confidence)", text,
+    return report_text(arena, "%s; in other seeds at most %s, with %s confidence)", text,
                        report_percent(arena, score->over_most),
                        report_percent(arena, result->limits.confidence));
 }
@@ -344,7 +344,7 @@ static const char *list_disqualified(const struct telling *telling, unsigned dis
     return list;
 }
 
-/* "unbucketed (0.48% of its partitions) and time (0.054%) exceed a limit; hash never ends a partition" */
+/* "unbucketed (0.48% of its partitions) and time (0.054%) exceed a limit; hash never closes a partition" */
 static const char *disqualified_clauses(const struct telling *telling)
 {
     static const struct {
@@ -358,7 +358,7 @@ static const char *disqualified_clauses(const struct telling *telling)
         {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIED_BY_LIMITS, "hid rows from readers",
          "hid rows from readers"},
         {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
-         "never ends a partition", "never end a partition"},
+         "never closes a partition", "never close a partition"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
@@ -420,8 +420,10 @@ static const char *tell_refused(const struct telling *telling)
                                     : report_text(arena, "Not all stay within the limits: %s.", disqualified);
     }
     return disqualified[0] == 0 ? "None was run, so none can be chosen."
-                                : report_text(arena, "None of the %s can be chosen: %s.",
-                                              counted(arena, result->strategy_count), disqualified);
+           : result->strategy_count == 2
+               ? report_text(arena, "Neither of the two can be chosen: %s.", disqualified)
+               : report_text(arena, "None of the %s can be chosen: %s.",
+                             counted(arena, result->strategy_count), disqualified);
 }
 
 /* The largest partition as a share of the limit; 0 without a limit. */
@@ -626,7 +628,7 @@ static const char *over_text(const struct lab_result *result, const struct lab_s
     bool has_bytes = is_open || (disqualifiers & LAB_DISQUALIFIER_BYTES) != 0;
     passed.partition_rows = has_rows ? passed.partition_rows : 0;
     passed.partition_bytes = has_bytes ? passed.partition_bytes : 0;
-    return report_text(arena, "%s of %s partition%s (%s) above %s, %s%s",
+    return report_text(arena, "%s of %s partition%s (%s) above %s (%s)%s",
                        report_grouped(arena, (uint64_t)over), report_grouped(arena, (uint64_t)total),
                        total == 1 ? "" : "s", report_percent(arena, total > 0 ? over / total : 0),
                        report_answer_limits(&passed, arena), tell_standard(result, arena),
@@ -644,7 +646,7 @@ const char *report_answer_against(const struct lab_result *result, const struct 
         text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
     }
     if ((score->disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0) {
-        text = report_text(arena, "%s%snothing ends its partitions", text, text[0] == 0 ? "" : "; ");
+        text = report_text(arena, "%s%sits partitions never close", text, text[0] == 0 ? "" : "; ");
     }
     return text;
 }

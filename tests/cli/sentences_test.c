@@ -285,10 +285,9 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     made.margins[1].entrant = 2;
     made.margins[2].entrant = 5;
     snprintf(whole, sizeof whole,
-             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
-             "the cheapest within the limits: c (3.25; needs a lead with bounded caches and clocks and "
-             "conditional updates (LWT)), f "
-             "(6.25).",
+             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. The cheapest of "
+             "each other kind within the limits: c (3.25; needs a lead with bounded caches and clocks and "
+             "conditional updates (LWT)), f (6.25).",
              begin_of_why);
     expect_why(&made, whole);
     made.entrants[2].is_endless = made.entrants[5].is_endless = true;

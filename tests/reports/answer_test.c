@@ -71,9 +71,9 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
     assert_non_null(strstr(told.answer.asked, "; a partition may grow to 100,000 rows or 100\u202FMB."));
     assert_string_equal(
         told.answer.verdict,
-        "Choose large (2K rows, numbers of a counter column): at 10 extra operations per 1000 "
+        "Choose large (2K rows, numbers of a counter column): at a cost of 10 extra operations per 1000 "
         "rows it is the cheaper of the two that stay within the limits; none of its 1,000 partitions exceeds "
-        "a limit, with none allowed.");
+        "a limit (none allowed).");
     assert_string_equal(told.answer.beware,
                         "small, the next that stays within the limits, costs 3 times as much.");
     report_arena_free(&told.arena);
@@ -140,10 +140,11 @@ static void test_rows_that_were_replaced_are_reported(void **state)
     set(added, "writes.rows", 865302);
     struct told told;
     tell(result, &told);
-    assert_string_equal(told.answer.verdict,
-                        "hour (500 rows, numbers of a counter column) stays within the limits at 10 extra "
-                        "operations per 1000 rows, but 865,254 of 865,302 rows were replaced by later ones "
-                        "with the same primary key.");
+    assert_string_equal(
+        told.answer.verdict,
+        "hour (500 rows, numbers of a counter column) stays within the limits at a cost of 10 extra "
+        "operations per 1000 rows, but 865,254 of 865,302 rows were replaced by later ones "
+        "with the same primary key.");
     report_arena_free(&told.arena);
     add_count(result, "expensive", 500, 30);
     tell(result, &told);
@@ -204,13 +205,14 @@ static void test_passed_limits_are_named_with_their_shares(void **state)
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
-    assert_string_equal(told.answer.verdict, "None of the two can be chosen: far (12% of its partitions) and "
-                                             "near (0.4%) exceed a limit.");
+    assert_string_equal(told.answer.verdict,
+                        "Neither of the two can be chosen: far (12% of its partitions) and "
+                        "near (0.4%) exceed a limit.");
     assert_string_equal(told.answer.beware,
                         "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
     assert_string_equal(
         report_answer_against(result, &result->strategies[1], &told.answer.scores[1], &told.arena),
-        "4 of 1,000 partitions (0.4%) above 100,000 rows, with none allowed");
+        "4 of 1,000 partitions (0.4%) above 100,000 rows (none allowed)");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -258,7 +260,7 @@ static void test_hidden_and_unbounded_partitions_are_warned_of_and_counted(void 
     assert_string_equal(
         told.answer.beware,
         "This assumes that rows already carry a gapless sequence number; otherwise none stays within the "
-        "limits. a, b, c and 3 others hid rows from readers; hash never ends a partition.");
+        "limits. a, b, c and 3 others hid rows from readers; hash never closes a partition.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }

@@ -69,7 +69,7 @@ static void test_answer_sizes_and_figures_are_in_one_chart(void **state)
               "sentence Choose count 1 (200 rows): it is the only one of the two that stays within the "
               "limits; none of its 50 "
               "partitions exceeds a "
-              "limit, with none allowed, and it costs 2 extra operations per 1000 rows.\n"
+              "limit (none allowed), and it costs 2 extra operations per 1000 rows.\n"
               "sentence This assumes that rows already carry a gapless sequence number; otherwise none stays "
               "within the "
               "limits. count 0 (10% of its partitions) exceeds a limit.\n"

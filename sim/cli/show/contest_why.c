@@ -157,7 +157,7 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
         cli_say(out, ".");
     }
     if (contest->margin_count > 1) {
-        const char *join = " Of other kinds the cheapest within the limits: ";
+        const char *join = " The cheapest of each other kind within the limits: ";
         for (size_t i = 1; i < contest->margin_count; i++) {
             const struct tune_entrant *entrant = &race->entrants[contest->margins[i].entrant];
             if (entrant->is_endless)

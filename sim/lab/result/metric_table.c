@@ -24,12 +24,12 @@
 #define NO_ROWS        "with `identifiers`"
 #define NONE_CLOSED    "where no partition has closed"
 #define NO_DISK        "without `row.compression` and `--sample`"
-#define NO_WATCH       "except in runs that `watch` stores"
-#define NO_WATCH_LIMIT "except in runs that `watch` stores, and without a limit or the number of partitions"
+#define NO_WATCH       "in runs that `watch` does not store"
+#define NO_WATCH_LIMIT "in runs that `watch` does not store, and without a limit or the number of partitions"
 #define NO_KEYS        "with `identifiers`, and of `observed`"
 #define NO_HORIZON_AT_ALL                                                                                    \
-    "without limits, with `table`, where rows expire within the run, and except in runs of `run` and "       \
-    "`check`"
+    "without limits, with `table`, where rows expire within the run, and in runs of commands other than "    \
+    "`run` and `check`"
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define NO_TOMBS   "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
@@ -59,11 +59,12 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, SIZES), TELLS(BYTES),
      .absent = "where nothing was written", .meaning = "their sizes in bytes"},
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, "p75 p95 p98"), TELLS(BYTES),
-     .absent = "except for `observed` of `tablehistograms`", .meaning = "the percentiles that it prints"},
+     .absent = "unless `observed` reads `tablehistograms`",
+     .meaning = "the percentiles that `tablehistograms` prints"},
     {IN("Partitions"), ARE("partitions.row_weighted.rows.*", ROWS, SIZES), TELLS(ROWS),
      .absent = "where nothing was written",
-     .meaning = "sizes of all, each weighted by its rows: the size of the partition of a random row, and so "
-                "what a reader meets"},
+     .meaning = "sizes of all, each weighted by its rows: the size of the partition of a random row, which "
+                "is what a typical reader sees"},
     {IN("Partitions"), ARE("partitions.row_weighted.bytes.*", BYTES, SIZES), TELLS(BYTES),
      .absent = "where nothing was written", .meaning = "their sizes in bytes"},
     {IN("Partitions"), IS("keys.rows.max", ROWS), .absent = NO_KEYS,
@@ -80,8 +81,7 @@ const struct lab_metric_row lab_metric_table[] = {
                 "is a lower bound, with `limits.confidence`"},
     {IN("Horizon"), IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
-    {IN("Horizon"), IS("horizon.doubles_days", DAYS),
-     .absent = "except for a trace of four weeks or more that grows",
+    {IN("Horizon"), IS("horizon.doubles_days", DAYS), .absent = "unless a trace of four weeks or more grows",
      .meaning = "time in which the trace's rate doubles"},
 
     {IN("Drift"), IS("drift.run", NUMBER), .absent = NO_WATCH,
@@ -145,8 +145,8 @@ const struct lab_metric_row lab_metric_table[] = {
          "much it adds. Cluster: only those that are separate writes; `counter: lwt` counts them in "
          "`writes.lwt`, and the last one before a roll is written with the roll"},
     {IN("Writes"), IS("writes.state_reads", OPERATIONS),
-     .meaning = "reads of a key's bucket and counter: once per key by its writer. Cluster: at each cache "
-                "miss, and before each count, reads of a counter column included"},
+     .meaning = "reads of a key's bucket and counter: a single writer reads them once per key. Cluster: at "
+                "each cache miss and before each count, including reads of a counter column"},
     {IN("Writes"), IS("writes.state_writes", OPERATIONS),
      .meaning = "writes of a key's bucket and counter: at each roll. Cluster: also by `three-state` when a "
                 "change is over"},
@@ -162,14 +162,14 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Writes"), IS("writes.duplicated", ROWS), .absent = NO_ROWS,
      .meaning = "rows that are stored in two buckets"},
     {IN("Writes"), IS("writes.misrouted", ROWS), .absent = NO_ROWS,
-     .meaning = "rows that are stored in another bucket than the strategy's state says for the row's own "
-                "time: the time that its agent's clock gave it, unless it was late. 0 without agents: a "
-                "single writer always knows the state"},
+     .meaning = "rows that are stored in a bucket other than the one that the strategy's state gives for the "
+                "row's own time, which is the time of its agent's clock unless the row was late. 0 without "
+                "agents, because a single writer always knows the state"},
     {IN("Writes"), IS("writes.late", ROWS), .absent = NO_TIMES,
      .meaning = "rows that came later than their own time"},
     {IN("Writes"), IS("writes.into_closed", ROWS), .absent = NO_TIMES,
-     .meaning = "rows put into a partition that was closed when they came; into `partitions.reopened` "
-                "different partitions"},
+     .meaning = "rows written into partitions that were already closed; `partitions.reopened` is the number "
+                "of these partitions"},
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
      .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, or no "
                 "coordinator was up"},
@@ -180,7 +180,7 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Writes"), IS("writes.conditions_lost", OPERATIONS),
      .absent = "without `agents`, and where there are no conditional updates",
      .meaning = "conditional updates of a key's state that lost to another"},
-    {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "except for `counter: incremental`",
+    {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "without `counter: incremental`",
      .meaning = "rows that were stored at earlier times than the last counted row, or in a bucket that was "
                 "full: no count ever includes them"},
     {IN("Writes"), IS("writes.increments_lost", OPERATIONS),
@@ -211,8 +211,9 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Tables"), IS("peak.rows_written_one_partition", ROWS), .absent = NO_TABLE,
      .meaning = "the most rows that were written to one partition, those replaced included"},
     {IN("Tables"), IS("peak.minute_share_one_partition", SHARE), .absent = NO_TABLE,
-     .meaning = "share of all rows that went to the busiest partition of their minute: 1 is a hot spot, 1 / "
-                "(partitions written to at a time) is even. With a few rows per minute it is chance"},
+     .meaning =
+         "share of all rows that went to the busiest partition of their minute: 1 means a hot spot, 1 / "
+         "(partitions written to at a time) an even load. With few rows per minute the figure is random"},
 
     {IN("Identifiers"), IS("ids.given", IDENTIFIERS), .absent = NO_IDS,
      .meaning = "identifiers that clients took"},

@@ -109,12 +109,12 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
     if (distribution->p == 1)
         say(text, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
-        say(text, " %s have more than %" PRIu64 " rows, with %.6g %% allowed.", above, answer->goal.rows_max,
+        say(text, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above, answer->goal.rows_max,
             100 * answer->goal.risk);
     else
         say(text,
             " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
-            ", %s together, with %.6g %% allowed.",
+            ", %s together (%.6g %% allowed).",
             below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
     if (risk > 0 && risk < 0.5 && distribution->p < 1) {
         char one_in[CLI_NUMBER_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chooses a strategy by the results of a single run: the cheapest strategy that stayed within the limits, hid
- * no row from a reader, and ends its partitions. `tune` makes a stronger statement, with many seeds and
+ * no row from a reader, and closes its partitions. `tune` makes a stronger statement, with many seeds and
  * confidence intervals.
  *
  * The criterion for limits: a share limits.over_limit_share of the partitions may exceed a limit. If that
