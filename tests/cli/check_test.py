@@ -425,7 +425,7 @@ class CheckTest(ProgramTest):
         os.remove(os.path.join(self.folder, "bucketlab.db"))
         before, files = self.bytes_of("b.db"), self.files() + ["long.yaml"]
         self.write("long.yaml", GOOD.replace("name: small", "name: long\nengine: exact")
-                   .replace("rate: 0.5/s", "rate: 3000/s"))
+                   .replace("rate: 0.5/s", "rate: 300000/s"))
         for arguments in [["long.yaml"], ["small.yaml", "long.yaml", "--baseline", "b.db", "--update-baseline"]]:
             process = self.start("check", *arguments, "--quiet", "--junit", "o.xml")
             self.wait_for_work(process, 0.49)

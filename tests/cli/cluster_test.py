@@ -10,7 +10,6 @@ import re
 import signal
 import sqlite3
 import struct
-import time
 import unittest
 
 from program import SMALL, ProgramTest
@@ -253,10 +252,8 @@ class ClusterTest(ProgramTest):
         self.assertEqual(self.files(), ["agents.yaml"])
 
     def test_interrupted_run_leaves_no_event_trace(self):
-        process = self.start("run", *QUIET, "--set", "duration=30d", "--trace-events", "events.txt")
-        end = time.monotonic() + 60
-        while not any(name.endswith(".partial") for name in self.files()) and time.monotonic() < end:
-            time.sleep(0.02)
+        process = self.start("run", *QUIET, "--set", "duration=300d", "--trace-events", "events.txt")
+        self.wait_until(lambda: any(name.endswith(".partial") for name in self.files()), process)
         self.assertEqual([name[:12] for name in self.files() if "events" in name], [".events.txt."])
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)

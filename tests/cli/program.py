@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the program in a fresh folder. A test script is given the program's path as its first argument."""
+import contextlib
 import json
 import os
 import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -58,6 +60,12 @@ def program_environment(changes):
     return {**os.environ, "NO_COLOR": "1", **changes, "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
 
 
+def commands_s():
+    """The processor time of all commands that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class ProgramTest(unittest.TestCase):
     maxDiff = None
 
@@ -75,16 +83,47 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
+    @staticmethod
+    def used_s(pid):
+        """The processor time of a running process so far."""
+        return time.clock_gettime(~pid << 3 | 2)  # the clock of clock_getcpuclockid(3)
+
     def wait_for_work(self, process, seconds):
         """Waits until the running process has used this much more processor time, however busy the machine
         is."""
-        def used():
-            with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
-                return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
-        end = used() + seconds
-        while used() < end:
+        end = self.used_s(process.pid) + seconds
+        while self.used_s(process.pid) < end:
             self.assertIsNone(process.poll(), "it ended before it was stopped")
-            time.sleep(0.02)
+            time.sleep(0.005)
+
+    def stop_after(self, seconds, number, *arguments):
+        """Runs the program and sends it the signal when it has used this much processor time, unless it has
+        ended; returns its exit code and stderr."""
+        process = self.start(*arguments, stdout=subprocess.DEVNULL)
+        while process.poll() is None and self.used_s(process.pid) < seconds:
+            time.sleep(0.002)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+        return process.returncode, err
+
+    def stored(self, table, name="bucketlab.db"):
+        """The number of rows of a table in a database that the program may just be creating."""
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return 0
+        with contextlib.closing(sqlite3.connect(path, timeout=20)) as database:
+            try:
+                return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            except sqlite3.OperationalError:
+                return 0
+
+    def wait_until(self, is_so, process):
+        """Waits until is_so(), which the process must bring about before it ends."""
+        end = time.monotonic() + self.patience_s
+        while not is_so():
+            self.assertIsNone(process.poll(), "it ended before it was seen at work")
+            self.assertLess(time.monotonic(), end, "it was never seen at work")
+            time.sleep(0.01)
 
     def run_program(self, *arguments, **options):
         """Returns the exit code, stdout and stderr."""

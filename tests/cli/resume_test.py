@@ -13,19 +13,18 @@ import re
 import resource
 import signal
 import sqlite3
-import subprocess
 import sys
-import time
 import unittest
 
-from program import SMALL, SOURCE, ProgramTest, without_progress
+from program import SMALL, SOURCE, ProgramTest, commands_s, without_progress
 from share import SHARE, in_full, part
 
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
     sys.argv.remove("slow")
 
-# Over a second of work on one processor, so that no test stops it near its end.
+# On a faster machine a run of either lasts longer, so that it takes this much processor time.
+LONG_S, AGENTS_S = 1, 0.15
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 24/s")
         .replace("duration: 2d", "duration: 40d").replace("0.01/s", "0.1/s"))
 AGENTS = """\
@@ -79,7 +78,8 @@ def has_trace(path):
 
 
 class ResumeTest(ProgramTest):
-    references = {}  # for all tests: scenario and arguments -> the result of the run, and its seconds
+    references = {}  # for all tests: scenario and arguments -> the result of the run, and its processor time
+    lasting = {}  # for all tests: scenario -> the same with a longer duration
 
     def path(self, name="bucketlab.db"):
         return os.path.join(self.folder, name)
@@ -89,18 +89,32 @@ class ResumeTest(ProgramTest):
             return database.execute(sql, values).fetchall()
 
     def reference(self, *arguments):
-        """The undisturbed run, in a separate database: its contents and its duration."""
+        """The undisturbed run, in a separate database: its contents and its processor time."""
         with open(self.path(arguments[0]), encoding="utf-8") as file:
             text = file.read()
         key = (text, *arguments)
         if key not in self.references or "file: rows.csv" in text:
-            begin = time.monotonic()
+            before_s = commands_s()
             self.run_quietly("run", *arguments, "--db", "whole.db")
-            passed = time.monotonic() - begin
+            used_s = commands_s() - before_s
             with sqlite3.connect(self.path("whole.db")) as database:
                 newest = database.execute("SELECT max(run) FROM run").fetchone()[0]
-            self.references[key] = contents(self.path("whole.db"), newest), passed
+            self.references[key] = contents(self.path("whole.db"), newest), used_s
         return self.references[key]
+
+    def write_lasting(self, name, text, seconds, number=r"(?<=^duration: )\d+"):
+        """Writes the scenario, with a number so large that a run takes this much processor time on any
+        machine; returns the contents of the undisturbed run, and its processor time."""
+        while True:
+            self.write(name, self.lasting.get(text, text))
+            whole, used_s = self.reference(name)
+            if used_s >= seconds:
+                return whole, used_s
+            self.lasting[text] = re.sub(number, lambda found: str(2 * int(found[0])),
+                                        self.lasting.get(text, text), flags=re.MULTILINE)
+
+    def write_long(self):
+        return self.write_lasting("long.yaml", LONG, LONG_S)
 
     def run_quietly(self, *arguments):
         code, out, err = self.run_program(*arguments, "--quiet", "--no-charts")
@@ -108,29 +122,13 @@ class ResumeTest(ProgramTest):
         return out
 
     def kill_after(self, seconds, *arguments):
-        """True when the program was killed before it had finished."""
-        process = self.start(*arguments, "--quiet", "--no-charts")
-        try:
-            process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-        return process.returncode == -signal.SIGKILL
-
-    def wait_for(self, sql, process):
-        end = time.monotonic() + 60
-        while time.monotonic() < end and process.poll() is None:
-            try:
-                if os.path.exists(self.path()) and self.execute(sql):
-                    return
-            except sqlite3.OperationalError:
-                pass  # the database is just being created
-            time.sleep(0.02)
-        self.fail(f"never: {sql}; {process.poll()}")
+        """True when the program was killed, after this much processor time, before it had finished."""
+        return self.stop_after(seconds, signal.SIGKILL, *arguments, "--quiet", "--no-charts")[0] == -signal.SIGKILL
 
     def start_with_state(self, *arguments):
-        process = self.start("run", *arguments, "--snapshot-every", "50ms", "--no-charts")
-        self.wait_for("SELECT 1 FROM snapshot", process)
+        # However many processors there are, most of the work is still to do when the first state is seen.
+        process = self.start("run", *arguments, "--snapshot-every", "50ms", "--no-charts", "--jobs", "1")
+        self.wait_until(lambda: self.stored("snapshot") > 0, process)
         return process
 
     def killed_with_state(self, *arguments):
@@ -140,12 +138,14 @@ class ResumeTest(ProgramTest):
         self.assertEqual(process.returncode, -signal.SIGKILL)
 
     def kill_until_finished(self, draws, seconds, *arguments):
-        """Returns the number of kills."""
+        """Returns the number of kills. Later ones may come later, so that the last one comes too late even
+        where states take long to write."""
         kills = 0
-        if not self.kill_after(draws.uniform(0.02, seconds), "run", *arguments, "--snapshot-every", "50ms"):
+        if not self.kill_after(seconds * draws.uniform(0.02, 1), "run", *arguments, "--snapshot-every", "50ms"):
             return kills
         while True:
             kills += 1
+            seconds *= 1.1
             code, out, err = self.run_program("runs", "--json") if os.path.exists(self.path()) else (0, "[]", "")
             runs = json.loads(out) if code == 0 else []
             if code != 0:  # killed between the file and its first table
@@ -155,7 +155,8 @@ class ResumeTest(ProgramTest):
             else:
                 again = ["run", "--resume", "last"]
             jobs = str(draws.randint(1, 3))
-            if not self.kill_after(draws.uniform(0.1, seconds), *again, "--jobs", jobs, "--snapshot-every", "50ms"):
+            if not self.kill_after(seconds * draws.uniform(0.1, 1), *again, "--jobs", jobs, "--snapshot-every",
+                                   "50ms"):
                 return kills
 
     def newest(self):
@@ -163,45 +164,39 @@ class ResumeTest(ProgramTest):
 
     def test_run_killed_often_equals_an_undisturbed_run(self):
         draws = random.Random(9)
-        self.write("long.yaml", LONG)
-        self.write("agents.yaml", AGENTS)
         kills = 0
-        for name in ["long.yaml", "agents.yaml"]:
-            whole, seconds = self.reference(name)
+        for name, text, seconds in [("long.yaml", LONG, LONG_S), ("agents.yaml", AGENTS, AGENTS_S)]:
+            whole, used_s = self.write_lasting(name, text, seconds)
             for _ in range(1 if SHARE > 1 else 2):
-                kills += self.kill_until_finished(draws, seconds * 0.8, name)
+                kills += self.kill_until_finished(draws, used_s * 0.8, name)
                 self.assertEqual(contents(self.path(), self.newest()), whole)
         self.assertGreater(kills, 1 if SHARE > 1 else 3)
         self.assertEqual(self.execute("SELECT count(*) FROM unfinished")[0][0], 0)
         self.assertEqual(self.execute("SELECT count(*) FROM snapshot")[0][0], 0)
 
     def test_stopped_run_keeps_its_number_and_can_be_stopped_again(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, used_s = self.write_long()
         for arguments in [["long.yaml"], ["--resume", "1"], ["--resume", "last"]]:
             process = self.start("run", *arguments, "--quiet", "--no-charts")
-            self.wait_for_work(process, 0.12)
+            self.wait_for_work(process, used_s / 10)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
-            if process.returncode == 0:
-                break
             self.assertEqual((process.returncode, err.decode()),
                              (130, "interrupted; bucketlab run --resume 1 --db bucketlab.db resumes from here\n"))
             state, = self.good_json("runs", "--json")
             self.assertEqual((state["run"], state["state"], state["snapshot_parts"] > 0), (1, "stopped", True))
             self.assertIn("stopped, begun ", self.good("runs"))
-        else:
-            self.good("run", "--resume", "1", "--no-charts")
+        self.good("run", "--resume", "1", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
         self.assertEqual(self.good("run", "--resume", "1"), "run 1 is finished; `bucketlab show 1` prints it\n")
         self.assertEqual(self.good_json("run", "--resume", "1", "--json"), {"run": 1, "finished": True})
         self.assertIn("no run is unfinished", self.bad(2, "run", "--resume", "last"))
 
     def test_run_killed_before_its_first_state_begins_anew(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
-        process = self.start("run", "long.yaml", "--snapshot-every", "1h", "--no-charts", "--quiet")
-        self.wait_for("SELECT 1 FROM unfinished", process)
+        whole, _ = self.write_long()
+        process = self.start("run", "long.yaml", "--snapshot-every", "1h", "--no-charts", "--quiet", "--jobs",
+                             "1")
+        self.wait_until(lambda: self.stored("unfinished") > 0, process)
         process.kill()
         process.communicate()
         self.execute("DELETE FROM snapshot")  # each part's first state may be there
@@ -210,8 +205,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
 
     def test_damaged_state_costs_its_part_only(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         for damage in part(["substr(bytes, 1, 500) || x'00ff00' || substr(bytes, 504)", "zeroblob(length(bytes))",
                             "substr(bytes, 1, length(bytes) / 2)", "x''"]):
             self.killed_with_state("long.yaml")
@@ -224,7 +218,7 @@ class ResumeTest(ProgramTest):
             self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_run_that_cannot_resume_is_refused_with_a_remedy(self):
-        self.write("long.yaml", LONG)
+        self.write_long()
         self.killed_with_state("long.yaml")
         self.execute("UPDATE unfinished SET version = '0.0.1'")
         self.assertRegex(self.bad(2, "run", "--resume", "1"),
@@ -242,20 +236,18 @@ class ResumeTest(ProgramTest):
 
     @in_full
     def test_scenario_that_has_changed_continues_as_it_began_and_a_trace_does_not(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         self.killed_with_state("long.yaml")
-        self.write("long.yaml", LONG.replace("seed: 7", "seed: 8"))
+        self.write("long.yaml", self.lasting.get(LONG, LONG).replace("seed: 7", "seed: 8"))
         code, _, err = self.run_program("run", "--resume", "1", "--no-charts")
         self.assertEqual(code, 0)
         self.assertIn("long.yaml has changed since run 1 began; the run continues with the old one\n", err)
         self.assertEqual(contents(self.path(), 1), whole)
         lines = "".join(f"{i * 1000},key-{i % 7},{100 + i % 50}\n" for i in range(400000))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
-        # Enough strategies that the run does not end before its first state is seen.
-        hashes = "".join(f"  - hash: {{buckets: {16 + i}}}\n    label: hash {16 + i}\n" for i in range(30))
-        self.write("trace.yaml", f"name: trace\ntrace: {{file: rows.csv}}\nstrategies:\n{hashes}")
-        whole, _ = self.reference("trace.yaml")
+        text = ("name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}, hash: {buckets: 16}]\n"
+                "reads: {latest: {rows: 20, rate: 400/s}}\n")
+        whole, _ = self.write_lasting("trace.yaml", text, LONG_S, r"(?<=rate: )\d+")
         self.killed_with_state("trace.yaml")
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines.replace(",149\n", ",150\n"))
         self.assertRegex(self.bad(2, "run", "--resume", "last"),
@@ -269,8 +261,7 @@ class ResumeTest(ProgramTest):
 
     @in_full
     def test_later_of_two_programs_takes_over_a_run(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         first = self.start_with_state("long.yaml")
         second = self.start("run", "--resume", "1", "--snapshot-every", "50ms", "--no-charts")
         # A third program has another run in the same database.
@@ -285,8 +276,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(self.execute("SELECT count(*) FROM run")[0][0], 2)
 
     def test_program_that_loses_a_run_is_notified_at_any_moment(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         self.killed_with_state("long.yaml")
         for change in part(["UPDATE", "DELETE"]):  # the first is read at the beginning, the second at the end
             self.execute(f"CREATE TRIGGER taken BEFORE {change} ON unfinished BEGIN SELECT RAISE(IGNORE); END")
@@ -297,7 +287,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
 
     def test_unfinished_run_is_named_where_a_finished_one_is_needed(self):
-        self.write("long.yaml", LONG)
+        self.write_long()
         self.killed_with_state("long.yaml")
         for arguments in [["show", "last"], ["show", "1"], ["run", "--continue", "1", "--for", "1d"]]:
             self.assertEqual(self.bad(2, *arguments),
@@ -312,8 +302,7 @@ class ResumeTest(ProgramTest):
 
     @in_full
     def test_full_disk_while_a_state_is_written_loses_nothing(self):
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         self.run_quietly("run", "long.yaml", "--set", "duration=1d", "--set", "keys.count=1")
 
         def limit():
@@ -321,7 +310,8 @@ class ResumeTest(ProgramTest):
             room = os.path.getsize(self.path()) + 8192
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
 
-        process = self.start("run", "long.yaml", "--snapshot-every", "50ms", "--no-charts", preexec_fn=limit)
+        process = self.start("run", "long.yaml", "--snapshot-every", "50ms", "--no-charts", "--jobs", "1",
+                             preexec_fn=limit)
         line = process.stderr.readline().decode()
         while line != "" and without_look(line) == "":
             line = process.stderr.readline().decode()
@@ -336,8 +326,7 @@ class ResumeTest(ProgramTest):
         self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.assertIn("rows.csv:3", self.bad(2, "run", "trace.yaml", "--snapshot-every", "1h", "--no-charts"))
         self.assertEqual(self.good_json("runs", "--json"), [])
-        self.write("long.yaml", LONG)
-        whole, _ = self.reference("long.yaml")
+        whole, _ = self.write_long()
         process = self.start_with_state("long.yaml")
         room = os.path.getsize(self.path()) + 8192
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, room))
@@ -360,9 +349,11 @@ class ResumeTest(ProgramTest):
 
     def test_several_scenarios_keep_those_that_were_finished(self):
         self.write("small.yaml", SMALL)
-        self.write("long.yaml", LONG.replace("duration: 40d", "duration: 1000d"))
+        self.write("long.yaml", LONG.replace("duration: 40d", "duration: 40000d"))
         process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
-        self.wait_for_work(process, 1.05)
+        before_s = commands_s()
+        self.run_quietly("run", "small.yaml", "--db", "whole.db")
+        self.wait_for_work(process, 0.1 + 5 * (commands_s() - before_s))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
@@ -401,8 +392,8 @@ class SlowTest(ResumeTest):
             for path in paths:
                 if path not in whole:
                     whole[path] = self.reference(path)
-                found, seconds = whole[path]
-                kills += self.kill_until_finished(draws, max(0.15, seconds * 0.7), path)
+                found, used_s = whole[path]
+                kills += self.kill_until_finished(draws, max(0.15, used_s * 0.7), path)
                 self.assertEqual(contents(self.path(), self.newest()), found, path)
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: an interrupted run ends soon and can be resumed; progress is only written to stderr. Method: a
-scenario that would take minutes gets a signal; a terminal is made with a pty.
+scenario that would take hours gets a signal; a terminal is made with a pty.
 """
 import os
-import pty
 import signal
-import time
 import unittest
 
-from program import SMALL, ProgramTest
+from program import PROGRAM, SMALL, ProgramTest
 from share import in_full
+from terminal import Terminal
 
 LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
         .replace("duration: 2d", "duration: 400d"))
+SOON_S = 60  # on the busiest machine; the run would take hours
 
 
 class StopTest(ProgramTest):
@@ -21,13 +21,11 @@ class StopTest(ProgramTest):
         for run, number in [(1, signal.SIGINT), (2, signal.SIGTERM)]:
             process = self.start("run", "long.yaml", "--quiet")
             self.wait_for_work(process, 0.49)
-            begin = time.monotonic()
             process.send_signal(number)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=SOON_S)
             self.assertEqual((process.returncode, out), (128 + number, b""))
             self.assertEqual(err.decode(), f"interrupted; bucketlab run --resume {run} --db bucketlab.db resumes "
                                            "from here\n")
-            self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual(self.files(), ["bucketlab.db", "long.yaml"])
 
     def test_second_interrupt_ends_at_once(self):
@@ -37,18 +35,16 @@ class StopTest(ProgramTest):
         for _ in range(3):
             process = self.start("run", "long.yaml", "--quiet", "--snapshot-every", "50ms")
             self.wait_for_work(process, 0.49)
-            begin = time.monotonic()
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=SOON_S)
             self.assertIn(process.returncode, [128 + signal.SIGINT, 128 + signal.SIGTERM])
-            self.assertLess(time.monotonic() - begin, 10)
         runs = self.good_json("runs", "--json")
         self.assertEqual([run["run"] for run in runs], [3, 2, 1])
         self.assertLessEqual({run["state"] for run in runs}, {"stopped", "running"})
 
     def test_one_key_of_very_many_rows_is_interrupted(self):
-        self.write("huge.yaml", "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
+        self.write("huge.yaml", "duration: 3000d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
                    "strategies: [probabilistic: {bits: 2, threshold: 8}]\nengine: thinned\n")
         process = self.start("run", "huge.yaml", "--quiet")
         self.wait_for_work(process, 0.49)
@@ -72,20 +68,18 @@ class StopTest(ProgramTest):
     @in_full
     def test_progress_is_a_bar_on_a_terminal_only(self):
         self.write("long.yaml", LONG)
-        for options, expects_bar in [([], True), (["--quiet"], False)]:
-            try:
-                master, slave = pty.openpty()
-            except OSError as error:
-                self.skipTest(f"no pseudo-terminal here: {error}")
-            process = self.start("run", "long.yaml", *options, stderr=slave)
-            os.close(slave)
-            time.sleep(1.5)
-            process.terminate()
-            out, _ = process.communicate(timeout=60)
-            text = os.read(master, 65536).decode()
-            os.close(master)
-            self.assertEqual(out, b"")
-            self.assertEqual("rows/s" in text and "small" in text, expects_bar, text)
+        with open(os.path.join(self.folder, "stdout"), "w+b") as file:
+            words = [PROGRAM, "run", "long.yaml", "--no-charts"]
+            # The quiet one begins first, so that it would have shown its bar before the other.
+            quiet, shown = (Terminal([*words, *option], folder=self.folder, stdout=file.fileno())
+                            for option in (["--quiet", "--db", "quiet.db"], []))
+            self.addCleanup(quiet.close)
+            shown.read_until(lambda text: "rows/s" in text and "small" in text)
+            for terminal in (quiet, shown):
+                os.kill(terminal.pid, signal.SIGTERM)
+                self.assertEqual(terminal.read_all(), 128 + signal.SIGTERM)
+            self.assertNotIn("rows/s", quiet.text)
+            self.assertEqual(file.read(), b"")
 
 
 if __name__ == "__main__":

@@ -71,21 +71,36 @@ static bool wait_for_stop(struct ranks_task *task, const struct ranks_bytes *req
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped");
 }
 
-/* Ignores the stop, and sends a large answer when the caller no longer waits for it. */
+static _Atomic bool is_left;
+
+/* Ignores the stop, and sends a large answer when the caller says that it no longer waits for it. */
 static bool answer_late(struct ranks_task *task, const struct ranks_bytes *request,
                         struct ranks_bytes *answer, struct sim_error *error)
 {
-    const struct timespec late = {.tv_sec = 1, .tv_nsec = 500000000};
+    const struct timespec moment = {.tv_nsec = 1000000};
     (void)task;
     (void)request;
     (void)error;
-    nanosleep(&late, NULL);
+    while (!is_left)
+        nanosleep(&moment, NULL);
     answer->data = calloc(1, LARGE_SIZE);
     answer->size = LARGE_SIZE;
     return true;
 }
 
-static const struct ranks_service services[] = {{reverse}, {add_shares}, {wait_for_stop}, {answer_late}};
+static bool note_left(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
+                      struct sim_error *error)
+{
+    (void)task;
+    (void)request;
+    (void)error;
+    is_left = true;
+    answer->data = calloc(1, 1);
+    return true;
+}
+
+static const struct ranks_service services[] = {
+    {reverse}, {add_shares}, {wait_for_stop}, {answer_late}, {note_left}};
 
 struct caller {
     struct ranks *ranks;
@@ -181,6 +196,9 @@ static void call_and_leave(struct ranks *ranks)
     const struct ranks_call call = {
         .rank = ranks_count(ranks) - 1, .service = 3, .request = &nothing, .is_stopped = is_at_once};
     assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
+    const struct ranks_call leaving = {.rank = call.rank, .service = 4, .request = &nothing};
+    assert(ranks_call(ranks, &leaving, &answer, &error));
+    free(answer.data);
 }
 
 int main(int argc, char **argv)

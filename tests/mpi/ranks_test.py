@@ -54,7 +54,7 @@ class RanksTest(MpiTest):
 
     def test_error_on_another_rank_ends_the_job_with_its_line(self):
         """Rank 1 lacks the trace that the scenario names."""
-        # Long enough for rank 1 to get a job before rank 0 has done all of them.
+        # One thread each, and long enough for rank 1 to get a job before rank 0 has done all of them.
         lines = "".join(f"{t},k{t % 97},10\n" for t in range(100000))
         self.write("t.csv", "timestamp_ms,key,bytes\n" + lines)
         text = ("trace: {file: t.csv}\nstrategies:\n  - hash: {buckets: 3}\nsweep:\n  grid:\n"
@@ -62,7 +62,7 @@ class RanksTest(MpiTest):
         self.write("t.yaml", text)
         os.mkdir(os.path.join(self.folder, "empty"))
         # Each rank resolves relative names in the folder where it was started.
-        words = [program.PROGRAM, "sweep", "t.yaml", "--quiet"]
+        words = [program.PROGRAM, "sweep", "t.yaml", "--quiet", "--jobs", "1"]
         line = [*MPIRUN, "-n", "1", *words, ":", "-wdir", os.path.join(self.folder, "empty"), "-n", "1", *words]
         kept, program.PROGRAM = program.PROGRAM, line[0]
         try:

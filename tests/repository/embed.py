@@ -88,10 +88,13 @@ class Embed:
               f"a setting that was cut off is taken: {done.stdout}{done.stderr}")
 
     def service(self):
-        writers = [subprocess.Popen([self.folder / "service", "chat.db", str(number), "room-7", "write", "2000"],
+        # The first one, which would never end, is killed when a bucket has become full.
+        writers = [subprocess.Popen([self.folder / "service", "chat.db", str(number), "room-7", "write", rows],
                                     cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
-                   for number in (1, 2, 3)]
-        rows = [writers[0].stdout.readline() for _ in range(500)]
+                   for number, rows in ((1, "1000000000"), (2, "2000"), (3, "2000"))]
+        rows = []
+        while len(rows) < 500 or int(rows[-1].split()[0]) < 1:
+            rows.append(writers[0].stdout.readline())
         writers[0].send_signal(signal.SIGKILL)
         again = subprocess.Popen([self.folder / "service", "chat.db", "1", "room-7", "write", "2000"],
                                  cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
