@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the example charts of docs/charts again, from shipped scenarios.
+"""Redraws the example charts of docs/charts from shipped scenarios.
 
 charts.json records each chart's command, the run's digest, a checksum and the versions of the drawing libraries. Other
 versions of Cairo, Pango or the font draw other bytes, so bytes are compared only if the versions are equal.
@@ -18,7 +18,7 @@ import tempfile
 from findings_harness import ROOT, Failure
 
 FOLDER = os.path.join(ROOT, "docs", "charts")
-# Each command, and the names of its charts that are kept.
+# The commands, each with the names of the charts that are kept.
 COMMANDS = (
     ("bucketlab run scenarios/tune-sensors.yaml",
      ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
@@ -45,7 +45,7 @@ def checksum(path):
 
 
 def drawn(program, commands, folder):
-    """Draws into the folder. Returns the entry of charts.json for each chart that is kept."""
+    """Draws the charts into the folder. Returns the entries of charts.json for the charts that are kept."""
     entries = {}
     for command, kept in commands:
         words = command.split()
@@ -68,7 +68,7 @@ def drawn(program, commands, folder):
 
 
 def faults(folder, program, commands=COMMANDS):
-    """One line for each chart that differs from what the program draws now."""
+    """Returns a line for each chart that differs from what the program draws now."""
     with open(os.path.join(folder, "charts.json"), encoding="utf-8") as file:
         kept = json.load(file)
     found = []

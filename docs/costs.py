@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints what every strategy costs on one workload: the table "operations per 1000 rows" of a run of
-scenarios/costs.yaml, as the program prints it. README.md shows it between its markers.
+"""Prints the costs of all strategies for one workload: the table "operations per 1000 rows" that the program
+prints for scenarios/costs.yaml. README.md has it between two markers.
 
 usage: docs/costs.py [--write FILE | --check FILE] [BUCKETLAB]"""
 import argparse
@@ -18,7 +18,8 @@ SCENARIO = "scenarios/costs.yaml"
 
 
 def table(program, folder):
-    """The table and the lines that explain it. The run's expectations hold; costs.db in the folder has the run."""
+    """Returns the table and the lines that explain it. Checks the run's expectations, and stores the run in
+    costs.db in the folder."""
     done = subprocess.run([os.path.abspath(program), "run", SCENARIO, "--quiet", "--no-charts", "--db",
                            os.path.join(folder, "costs.db")], cwd=ROOT, capture_output=True, text=True,
                           env={**os.environ, "NO_COLOR": "1"}, check=False)
@@ -31,7 +32,7 @@ def table(program, folder):
 
 
 def filled(page, text):
-    """The page with the table between its markers."""
+    """Returns the page with the table between its markers."""
     return findings_harness.filled(page, "costs", f"```\n{text}\n```")
 
 
@@ -53,7 +54,7 @@ def main():
             old = file.read()
         new = filled(old, text)
         if arguments.check and new != old:
-            raise Failure(f"{name} shows another table; docs/costs.py --write {name} puts it right")
+            raise Failure(f"{name} shows another table; docs/costs.py --write {name} updates it")
         if arguments.write:
             with open(name, "w", encoding="utf-8") as file:
                 file.write(new)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the tables of "The claims, one by one" in docs/findings.md again: runs the scenarios that the claims of
-docs/facts_claims.py name, as they are shipped, and puts our figure next to each claim.
+"""Regenerates the tables of "The claims, one by one" in docs/findings.md: runs the shipped scenarios of the
+claims in docs/facts_claims.py, and writes our figure next to each claim.
 
 usage: docs/facts.py [--check] [--write FILE] [BUCKETLAB]"""
 import argparse
@@ -19,7 +19,8 @@ HEADER = ("claim", "our figure", "agrees?", "why", "shown by")
 
 
 class Lab:
-    """Runs the program, each scenario once. A scenario is named as below scenarios/, without its ending."""
+    """Runs the program, each scenario once. The name of a scenario is its path below scenarios/, without the
+    extension."""
 
     def __init__(self, program):
         self.program = os.path.abspath(program)
@@ -32,7 +33,7 @@ class Lab:
         return json.loads(done.stdout)
 
     def run(self, scenario):
-        """The run as --json tells it; its expectations hold."""
+        """Returns the run's --json output; fails if an expectation does not hold."""
         if scenario not in self.runs:
             with tempfile.TemporaryDirectory() as folder:
                 run = self.json_of("run", f"scenarios/{scenario}.yaml", "--json", "--quiet", "--no-charts",
@@ -45,14 +46,15 @@ class Lab:
 
     @staticmethod
     def has_trace(scenario):
-        """Whether the file that the scenario reads, if any, is on this machine."""
+        """Returns whether the file that the scenario reads, if any, exists on this machine."""
         path = os.path.join(ROOT, "scenarios", f"{scenario}.yaml")
         with open(path, encoding="utf-8") as file:
             found = re.search(r"^(?:trace: *\{)? *file: *([^ ,}]+)", file.read(), re.M)
         return found is None or os.path.exists(os.path.join(os.path.dirname(path), found.group(1)))
 
     def refusal(self, trace, scenario):
-        """What the program says of a scenario that it refuses; both are text, and the trace is trace.csv."""
+        """Returns the error message for an invalid scenario. The scenario and the trace are given as text;
+        the trace is stored as trace.csv."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("trace.csv", trace), ("scenario.yaml", scenario)):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -60,16 +62,16 @@ class Lab:
             done = subprocess.run([self.program, "run", "scenario.yaml", "--quiet", "--no-charts"], cwd=folder,
                                   capture_output=True, text=True, check=False)
         if done.returncode != 2:
-            raise Failure(f"bucketlab run takes what it should refuse: exit code {done.returncode}")
+            raise Failure(f"bucketlab run accepts what it should refuse: exit code {done.returncode}")
         return done.stderr.strip()
 
     def odds(self, bits, threshold, *words):
-        """The exact distribution of one setting."""
+        """Returns the exact distribution of one setting."""
         return self.json_of("odds", "--bits", str(bits), "--threshold", str(threshold), *words, "--json")
 
 
 class Metrics:
-    """What a claim's figure is made of: run["LABEL", "METRIC"] of the claim's scenario."""
+    """The metrics of a claim's scenario, from which its figure is computed: run["LABEL", "METRIC"]."""
 
     def __init__(self, metrics):
         self.metrics = metrics
@@ -82,7 +84,7 @@ class Metrics:
 
 
 def table_of(lab, part, old):
-    """The lines of a part's table. Where the trace of a claim is not at hand, its line stays as in the old ones."""
+    """Returns the lines of a part's table. If the trace of a claim is missing, its old line is kept."""
     lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
     for claim in part.claims:
         if not all(map(lab.has_trace, claim.scenarios)):
@@ -98,18 +100,18 @@ def table_of(lab, part, old):
 
 
 def filled(page, lab, parts):
-    """The page with its tables made again."""
+    """Returns the page with regenerated tables."""
     for part in parts:
         marked = re.findall(rf"<!-- facts {part.name} -->\n.*?<!-- /facts -->", page, re.S)
         if len(marked) != 1:
-            raise Failure(f"{PAGE}: <!-- facts {part.name} --> stands there {len(marked)} times, not once")
+            raise Failure(f"{PAGE}: <!-- facts {part.name} --> occurs {len(marked)} times, not once")
         table = table_of(lab, part, marked[0].splitlines())
         page = page.replace(marked[0], "\n".join([f"<!-- facts {part.name} -->", *table, "<!-- /facts -->"]))
     return page
 
 
 def first_difference(old, new):
-    """Two lines, or None."""
+    """Returns the first pair of lines that differ, or None."""
     for was, now in zip(old.splitlines() + [""], new.splitlines() + [""]):
         if was != now:
             return was, now
@@ -117,10 +119,10 @@ def first_difference(old, new):
 
 
 def main():
-    from facts_claims import PARTS  # it needs this folder on the path, which a script has
+    from facts_claims import PARTS  # the import needs this folder in sys.path, where a script has it
     parser = argparse.ArgumentParser(prog="docs/facts.py", description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is off")
-    parser.add_argument("--write", default=PAGE, metavar="FILE", help="the page, in place of docs/findings.md")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
+    parser.add_argument("--write", default=PAGE, metavar="FILE", help="the page, instead of docs/findings.md")
     parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
     arguments = parser.parse_args()
     try:

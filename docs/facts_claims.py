@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The claims that the sources of this design make, and how our figure for each is read from runs: material of
+"""The claims of the design's sources, and how to compute our figure for each of them from runs; used by
 facts.py.
 
-A figure is a function of the lab and of the metrics of the claim's scenarios, in their order: run["LABEL", "METRIC"].
-What `agrees` and `why` say is held by the `expect` lines of those scenarios, which facts.py insists on."""
+A figure is a function of the lab and of the metrics of the claim's scenarios, in their order: run["LABEL",
+"METRIC"]. The statements in `agrees` and `why` are checked by the `expect` lines of these scenarios; facts.py
+fails if one of them is false."""
 from dataclasses import dataclass
 from typing import Callable
 
@@ -63,7 +64,7 @@ def odds_tails(lab, *words):
 
 
 def missed(run, label):
-    """Reads with too few rows, or others than the newest."""
+    """Reads that returned too few rows, or rows that are not the newest."""
     return f"{run[label, 'reads.incomplete'] + run[label, 'reads.out_of_order']:,}"
 
 
@@ -98,7 +99,7 @@ def near_tails(lab, run):
 
 
 def consistent_hash(lab):
-    """One answer, and what moves when there is a bucket more."""
+    """Checks one answer of the consistent hash, and which keys move when a bucket is added."""
     users = [f"user{i}" for i in range(5000)]
     before, after = ([key["bucket"] for key in lab.json_of("bucket-of", "--json", "--buckets", count, *users)]
                      for count in ("256", "257"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the figures of docs/findings.md again: runs the scenarios of scenarios/findings/ over settings and seeds, and
-writes docs/findings/NAME.csv, docs/images/findings-NAME.png and the tables in docs/findings.md.
+"""Regenerates the figures of docs/findings.md: runs the scenarios of scenarios/findings/ with many settings
+and seeds, and writes docs/findings/NAME.csv, docs/images/findings-NAME.png and the tables in
+docs/findings.md.
 
 usage: docs/findings.py [--only STUDY]... [--campaigns] [--quick --out DIR] [--cache DIR] [BUCKETLAB]"""
 import argparse
@@ -24,7 +25,7 @@ def agents_of(at):
 
 
 def in_rows(rows, rate):
-    """The duration after which so many rows have come."""
+    """Returns the duration in which this number of rows arrives."""
     return f"{round(1000 * rows / rate)}ms"
 
 
@@ -84,7 +85,7 @@ class LeadSweep(Study):
 
     @staticmethod
     def point(cache_ms, bound_ms, lead_ms):
-        """Only the strategy whose lead it is."""
+        """Returns a point whose only strategy is three-state with this lead."""
         return ({"cache_ttl": cache_ms / 1000, "bound": bound_ms / 1000, "lead": lead_ms / 1000},
                 {"duration": "10m", "agents.cache_ttl": f"{cache_ms}ms",
                  "agents.clock": f"{{offset: {bound_ms}ms, drift: 20ppm, bound: {bound_ms}ms}}",
@@ -93,16 +94,16 @@ class LeadSweep(Study):
 
     @staticmethod
     def write_time(data, at):
-        """p999 of a row's write, the read of the state included, in seconds."""
+        """p999 of the latency of a write, including the read of the state, in seconds."""
         return data.figure(at, "three-state", plain("latency.write.p999")).value / 1000
 
     def safe_lead(self, data, points):
-        """By the formula: time of a write + cache time + twice the clocks' bound."""
+        """The formula: time of a write + time to live of the cache + twice the bound of the clocks."""
         at = points[-1]
         return self.write_time(data, at) + at["cache_ttl"] + 2 * at["bound"]
 
     def least_lead(self, data, points):
-        """The least lead tried from which on no run violated anything; and the next one below."""
+        """Returns the shortest tested lead from which on no run had a violation, and the next shorter one."""
         for i in range(len(points) - 1, -1, -1):
             found = [data.figure(points[i], "three-state", per_million(oracle(name))).value for name in self.oracles]
             if any(found):
@@ -131,7 +132,7 @@ class LeadSweep(Study):
 
 
 class LeadFormula(LeadSweep):
-    """The formula against what is found, under other caches and clocks."""
+    """Compares the formula with simulated results, for several caches and clocks."""
 
     name = "lead-formula"
     seeds = 4
@@ -161,14 +162,15 @@ class LeadFormula(LeadSweep):
 
 
 def threshold_rows(threshold):
-    """What partitions would hold if a key rolled at its last increment, by the share of rows that fired in that very
-    run: the counter column tells it, and all strategies meet the same rows. Far less noise than threshold x 2^bits."""
+    """The size that partitions would have if a key rolled at its last increment, computed from the share of
+    rows that fired in this run. The counter column gives that share, which is the same for all strategies.
+    This estimate has far less noise than threshold x 2^bits."""
     return lambda metrics, run: (threshold * metrics["writes.rows"] * metrics["partitions.closed"]
                                  / run["counter"]["writes.counter_increments"])
 
 
 def growth(threshold, lead_rows=0):
-    """Rows by which a closed partition outgrows its threshold, in addition to those of the lead."""
+    """The number of rows by which a closed partition exceeds its threshold, without the rows of the lead."""
     base = threshold_rows(threshold)
 
     def measure(metrics, run):
@@ -204,7 +206,7 @@ class Resets(Study):
 
     @staticmethod
     def grown(data, at, label):
-        """Rows beyond threshold and lead, as a share of the threshold's."""
+        """The number of rows beyond the threshold and the lead, relative to the rows of the threshold."""
         figure = data.figure(at, label, growth(40, at["lead"] * at["rate_of_a_key"]), True)
         return figure if figure is None else figure.times(1 / at["rows"])
 
@@ -249,7 +251,7 @@ class CounterTimeouts(Study):
 
     @staticmethod
     def share(name):
-        """Of the increments that were due: one in 32 rows."""
+        """As a share of the increments that were due, one in 32 rows."""
         return lambda metrics, _: (metrics[name], metrics["writes.rows"] / 32)
 
     def report(self, data, out):
@@ -436,7 +438,7 @@ class HotKey(Study):
 
 
 class HotKeyOthers(Study):
-    """The other ways to keep count, at 50,000 rows/s and a lag of 100 ms."""
+    """The other methods of counting, at 50,000 rows/s and a lag of 100 ms."""
 
     name = "hot-key-others"
     scenario = "hot-key"
@@ -465,12 +467,14 @@ class HotKeyOthers(Study):
                                                for label in data.strategies()])
 
 
-# Campaigns of fuzz: table, scenario, last seed, what is set, conditions whose guarantees are held nevertheless.
+# Campaigns of fuzz: table, scenario, last seed, --set arguments, and conditions that do not excuse
+# violations.
 CAMPAIGNS = (
     ("three-state-safe", 20000, (), ()),
     ("guarded-faults", 100000, (), ()),
 )
-# What is not excused, the conditions, and the scenario: the smallest seed that then breaks a guarantee.
+# A description, the conditions that do not excuse violations, and the scenario; the result is the smallest
+# seed that then breaks a guarantee.
 HELD = (
     ("three-state, two changes at once", ("changes_at_once",), None),
     ("three-state, a state write that outlasts the lead", ("late_state_write",), None),
@@ -506,9 +510,9 @@ def parse_arguments():
     parser = argparse.ArgumentParser(prog="docs/findings.py", description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--only", action="append", choices=[study.name for study in STUDIES], help="repeatable")
     parser.add_argument("--quick", action="store_true", help="two points and one seed of each study, for a test")
-    parser.add_argument("--out", help="folder for all that is written, in place of docs/")
-    parser.add_argument("--campaigns", action="store_true", help="the campaigns of fuzz too: ten minutes more")
-    parser.add_argument("--cache", help="folder that keeps runs, so that a second time only what changed is run")
+    parser.add_argument("--out", help="folder for all output, instead of docs/")
+    parser.add_argument("--campaigns", action="store_true", help="also run the campaigns of fuzz: ten minutes more")
+    parser.add_argument("--cache", help="folder for cached runs, so that only changed runs are repeated")
     parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
     arguments = parser.parse_args()
     if arguments.quick and arguments.out is None:

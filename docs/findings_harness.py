@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the studies of findings.py stand on: runs of the program over a grid of settings and seeds, their figures with
-confidence intervals, tables as CSV and Markdown, charts. Python's standard library alone."""
+"""The harness of the studies in findings.py: runs the program over a grid of settings and seeds, computes
+figures with confidence intervals, and writes tables as CSV and Markdown, and charts. It needs only Python's
+standard library."""
 import concurrent.futures
 import csv
 import hashlib
@@ -21,11 +22,11 @@ STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 
 
 class Failure(Exception):
-    """One line for the user."""
+    """An error; its text is one line for the user."""
 
 
 class Figure:
-    """An estimate with its 95 % interval; `runs` runs stand behind it."""
+    """An estimate from `runs` runs, with its 95 % confidence interval."""
 
     def __init__(self, value, low, high, runs):
         self.value, self.low, self.high, self.runs = value, low, high, runs
@@ -35,9 +36,10 @@ class Figure:
 
 
 def estimate(pairs, is_signed=False):
-    """The ratio of sums, numerators over denominators, a pair per run; the interval is that of a ratio estimator with
-    Student's t over runs. None without a denominator. Where runs all say 0 the interval is empty: what it may hide
-    depends on how violations cluster, which nobody knows."""
+    """Estimates the sum of numerators divided by the sum of denominators, with a pair per run. The interval
+    is that of a ratio estimator, by Student's t over runs. Returns None if the denominators are 0. If all
+    numerators are 0, the interval is empty, because a bound would depend on how violations cluster, which is
+    not known."""
     count = len(pairs)
     above, below = math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
     if below == 0:
@@ -51,12 +53,12 @@ def estimate(pairs, is_signed=False):
     return Figure(ratio, low, ratio + half, count)
 
 
-# A measure takes the metrics of one strategy and those of all strategies of the run, and gives a numerator and a
-# denominator, or None where the run does not have it.
+# A measure is a function of the metrics of one strategy and of those of all strategies of the run. It returns
+# a numerator and a denominator, or None if the run does not have the metric.
 
 
 def per_million(*names):
-    """The sum of metrics per million rows."""
+    """The sum of some metrics, per million rows."""
     def measure(metrics, _):
         if any(name in metrics for name in names):
             return 1e6 * sum(metrics.get(name, 0) for name in names), metrics["writes.rows"]
@@ -65,12 +67,12 @@ def per_million(*names):
 
 
 def per_row(name):
-    """The same per row: a share."""
+    """The sum of some metrics, per row (a share)."""
     return lambda metrics, _: (metrics[name], metrics["writes.rows"]) if name in metrics else None
 
 
 def plain(name):
-    """The mean over runs."""
+    """The mean over the runs."""
     return lambda metrics, _: (metrics[name], 1) if name in metrics else None
 
 
@@ -79,14 +81,15 @@ def oracle(name):
 
 
 def closed_mean(metrics, _):
-    """Mean rows of a closed partition, over the partitions of all runs."""
+    """The mean number of rows of the closed partitions of all runs."""
     count = metrics["partitions.closed"]
     return metrics.get("partitions.closed.rows.mean", 0) * count, count
 
 
 class Study:
-    """One scenario over a grid. A subclass says `name`, `scenario`, `seeds` (how many), `points()`: a list of
-    (coordinates, settings), `quick`: settings for a quick look, and `report(data, out)`."""
+    """A study: one scenario over a grid. A subclass defines `name`, `scenario`, `seeds` (their number),
+    `points()`, which returns a list of (coordinates, settings), `quick` (settings for a short test), and
+    `report(data, out)`."""
 
     name = scenario = ""
     seeds = 4
@@ -106,14 +109,14 @@ class Study:
 
 
 class Data:
-    """The runs of a study: metrics by point and strategy, a list over seeds."""
+    """The runs of a study: for each point and strategy, a list of metrics, one element per seed."""
 
     def __init__(self, points, runs):
         self.points = [dict(at) for at, _ in points]
         self.runs = runs
 
     def at(self, **wanted):
-        """The points whose coordinates are these."""
+        """Returns the points with these coordinates."""
         return [at for at in self.points if all(at.get(name) == value for name, value in wanted.items())]
 
     def figure(self, at, strategy, measure, is_signed=False):
@@ -125,13 +128,13 @@ class Data:
         return list(self.runs[0][0])
 
     def curve(self, axis, strategy, measure, is_signed=False, **wanted):
-        """[(x, Figure)] over the points that have these coordinates."""
+        """Returns [(x, Figure)] for the points with these coordinates."""
         found = [(at[axis], self.figure(at, strategy, measure, is_signed)) for at in self.at(**wanted)]
         return [(x, figure) for x, figure in found if figure is not None]
 
 
 class Output:
-    """Where a study puts what it found: NAME.csv and NAME.png below the folders, tables for findings.md."""
+    """The outputs of a study: NAME.csv and NAME.png in the folders, and tables for findings.md."""
 
     def __init__(self, curves, tables_folder, images_folder, is_quick):
         self.curves, self.tables_folder, self.images_folder = curves, tables_folder, images_folder
@@ -139,7 +142,7 @@ class Output:
         self.tables = {}
 
     def csv(self, name, data, measures, is_signed=()):
-        """All measures at all points for all strategies."""
+        """Writes all measures at all points for all strategies."""
         axes = list(data.points[0])
         with open(os.path.join(self.tables_folder, f"{name}.csv"), "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -153,9 +156,9 @@ class Output:
                             writer.writerow([*at.values(), strategy, measure, *numbers, figure.runs])
 
     def chart(self, name, head, series, rules=()):
-        """head: lines of a curves file above its table; series: (label, curve)."""
+        """Draws a chart. head: the lines above the table of a curves file; series: (label, curve)."""
         if self.is_quick and not any(curve for _, curve in series):
-            return  # too short a run for what the chart shows
+            return  # the run is too short for this chart
         lines = [f"{key}: {value}" for key, value in head.items()]
         lines += [f"rule: {at:.6g} | {label}" for at, label in rules]
         lines.append("series,x,y,low,high")
@@ -170,14 +173,14 @@ class Output:
             raise Failure(f"{name}: {run.stderr.strip()}")
 
     def table(self, name, head, rows):
-        """Markdown; the first column is text, the others are numbers."""
+        """Formats a table as Markdown; the first column is text, the others are numbers."""
         lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.tables[name] = "\n".join(lines)
 
 
 def number(figure, digits=3):
-    """Three digits, a dash for what is not there."""
+    """Formats a number with three digits; None becomes a dash."""
     value = figure.value if isinstance(figure, Figure) else figure
     if value is None:
         return "–"
@@ -189,7 +192,7 @@ def number(figure, digits=3):
 
 
 class Runner:
-    """Runs the program, two at a time, each in a database of its own."""
+    """Runs the program, two processes at a time, each with a separate database."""
 
     def __init__(self, program, processes=2, cache=None):
         self.program, self.processes, self.cache = program, processes, cache
@@ -236,7 +239,8 @@ class Runner:
         return metrics
 
     def fuzz(self, scenario, last, settings, held, goes_on=True):
-        """A campaign over seeds 1 to last, of a scenario or of what is drawn; what it says in JSON."""
+        """Runs a campaign with seeds 1 to last, with a scenario or with drawn scenarios, and returns its JSON
+        output."""
         named = [] if scenario is None else [os.path.join(ROOT, "scenarios", "findings", f"{scenario}.yaml")]
         command = [self.program, "fuzz", *named, "--json", "--quiet", "--jobs", str(self.processes),
                    "--seeds", f"1..{last}", *(["--keep-going"] if goes_on else ["--out", tempfile.mkdtemp()])]
@@ -250,7 +254,8 @@ class Runner:
         return json.loads(run.stdout)
 
     def kept_at(self, command):
-        """Where the run's metrics are kept: by the program's and the scenario's bytes and the settings."""
+        """Returns the file for the cached metrics of a run; its name is a digest of the program, the scenario
+        and the settings."""
         if self.cache is None:
             return None
         key = hashlib.sha256()
@@ -262,16 +267,17 @@ class Runner:
 
 
 def filled(page, name, text):
-    """The page with the text between `<!-- NAME -->` and `<!-- /NAME -->`."""
+    """Returns the page with the text between `<!-- NAME -->` and `<!-- /NAME -->`."""
     marked = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- /{re.escape(name)} -->)", re.S)
     page, count = marked.subn(lambda found: f"{found[1]}{text}\n{found[2]}", page)
     if count != 1:
-        raise Failure(f"<!-- {name} --> stands in the page {count} times, not once")
+        raise Failure(f"<!-- {name} --> occurs {count} times in the page, not once")
     return page
 
 
 def write_tables(path, target, tables):
-    """Copies the page from path to target, each table put between `<!-- table NAME -->` and `<!-- /table -->`."""
+    """Copies the page from path to target, with each table between `<!-- table NAME -->` and `<!-- /table
+    -->` replaced."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for name, table in tables.items():
@@ -284,7 +290,7 @@ def write_tables(path, target, tables):
 
 
 def say_progress(done, count, seconds):
-    """A line every tenth part, or a running one on a terminal."""
+    """Prints progress: a line for each tenth of the work, or on a terminal a line that is updated."""
     is_live = sys.stderr.isatty()
     if is_live or done == count or done * 10 // count != (done - 1) * 10 // count:
         print(f"{done} of {count} runs, {seconds:.0f} s", file=sys.stderr, end="\r" if is_live else "\n")

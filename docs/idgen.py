@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the table of docs/idgen.md and writes it between its marks: five seeds of each scenario, and the medians.
+"""Measures the table of docs/idgen.md and writes it between its markers: the medians of five seeds of each
+scenario.
 
-Usage: idgen.py BUCKETLAB SOURCE_FOLDER [--check]; --check writes nothing, and fails when the page says otherwise."""
+Usage: idgen.py BUCKETLAB SOURCE_FOLDER [--check]; --check writes nothing, and fails when the page has other
+figures."""
 import json
 import pathlib
 import statistics
@@ -13,7 +15,7 @@ import tempfile
 bucketlab, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 PAGE = source / "docs" / "idgen.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->"
-# Scenario, label, what it is, what MetaBroadcast tell of it.
+# Scenario, label, description, and what MetaBroadcast claims about it.
 ROWS = [
     ("stripes", "plain", "1 lock of columns", "about 30,000"),
     ("stripes", "striped", "5 stripes", "about 100,000"),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts the figures of live runs into docs/live.md, between their markers.
+"""Writes the figures of live runs into docs/live.md, between their markers.
 
-The figures are kept in docs/live.json. --keep FOLDER replaces those of each place that `./test.sh --live FOLDER` has
-measured; without it the page shows the figures that are kept.
+The figures are stored in docs/live.json. --keep FOLDER replaces those that `./test.sh --live FOLDER` has
+measured; without it, the page shows the stored figures.
 
 usage: docs/live.py [--keep FOLDER] [--write | --check]"""
 
@@ -19,7 +19,7 @@ from findings_harness import ROOT, Failure, filled
 
 DOCS = os.path.join(ROOT, "docs")
 PAGE, KEPT = os.path.join(DOCS, "live.md"), os.path.join(DOCS, "live.json")
-# Of each run, where it was made: its file, and the section of the page.
+# For each place where runs were made: its file, and the section of the page.
 PLACES = {
     "sqlite": ("sqlite-guarded", "sqlite"),
     "singles": ("sqlite-singles",),
@@ -53,14 +53,15 @@ KINDS = {
 
 
 def shown(value):
-    """Three digits."""
+    """Formats a number with three digits."""
     if value == 0 or abs(value) >= 99.95:
         return f"{value:.0f}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
 class Figure:
-    """A figure of a live run beside those of its twins, of which the interval holds another seed's with 95 %."""
+    """Formats a figure of a live run, and the interval in which that of a simulated twin with another seed is
+    expected with 95 % confidence."""
 
     def __init__(self, run, name, per=None, by=1.0):
         def of(metrics):
@@ -173,7 +174,7 @@ def keep(folder, kept):
 
 
 def write_kept(kept):
-    """A run per line."""
+    """Returns a table with one run per line."""
     places = [
         f" {json.dumps(place)}: [\n"
         + ",\n".join("  " + json.dumps(run, sort_keys=True) for run in runs)
@@ -187,11 +188,11 @@ def write_kept(kept):
 def main():
     parser = argparse.ArgumentParser(prog="docs/live.py", description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument(
-        "--keep", metavar="FOLDER", help="take the figures that ./test.sh --live FOLDER has written"
+        "--keep", metavar="FOLDER", help="use the figures that ./test.sh --live FOLDER has written"
     )
     to_do = parser.add_mutually_exclusive_group()
-    to_do.add_argument("--write", action="store_true", help="put them into the page")
-    to_do.add_argument("--check", action="store_true", help="exit 1 when the page shows others")
+    to_do.add_argument("--write", action="store_true", help="write them into the page")
+    to_do.add_argument("--check", action="store_true", help="exit 1 when the page has other figures")
     arguments = parser.parse_args()
     kept = {}
     if os.path.exists(KEPT):
@@ -207,7 +208,7 @@ def main():
         for place, runs in kept.items():
             new = filled(new, place, tables(runs))
         if arguments.check and new != old:
-            raise Failure("docs/live.md shows other figures; docs/live.py --write puts it right")
+            raise Failure("docs/live.md shows other figures; docs/live.py --write updates it")
         if arguments.write and new != old:
             with open(PAGE, "w", encoding="utf-8") as file:
                 file.write(new)

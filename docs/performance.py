@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts measured figures into docs/performance.md: its tables, between their markers, and its charts.
+"""Writes measured figures into docs/performance.md: the tables between their markers, and the charts.
 
-The figures are kept in docs/performance.json. --measure runs the benchmark and puts what it measures in the place of
-what was kept of the same cases; it takes some minutes, on a machine that does nothing else. Without it the page is
-made of what is kept.
+The figures are stored in docs/performance.json. --measure runs the benchmark and replaces the stored figures
+of the measured cases; it takes some minutes, on a machine without other load. Without it, the page is made
+from the stored figures.
 
 usage: docs/performance.py [--measure SET]... [--only TEXT] [--from FILE]... [--write | --check] [--build DIR]"""
 import argparse
@@ -27,7 +27,7 @@ GAPS = {"exp-2": "exponential, 2 pending", "exp-1e2": "exponential, 100", "exp-1
         "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
         "tied-1e5": "1000 events at each time, 10^5", "timeout-1e3": "with timeouts, 10^3",
         "timeout-1e5": "with timeouts, 10^5", "bimodal-1e5": "1 ms or 100 s, 10^5", "pareto-1e5": "Pareto, 10^5"}
-# Cases that not every build has.
+# Cases that only some builds have.
 ELSEWHERE = ("cimba-", "threads-ranks")
 ENGINES = ("exact", "thinned", "cluster")
 AXES = {"rows": "seconds over rows, 10^3 keys", "keys": "seconds over keys: 10^7 rows exact, 10^9 thinned, 2 x 10^5 "
@@ -36,7 +36,7 @@ AXES = {"rows": "seconds over rows, 10^3 keys", "keys": "seconds over keys: 10^7
 
 
 def digits(value):
-    """Three of them."""
+    """Formats a number with three digits."""
     if value >= 99.95:
         return f"{value:.0f}"
     places = 1 if value >= 9.995 else 2 if value >= 0.9995 else 3 if value >= 0.0095 else 4
@@ -44,7 +44,7 @@ def digits(value):
 
 
 def power(value):
-    """1, 4, 16, 10^3: of the points of a curve, the large ones are powers of ten."""
+    """Formats the x value of a curve's point: 1, 4, 16, 10^3; large ones are powers of ten."""
     exponent = round(math.log10(value))
     return f"10^{exponent}" if exponent >= 3 and value == 10 ** exponent else f"{value:.0f}"
 
@@ -63,7 +63,7 @@ def budget_of(case):
 
 
 def budgets(cases):
-    """Every case but the points of curves and other people's queues."""
+    """Returns all cases except points of curves and queues of other projects."""
     rows, group = [], None
     for case in cases.values():
         name = case["name"]
@@ -123,7 +123,7 @@ def day(unix_s):
 
 
 def later(kept):
-    """What was measured again after the whole table: groups of cases, or single cases of a group."""
+    """Returns what was measured again after the whole table: groups of cases, or single cases of a group."""
     rounds, groups = {}, {}
     for case in kept["cases"].values():
         groups.setdefault(case["group"], []).append(case)
@@ -181,7 +181,7 @@ def filled(page, cases, kept):
     for name, text in blocks.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         if page.count(begin) != 1 or page.count(end) != 1:
-            raise Failure(f"{begin.strip()} or its end does not stand in {PAGE} once")
+            raise Failure(f"{begin.strip()} or its end does not occur exactly once in {PAGE}")
         before, rest = page.split(begin)
         page = f"{before}{begin}{text}\n{end}{rest.split(end)[1]}"
     return page
@@ -208,7 +208,7 @@ def listed(bench, chosen):
 
 
 def keep(kept, figures):
-    """A case that was measured by itself keeps the time and the load of that."""
+    """A case that was measured separately has its own time and load."""
     told, is_all = figures["machine"], 2 * len(figures["cases"]) > len(kept["cases"])
     since = {} if is_all else {"unix_s": told["unix_s"], "load": told["load"]}
     for case in figures["cases"]:
@@ -235,13 +235,13 @@ def main():
     parser.add_argument("--measure", metavar="SET", action="append", default=[],
                         choices=("usual", "long", "growth"), help="usual, long or growth; repeatable")
     parser.add_argument("--from", metavar="FILE", action="append", default=[], dest="figures",
-                        help="take what the benchmark has written to FILE; repeatable")
-    parser.add_argument("--only", metavar="TEXT", default="", help="those cases alone whose name begins so")
-    parser.add_argument("--runs", metavar="N", type=int, default=0, help="of each case, in place of its own number")
+                        help="use the figures that the benchmark wrote to FILE; repeatable")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only cases whose names begin with TEXT")
+    parser.add_argument("--runs", metavar="N", type=int, default=0, help="runs of each case, instead of its own number")
     parser.add_argument("--build", metavar="DIR", default=os.path.join(ROOT, "build", "release"))
     to_do = parser.add_mutually_exclusive_group()
-    to_do.add_argument("--write", action="store_true", help="put them into the page, and draw the charts")
-    to_do.add_argument("--check", action="store_true", help="exit 1 when the page shows others, or lacks a case")
+    to_do.add_argument("--write", action="store_true", help="write them into the page, and draw the charts")
+    to_do.add_argument("--check", action="store_true", help="exit 1 when the page has other figures, or lacks a case")
     arguments = parser.parse_args()
     bench = os.path.join(arguments.build, "tests", "bench", "bucketlab_bench")
     try:
@@ -257,7 +257,8 @@ def main():
             if missing:
                 raise Failure(f"no figures of {', '.join(missing)}; docs/performance.py --measure SET --only "
                               f"{missing[0]} --write measures them")
-        # In the order of the benchmark's own table; what only another build measures stays behind what it was behind.
+        # In the order of the benchmark's table. A case that only another build measures stays after the case
+        # that it followed.
         rank, place = {name: number for number, name in enumerate(order)}, -1
         known = {name: case for name, case in kept["cases"].items() if name in rank or name.startswith(ELSEWHERE)}
         for name in known:
@@ -267,7 +268,7 @@ def main():
             old = file.read()
         new = filled(old, kept["cases"], kept)
         if arguments.check and new != old:
-            raise Failure(f"{PAGE} shows other figures than {KEPT}; docs/performance.py --write puts it right")
+            raise Failure(f"{PAGE} shows other figures than {KEPT}; docs/performance.py --write updates it")
         if arguments.write:
             save(kept)
             with open(PAGE, "w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints how many times the processor time of one run `tune` takes, as the table of docs/performance.md#tune: of one
-program, or of several in turn, such as those of two commits.
+"""Prints the processor time of `tune` relative to that of one run, as the table in docs/performance.md#tune.
+With several programs, such as those of two commits, it measures them alternately.
 
 usage: docs/tune_cost.py [--times N] [--only TEXT] [NAME=]BUCKETLAB..."""
 
@@ -37,7 +37,7 @@ def spent_s():
 
 
 def call(program, command, scenario, settings):
-    """Processor time, and what it prints."""
+    """Returns the processor time and the output."""
     with tempfile.TemporaryDirectory() as folder:
         words = [
             program,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the outputs in docs/tutorial.md again: a reader's folder is made, the files that the page shows are
-written into it, the page's commands are run there one after the other, and what they print is put below them.
+"""Regenerates the outputs in docs/tutorial.md: creates a folder as a reader would, writes the page's files
+into it, runs the page's commands there in order, and puts their output below them.
 
-In the page `<!-- file NAME -->` stands before a block that is a file. A block that begins with `$ ` holds commands
-with their output; a line `...` in it stands for lines that are left out, all between those that stand before and
-after it. A command ends with exit code 0, unless `echo $?` follows it.
+In the page, a block after `<!-- file NAME -->` is a file. A block that begins with `$ ` has commands with
+their output; a line `...` in it replaces the lines between the line before it and the line after it. A
+command must end with exit code 0, unless `echo $?` follows it.
 
 usage: docs/tutorial.py [--check] [--write FILE] [BUCKETLAB]"""
 import argparse
@@ -21,13 +21,13 @@ from findings_harness import ROOT, Failure
 PAGE = os.path.join(ROOT, "docs", "tutorial.md")
 BLOCK = re.compile(r"(?:<!-- file (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)```\n", re.S)
 PROGRESS = re.compile(r"\S+ +\d+ %, |\S+ .* left, ")
-# What is another one each time: how long it took, and when it was.
+# Parts of outputs that differ from run to run: durations and times.
 VOLATILE = ((re.compile(r", \d+\.\d s$", re.M), ", 0.1 s"),
             (re.compile(r"\d+\.\d(?=  [0-9a-f]{16}$)", re.M), "0.1"))
 
 
 class Reader:
-    """Somebody with the program and a folder that holds what the page starts with."""
+    """A reader with the program, and a folder with the files that the page requires at its start."""
 
     def __init__(self, program, folder):
         self.folder = folder
@@ -40,7 +40,7 @@ class Reader:
             file.write(text)
 
     def run(self, command):
-        """What a terminal shows of it, apart from progress."""
+        """Returns the text as a terminal shows it, without progress lines."""
         environment = dict(os.environ, NO_COLOR="1", PATH=self.folder + os.pathsep + os.environ["PATH"])
         done = subprocess.run(["sh", "-c", f"(exit {self.code}); {command}"], cwd=os.path.join(self.folder, "work"),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -53,7 +53,7 @@ class Reader:
 
 
 def shortened(lines, old):
-    """The lines with as many left out as the old ones leave out: all between their heads and tails."""
+    """Returns the new lines, shortened by `...` at the same places as the old ones."""
     if "..." not in old:
         return lines
     head = old.index("...")
@@ -64,7 +64,7 @@ def shortened(lines, old):
 
 
 def told(body, reader):
-    """The block with its commands' outputs made again."""
+    """Returns the block with the new output of its commands."""
     entries = []
     for line in body.splitlines():
         if line.startswith("$ "):
@@ -96,16 +96,16 @@ def remade(page, program):
 
 
 def first_difference(old, new):
-    """Number, line there, line here; or None."""
+    """Returns the number of the first line that differs, the line in the page and the new line; or None."""
     both = zip(old.splitlines() + [""], new.splitlines() + [""])
     return next(((number, was, now) for number, (was, now) in enumerate(both, 1) if was != now), None)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="docs/tutorial.py", description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is off")
-    parser.add_argument("--write", default=PAGE, metavar="FILE", help="the page, in place of docs/tutorial.md")
-    parser.add_argument("--page", default=PAGE, metavar="FILE", help="read this in place of docs/tutorial.md")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
+    parser.add_argument("--write", default=PAGE, metavar="FILE", help="the page, instead of docs/tutorial.md")
+    parser.add_argument("--page", default=PAGE, metavar="FILE", help="read this instead of docs/tutorial.md")
     parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
     arguments = parser.parse_args()
     try:

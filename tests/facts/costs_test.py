@@ -41,7 +41,7 @@ class Costs(unittest.TestCase):
     def test_readme_shows_the_costs(self):
         with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
             page = file.read()
-        self.assertEqual(page, costs.filled(page, self.text), "docs/costs.py --write README.md puts it right")
+        self.assertEqual(page, costs.filled(page, self.text), "docs/costs.py --write README.md updates it")
 
     def test_every_figure_is_that_of_the_metrics(self):
         rows = self.text.split("\n\n", maxsplit=1)[0].splitlines()[2:]
