@@ -13,12 +13,11 @@ import gzip
 import json
 import os
 import random
-import resource
 import sys
 import unittest
 import uuid
 
-from program import ProgramTest
+from program import ProgramTest, commands_s
 
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
@@ -84,12 +83,6 @@ def zstd(text):
     out = ctypes.create_string_buffer(library.ZSTD_compressBound(len(raw)))
     size = library.ZSTD_compress(out, len(out), raw, len(raw), 3)
     return out.raw[:size]
-
-
-def used():
-    """Processor seconds of all commands so far: on two processors the wall time is not longer."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def lines(rows, head, form):
@@ -196,11 +189,11 @@ class NewcomerTest(ProgramTest):
         for form, name, stream, files, options in all_cases:
             with self.subTest(f"{form}: {name}"):
                 file = self.bring(files)
-                begin = used()
+                begin_s = commands_s()
                 told = self.good_json("trace", file, *options, "--scenario", "x.yaml", "--json", "--quiet")
                 answer = self.good_json("tune", "x.yaml", "--set", f"limits.partition_rows={ROWS // 30}", "--json",
                                         "--quiet", "--no-charts", *FEWER)
-                took = used() - begin
+                took = commands_s() - begin_s  # on two processors the wall time is not longer
                 self.assertLess(took, SECONDS_MOST)
                 self.assertEqual((told["rows"], told["keys"]), (len(stream), len({row[1:3] for row in stream})))
                 if stream is not SENSORS:

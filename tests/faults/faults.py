@@ -294,7 +294,7 @@ class FaultsTest(unittest.TestCase):
         return Outcome(folder, done, b"", b"", "", 0)
 
     @classmethod
-    def run_command(cls, name, environment, timeout=60, first=None, under=()):
+    def run_command(cls, name, environment, timeout=240, first=None, under=()):
         """Runs an entry of COMMANDS, or a command line, in a copy of the common initial folder. first: a
         command line to run before it; under: a program that runs it without the preloaded library."""
         with tempfile.TemporaryDirectory(prefix="bucketlab-faults-") as place:

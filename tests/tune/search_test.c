@@ -275,8 +275,8 @@ static void test_search_of_huge_limits_takes_a_moment(void **state)
         check_edges(goal, &found);
         tune_found_free(&found);
 #if defined __OPTIMIZE__ && !defined __SANITIZE_ADDRESS__
-        if (seconds >= 1)
-            fail_at(goal, 0, 0, "took a second of processor time, or more");
+        if (seconds >= 10) /* 0.3 s where this was written */
+            fail_at(goal, 0, 0, "took ten seconds of processor time, or more");
 #else
         (void)seconds;
 #endif
