@@ -131,12 +131,18 @@ class BarTest(ProgramTest):
                     self.assertRegex(line, rf"\A{first} ?{one}{unit}\Z")
 
     def test_shrinking_shows_its_tries(self):
-        self.write("single.yaml", "duration: 30m\nstrategies: [{probabilistic: {bits: 2, threshold: 5}}]\n")
-        code, out, text = self.on_terminal("fuzz", "single.yaml", "--seeds", "1..50", program=BOLD)
-        self.assertEqual(code, 1, text)
-        self.assertIn("shrunk in", out)
-        # The event trace of a finding is a separate run.
-        drawn = [line for line in frames(text) if line != "" and not line.startswith("fuzz [")]
+        drawn = []
+        # The first at which it takes long enough to be seen, on a fast or a busy machine.
+        for minutes in [30, 120, 480, 1920, 7680]:
+            self.write("single.yaml", f"duration: {minutes}m\n"
+                       "strategies: [{probabilistic: {bits: 2, threshold: 5}}]\n")
+            code, out, text = self.on_terminal("fuzz", "single.yaml", "--seeds", "1..50", program=BOLD)
+            self.assertEqual(code, 1, text)
+            self.assertIn("shrunk in", out)
+            # The event trace of a finding is a separate run.
+            drawn += [line for line in frames(text) if line != "" and not line.startswith("fuzz [")]
+            if any(line.startswith("shrinking") for line in drawn):
+                break
         for line in drawn:
             self.assertRegex(line, r"\A(shrinking, <?[0-9.]+k? tries|.*rows)/s\Z")
         self.assertTrue(any(line.startswith("shrinking") for line in drawn), drawn)
