@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program in an image: docker build -t bucketlab . && docker run --rm -v "$PWD:/work" bucketlab run mine.yaml
-# What it needs comes by apt; the packages of libbucketing are made on the way.
+# The program in an image: docker build -t bucketlab . && docker run --rm -v "$PWD:/work" bucketlab run mine.yaml Its
+# dependencies are installed by apt; the packages of libbucketing are made too.
 FROM debian:12 AS build
 WORKDIR /source
 COPY . .

@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building build/release/bucketlab"
-# The tests want more packages than the program.
+# Tests are off, because they need further packages.
 if ! { cmake --preset release -DBUCKETLAB_TESTS=OFF && cmake --build --preset release --target bucketlab; } \
     >"$log" 2>&1; then
     cat "$log" >&2

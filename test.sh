@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds twice: with gcc, optimised, and with clang and its sanitizers. Each test of a library runs under the sanitizers, or
-# optimised where it would take long there; all others run optimised. With --slow: everything in both builds and in clang's
-# optimised one, but for the checks of the repository itself and what is seen on a screen; gcc optimises the program as a
-# whole, as in a release.
+# Builds twice: with gcc, optimised, and with clang and its sanitizers. Each test of a library runs under the
+# sanitizers, or optimised if it would take long there; all others run optimised. With --slow, all tests run in both
+# builds and in clang's optimised build, except the checks of the repository and the `screen` tests; gcc uses link-time
+# optimisation, as in a release.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
-#   ./test.sh --cassandra [OPERATIONS]            the mock against real Cassandra nodes alone; needs a JDK and Maven
-#   ./test.sh --live                              live processes over SQLite, and over Cassandra nodes where a JDK and Maven are
+#   ./test.sh --cassandra [OPERATIONS]            only the mock against real Cassandra nodes; needs a JDK and Maven
+#   ./test.sh --live                              live processes over SQLite and, with a JDK and Maven, over Cassandra nodes
 # The last line sums up: N passed, N failed[, N skipped].
 set -uo pipefail
 cd "$(dirname "$0")" || exit 3
@@ -16,17 +16,17 @@ if [[ ${1-} == --slow ]]; then
     shift
     excluded=
 else
-    export BUCKETLAB_TEST_SHARE=5 # of many seeds, or many faults in turn, one in five (tests/share.h)
+    export BUCKETLAB_TEST_SHARE=5 # tests of many seeds or faults try one in five (tests/share.h)
 fi
 jobs=$(nproc)
-tests=$((jobs + 2)) # more than processors, as some wait: for locks, for browsers, for processes that they end
+tests=$((jobs + 2)) # more than processors, since some tests wait for locks, browsers or other processes
 passed=0 failed=0 skipped=0
 faults=()
 targets=()             # all
-built_by=() tested_by=() # what stands before their commands
+built_by=() tested_by=() # prefixes of the commands
 
 ./setup.sh build test || exit 3
-# Without them the tests of other machines are skipped, and say so.
+# If this fails, the tests of other machines are skipped with a message.
 [[ -n $excluded ]] || ./setup.sh machines
 
 build() { # preset
@@ -103,8 +103,8 @@ run() { # preset, arguments for ctest
 }
 
 if [[ -n $excluded ]]; then
-    # Each test of a library runs once: under the sanitizers, or optimised where it would take long there. The first are built
-    # and run where the others leave a processor idle, in a process group of their own, and what they say comes last.
+    # Each test of a library runs once: under the sanitizers, or optimised if it would take long there. The sanitized
+    # tests are built and run at low priority in a separate process group, and their output is printed last.
     said=$(mktemp)
     set -m
     (
@@ -127,7 +127,7 @@ else
     run clang "${elsewhere[@]}" "$@"
     run asan "${elsewhere[@]}" "$@"
 fi
-# What runs in threads, for races.
+# Tests with threads run under ThreadSanitizer, which finds data races.
 if [[ -z $excluded ]] && (($# == 0)); then
     targets=(--target lab_crew_test lab_sweep_test)
     run tsan -L '^threads$'

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# One folder, one library: bucketlab_library(NAME [LINK ...] [PRIVATE ...]) takes every .c below the folder, of core/
-# below src/, and publishes its include/ folder, so that a header can be included only by those that link the library.
+# bucketlab_library(NAME [LINK ...] [PRIVATE ...]) makes one library of one folder: of every .c below the folder (in
+# core/: below src/). It publishes the include/ folder, so only targets that link the library can include its headers.
 
 add_library(bucketlab_flags INTERFACE)
 target_compile_options(bucketlab_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings
   -Wundef -Wdouble-promotion -Wconversion -Wno-sign-conversion
-  # Binary64 as IEEE 754 has it: a*b+c is two roundings on every machine.
+  # Binary64 as in IEEE 754: a*b+c is rounded twice on every machine.
   -ffp-contract=off)
-# Signed overflow is an error of ours: tests under UBSan stop at it, which they cannot where it is defined to wrap.
+# Signed overflow is a bug, at which tests under UBSan stop. They could not if it was defined to wrap.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
   target_compile_options(bucketlab_flags INTERFACE -fno-strict-overflow)
 endif()
@@ -16,7 +16,7 @@ if(BUCKETLAB_WERROR)
   target_compile_options(bucketlab_flags INTERFACE -Werror)
 endif()
 
-# For a folder whose programs do not need to be fast: optimising each as a whole takes minutes.
+# For a folder whose programs need not be fast: link-time optimisation of each would take minutes.
 macro(bucketlab_without_lto)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
   if(BUCKETLAB_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -41,9 +41,9 @@ function(bucketlab_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:bucketlab_flags> ${ARG_PRIVATE})
 endfunction()
 
-# bucketlab_module(FAMILY NAME [LINK ...] [PRIVATE ...]): the subfolder NAME as a library of its own, FAMILY_NAME, for
-# a folder that is too large for one. A link to a sibling is by its short name, and that one must be made before, so that
-# arrows point one way.
+# bucketlab_module(FAMILY NAME [LINK ...] [PRIVATE ...]) makes the library FAMILY_NAME of the subfolder NAME, for a
+# folder that is too large for one library. A sibling is linked by its short name and must be defined earlier, so that
+# there are no cycles.
 function(bucketlab_module family name)
   cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
   foreach(kind LINK PRIVATE)
@@ -65,7 +65,8 @@ function(bucketlab_module family name)
   target_link_libraries(${family}_${name} PUBLIC ${LINK_targets} PRIVATE bucketlab_flags ${PRIVATE_targets})
 endfunction()
 
-# bucketlab_umbrella(FAMILY NAME...): the target FAMILY, which has those modules and shows their headers alone.
+# bucketlab_umbrella(FAMILY NAME...) makes the target FAMILY, which links these modules and publishes only their
+# headers.
 function(bucketlab_umbrella family)
   add_library(${family} INTERFACE)
   add_library(bucketlab::${family} ALIAS ${family})
@@ -73,8 +74,8 @@ function(bucketlab_umbrella family)
   target_link_libraries(${family} INTERFACE ${ARGN})
 endfunction()
 
-# bucketlab_embed(VARIABLE NAME HEADER FILE...): a source file, named in VARIABLE, with the bytes of the files as
-# the array NAME that HEADER declares.
+# bucketlab_embed(VARIABLE NAME HEADER FILE...) makes a source file that defines the array NAME, declared in HEADER,
+# with the bytes of the files. VARIABLE is set to its path.
 function(bucketlab_embed variable name header)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
   list(JOIN ARGN "|" inputs)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What Debian asks of packages, done to the folders that cpack is about to pack: licences and changes below share/doc, texts
-# compressed, static libraries without what this one compiler reads.
+# Makes the folders that cpack will pack conform to Debian's policy: licences and changes are in share/doc, texts are
+# compressed, and static libraries have no sections that only this compiler can read.
 function(compress file)
   execute_process(COMMAND gzip -9nf ${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# A licence as a field of debian/copyright: each line stands behind a space, an empty one is a dot.
+# A licence as a field of debian/copyright: each line begins with a space; an empty line is a dot.
 function(licence_field variable file)
   file(READ ${file} text)
   string(STRIP "${text}" text)

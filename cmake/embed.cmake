@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# cmake -DINPUTS=file|file -DNAME=array -DHEADER=array.h -DOUTPUT=file.c -P embed.cmake: the bytes of files, one
-# after the other, as the array NAME that HEADER declares, and NAME_size; a zero behind them is not counted.
+# cmake -DINPUTS=file|file -DNAME=array -DHEADER=array.h -DOUTPUT=file.c -P embed.cmake: writes the bytes of the files,
+# in order, as the array NAME that HEADER declares, and their number as NAME_size. A zero follows them, which NAME_size
+# does not count.
 string(REPLACE "|" ";" inputs "${INPUTS}")
 set(bytes "")
 foreach(input IN LISTS inputs)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What cpack makes, each from an install component: libbucketing0 (the shared library), libbucketing-dev and bucketlab.
-# `cmake --preset debian` configures for /usr, where packages install.
+# The packages that cpack makes, one per install component: libbucketing0 (the shared library), libbucketing-dev and
+# bucketlab. `cmake --preset debian` configures for /usr, where packages install.
 set(BUCKETLAB_CONTACT "The bucketlab authors <bucketlab@localhost>" CACHE STRING "Who answers for the packages")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR bucketlab)
-# Each package has a description of its own.
+# Each package has a separate description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGE_CONTACT "${BUCKETLAB_CONTACT}")
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
@@ -43,7 +43,7 @@ libbucketing.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME bucketlab)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION database)
-# Charts write their texts in this font.
+# The font of the texts in charts.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS fonts-dejavu-core)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "bucketing strategies for Cassandra, tried before production
 bucketlab runs strategies that split a stream of rows into Cassandra

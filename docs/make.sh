@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes again what the documents show: the charts in docs/images, the output between the markers in README.md, the claims
-# in docs/findings.md, and the outputs in docs/tutorial.md.
-# Usage: docs/make.sh [BUCKETLAB]        (build/release/bucketlab when left out)
+# Regenerates the generated parts of the documents: the charts in docs/images, the output between the markers in
+# README.md, the claims in docs/findings.md, and the outputs in docs/tutorial.md. Usage: docs/make.sh [BUCKETLAB]
+# (default: build/release/bucketlab)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bucketlab=$(realpath "${1:-build/release/bucketlab}")
@@ -24,7 +24,7 @@ import re
 import sys
 
 text = open(sys.argv[1], encoding="utf-8").read()
-# The time it took and the folder it wrote to are not the same twice.
+# The duration and the output folder differ from run to run.
 table = text.split("\ncharts")[0].rstrip()
 readme = open("README.md", encoding="utf-8").read()
 block = f"<!-- run -->\n```\n$ bucketlab run scenarios/chat-channels.yaml\n{table}\n```\n<!-- /run -->"

@@ -6,7 +6,7 @@ if(Python3_FOUND)
                    $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)
   add_test(NAME bench/page_test COMMAND ${python} ${PROJECT_SOURCE_DIR}/docs/performance.py --check
                                         --build ${PROJECT_BINARY_DIR})
-  # Leaks of the libraries that draw are theirs.
+  # Ignores leaks in the drawing libraries.
   set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300
                        ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/cli/leaks.supp:print_suppressions=0")
 endif()

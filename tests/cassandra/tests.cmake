@@ -4,7 +4,7 @@ bucketlab_test(cassandra/value_test LINK sim_cassandra)
 bucketlab_test(cassandra/sstable_test LINK sim_cassandra)
 bucketlab_test(cassandra/estimated_histogram_test LINK sim_cassandra)
 bucketlab_test(cassandra/ring_test LINK sim_cassandra)
-# The order of draws is private; no ring that a seed makes would ever meet a token twice.
+# The test needs the private header, because no ring that is made from a seed ever has equal tokens.
 target_include_directories(cassandra_ring_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cassandra)
 bucketlab_memory_test(cassandra/memory_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_write_test LINK sim_cassandra)
@@ -20,13 +20,13 @@ bucketlab_test(cassandra/cluster_alone_test LINK sim_cassandra)
 bucketlab_test(cassandra/clustering_test LINK sim_cassandra)
 bucketlab_test(cassandra/lifetimes_test LINK sim_cassandra)
 bucketlab_memory_test(cassandra/cluster_memory_test LINK sim_cassandra)
-# It looks inside a cluster, and sees where in the bytes a field comes to stand.
+# The test reads the internals of a cluster, and the offsets of fields in the saved bytes.
 bucketlab_test(cassandra/cluster_archive_test LINK sim_cassandra)
 target_include_directories(cassandra_cluster_archive_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cassandra)
 foreach(call bool u8_below u32 u32_below u64)
   target_link_options(cassandra_cluster_archive_test PRIVATE -Wl,--wrap=sim_archive_${call})
 endforeach()
-# They look inside a cluster, beside a model of their own; their mains take seeds.
+# These tests compare the internals of a cluster with a separate model; their main() accepts seeds.
 set(paxos_model_more ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/paxos_history.c)
 set(answers_model_more ${paxos_model_more})
 foreach(part places content operations replicas)
@@ -38,7 +38,7 @@ foreach(model paxos hints answers network)
   add_test(NAME cassandra/${model}_model_5000 COMMAND cassandra_${model}_model_test --seeds 1..5000)
   set_tests_properties(cassandra/${model}_model_5000 PROPERTIES TIMEOUT 1800 LABELS "slow")
 endforeach()
-# Answers that a real node gave, against the mock's. The tool is at a path that others may count on.
+# Compares the answers of a real node with those of the mock. The tool has a fixed path, on which scripts depend.
 add_executable(cassandra_replay ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/cassandra_replay.c
                ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/replay.c)
 target_link_libraries(cassandra_replay PRIVATE bucketlab_flags sim_cassandra)
@@ -53,7 +53,7 @@ if(Python3_FOUND)
   add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/latency_test.py
            $<TARGET_FILE:cluster_load>)
   set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)
-  # Its program is built with the tests that run under the sanitizers.
+  # The program is built together with the tests that run under the sanitizers.
   set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
   add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
            $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program from outside: a Python script (standard library alone) that is given the program's path.
+# Tests of the whole program: Python scripts (standard library only) that get the program's path.
 foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why judge)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
@@ -11,13 +11,13 @@ set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 1800 LABEL
 add_test(NAME cli/newcomer_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/newcomer_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
-# What goes in and out as files.
+# Tests of input and output files.
 foreach(name import export stress page outputs inputs sample trace newcomer)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
-# A host in Python loads the core, which it cannot where that needs a sanitizer's library first.
+# A host in Python loads the core, which fails if the core needs a sanitizer's library.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME cli/emit_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/emit_test.py
            $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketing_shared> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
@@ -30,7 +30,7 @@ add_test(NAME cli/curves_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/curves
          $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)
 
-# The same program with a table of guarantees that says too much, so that `fuzz` has something to find.
+# The same program with a table that guarantees too much, so that `fuzz` finds violations.
 add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_guarantees.c)
 target_link_libraries(bucketlab_bold PRIVATE bucketlab_flags bucketlab_cli)
 add_test(NAME cli/fuzz_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
@@ -61,15 +61,15 @@ add_test(NAME cli/resume_slow COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/resume
 set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900 COST 60)
 set_tests_properties(cli/resume_slow PROPERTIES TIMEOUT 3600 LABELS slow)
 
-# What the build makes of the tables of commands and options.
+# Files that the build makes from the tables of commands and options.
 foreach(name manual completion)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> ${CMAKE_BINARY_DIR}/share WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 
-# What the program prints, without the program: the line of progress, on a clock of the test's; forms of numbers and
-# texts; the sentences of an answer.
+# Unit tests of output: the line of progress with a simulated clock, the formats of numbers and texts, and the sentences
+# of an answer.
 foreach(name progress texts sentences stress_distribution)
   add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
   target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli sim_cli_show sim_cli_commands_cql
@@ -78,7 +78,7 @@ foreach(name progress texts sentences stress_distribution)
   add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 60)
 endforeach()
-# And on a terminal, with a library in front of the program that a sanitizer would not let be there.
+# The line of progress on a terminal, with a preloaded library, which sanitizers do not allow.
 if(CMAKE_C_FLAGS MATCHES "-fsanitize" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   return()
 endif()

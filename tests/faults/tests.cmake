@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every command, with memory, the disk and the clock failing on its way. Where a sanitizer has the allocator for
-# itself nothing can be put in front of it, and the library needs glibc.
+# Runs every command with faults of memory, the disk and the clock. Not with a sanitizer, which replaces the allocator
+# itself; the library needs glibc.
 if(CMAKE_C_FLAGS MATCHES "-fsanitize" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   return()
 endif()

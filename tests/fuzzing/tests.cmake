@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Each target runs over its kept inputs in every build; under the preset `fuzz` libFuzzer drives it (fuzz.py).
+# Every build runs each target over the inputs in its corpus; with the preset `fuzz`, libFuzzer runs it (fuzz.py).
 set(FUZZING ${CMAKE_CURRENT_SOURCE_DIR}/fuzzing)
 string(FIND "${CMAKE_C_FLAGS}" "-fsanitize=fuzzer" BUCKETLAB_FUZZER)
 # bucketlab_fuzz_target(trace sim_workload [SEEDS further folders])
@@ -25,7 +25,7 @@ bucketlab_fuzz_target(observed sim_workload)
 bucketlab_fuzz_target(expect sim_lab)
 bucketlab_fuzz_target(snapshot sim_lab)
 
-# Looks for new inputs, in a build of its own.
+# Searches for new inputs, in a separate build.
 if(BUCKETLAB_FUZZER EQUAL -1)
   add_test(NAME fuzzing/campaign COMMAND ${python} ${FUZZING}/fuzz.py
            ${PROJECT_BINARY_DIR}/fuzz --build --runs 300000)

@@ -25,7 +25,7 @@ apt=(apt-get -q -o "APT::Architecture=$architecture" -o "APT::Architectures::=$a
 if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download libfyaml-dev libjansson-dev zlib1g-dev libzstd-dev; }) \
         >"$work/log" 2>&1; then
     tail -n 5 "$work/log" >&2
-    echo "libraries.sh: apt lacks libfyaml-dev, libjansson-dev, zlib1g-dev or libzstd-dev for $architecture; mend what it says above" >&2
+    echo "libraries.sh: apt lacks libfyaml-dev, libjansson-dev, zlib1g-dev or libzstd-dev for $architecture; fix the error above" >&2
     exit 3
 fi
 for package in "$work"/packages/*.deb; do

@@ -6,8 +6,8 @@ if(Python3_FOUND)
   add_test(NAME golden/digest_both_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
                                                 $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR} --both)
   set_tests_properties(golden/digest_both_test PROPERTIES TIMEOUT 900 LABELS "slow;digest")
-  # Other machines: a few runs wherever their tools and libraries are, as ./setup.sh machines puts them, in one
-  # build, as they are built apart from it; the whole table takes about an hour of one processor.
+  # Tests of other machines: a few runs, if `./setup.sh machines` has installed the tools and libraries. The programs
+  # are built separately, so one build runs these tests. The whole table takes about an hour of one processor.
   set(option_quick --quick)
   foreach(size quick whole)
     set(name golden/machines_${size}_test)

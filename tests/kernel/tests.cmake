@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The tests hold the kernel against libm; the kernel itself does not link it.
+# The tests compare the kernel with libm, which the kernel itself does not link.
 bucketlab_test(kernel/number_test LINK sim_kernel m)
 bucketlab_test(kernel/random_test LINK sim_kernel m)
 bucketlab_test(kernel/sampler_test LINK sim_kernel m)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A test of the inside of a module may include the private headers next to the module's sources.
+# A test of a module's internals may include the private headers next to the module's sources.
 set(lab ${PROJECT_SOURCE_DIR}/sim/lab)
-# The second, slow stream engine, which looks at the lab's draws of column values.
+# The second, slow stream engine, which uses the lab's draws of column values.
 add_library(lab_naive STATIC EXCLUDE_FROM_ALL lab/naive.c lab/naive_route.c lab/naive_rows.c lab/naive_read.c lab/naive_table.c
             lab/naive_metrics.c lab/naive_check.c)
 target_link_libraries(lab_naive PRIVATE bucketlab_flags PUBLIC sim_lab m)
 target_include_directories(lab_naive PRIVATE ${lab}/measure)
 bucketlab_test(lab/engine_test LINK lab_naive)
-# The stream engine's fuzzer; its own main takes seeds.
+# The stream engine's fuzzer, whose main() accepts seeds.
 bucketlab_test(lab/stream_fuzz LINK lab_naive sim_tune m Threads::Threads
                SOURCES lab/stream_draw.c lab/stream_distribution.c lab/stream_histogram.c)
 add_test(NAME lab/stream_fuzz_20000 COMMAND lab_stream_fuzz --seeds 1..20000 --keep-going)
@@ -76,7 +76,7 @@ bucketlab_test(lab/scenario_test LINK sim_lab)
 bucketlab_test(lab/scenario_cluster_test LINK sim_lab)
 bucketlab_test(lab/scenario_node_test LINK sim_lab)
 bucketlab_test(lab/scenario_plain_test LINK sim_lab)
-# The load of tests/cassandra5/latency.py on the mock. The tool is at a path that its user may count on.
+# The load of tests/cassandra5/latency.py on the mock. The tool has a fixed path, on which users may depend.
 add_executable(cluster_load ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_load.c)
 target_link_libraries(cluster_load PRIVATE bucketlab_flags sim_lab)
 set_target_properties(cluster_load PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lab)
@@ -84,7 +84,7 @@ bucketlab_test(lab/scenario_bad_test LINK sim_lab)
 bucketlab_memory_test(lab/scenario_memory_test LINK sim_lab)
 
 if(Python3_FOUND)
-  # The partitions of a trace, counted by hand: the small one always, the real ones where they are.
+  # Counts the partitions of traces separately: always of the small trace, and of the real ones if they exist.
   foreach(trace scenarios/traces/small.csv ../shared/traces/nab_tweets_events.csv ../shared/traces/helium_lorawan.csv
                 ../shared/traces/git_tigerbeetle.csv ../shared/traces/azure_llm_2023.csv)
     get_filename_component(name ${trace} NAME_WE)
@@ -93,10 +93,10 @@ if(Python3_FOUND)
                      $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/${trace} 3600 500)
     set_tests_properties(lab/trace_partitions_${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
-  # What is drawn comes as often as declared.
+  # Drawn values have the declared frequencies.
   add_test(NAME lab/rates_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/rates_test.py $<TARGET_FILE:bucketlab>)
   set_tests_properties(lab/rates_test PROPERTIES TIMEOUT 300 LABELS repository)
-  # Sanitizers keep memory of their own: one build is enough.
+  # Sanitizers use additional memory, so the test runs in one build only.
   add_test(NAME lab/memory_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
                                         $<TARGET_FILE:bucketlab> 3e7)
   set_tests_properties(lab/memory_test PROPERTIES TIMEOUT 120 LABELS repository)

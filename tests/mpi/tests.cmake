@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Several processes. They share the processors with each other, so no two of these tests run at once.
+# Tests with several processes. Each test uses all processors, so no two of them run at once.
 if(TARGET sim_ranks_mpi)
-  # The program, and that with guarantees that are too bold, over MPI.
+  # The program, and the one that guarantees too much, with MPI.
   add_executable(bucketlab_mpi ${PROJECT_SOURCE_DIR}/sim/cli/main.c)
   add_executable(bucketlab_mpi_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/../cli/bold_guarantees.c)
   foreach(program bucketlab_mpi bucketlab_mpi_bold)
@@ -10,7 +10,7 @@ if(TARGET sim_ranks_mpi)
   add_executable(mpi_ranks_probe ${CMAKE_CURRENT_LIST_DIR}/ranks_probe.c)
   target_link_libraries(mpi_ranks_probe PRIVATE bucketlab_flags sim_ranks Threads::Threads)
   set_target_properties(bucketlab_mpi bucketlab_mpi_bold mpi_ranks_probe PROPERTIES BUCKETLAB_RANKS_MPI ON)
-  # Counts what ranks send; it is preloaded, so the program stays as it is.
+  # Counts the messages of ranks; it is preloaded, so the program is unchanged.
   find_package(MPI REQUIRED COMPONENTS C)
   add_library(mpi_counter MODULE ${CMAKE_CURRENT_LIST_DIR}/counter.c)
   target_link_libraries(mpi_counter PRIVATE bucketlab_flags MPI::MPI_C sim_ranks_mpi)
@@ -27,7 +27,7 @@ if(TARGET sim_ranks_mpi)
            COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/scale.py $<TARGET_FILE:bucketlab_mpi>
                    $<TARGET_FILE:mpi_counter> --check)
   set_tests_properties(mpi/scale_test PROPERTIES TIMEOUT 600 LABELS "mpi;slow" RESOURCE_LOCK mpirun)
-  # Every digest that is kept, by three processes.
+  # All golden digests, with three processes.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/three_ranks
        "#!/bin/sh\nexec mpirun -q --allow-run-as-root --oversubscribe -n 3 ${CMAKE_CURRENT_BINARY_DIR}/bucketlab_mpi \"$@\"\n")
   file(CHMOD ${CMAKE_CURRENT_BINARY_DIR}/three_ranks PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)

@@ -6,15 +6,16 @@ add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fix
             ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
 target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
-# The tests look at the modules one by one, and at the insides of the model and the page too.
+# The tests use the modules separately, including the internals of the model and the page.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports/model
                            ${PROJECT_SOURCE_DIR}/reports/page)
 target_link_libraries(report_fixture PUBLIC reports reports_model reports_text reports_draw sim_tune
                       PkgConfig::LIBXML PRIVATE bucketlab_flags PkgConfig::CMOCKA)
-# A library's member comes only where it is asked for; LeakSanitizer asks for it in every program.
+# A linker takes a member of a library only if it is referenced; LeakSanitizer's option makes every program reference
+# it.
 target_sources(report_fixture INTERFACE ${CMAKE_CURRENT_LIST_DIR}/fixture_leaks.c)
 
-# Every chart as a page has it, for a person to look at beside the charts.
+# Writes every chart as in a page, for a visual comparison with the charts.
 add_executable(report_gallery_page EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery_page.c)
 target_link_libraries(report_gallery_page PRIVATE bucketlab_flags report_fixture PkgConfig::CMOCKA)
 add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery.c)
@@ -22,7 +23,7 @@ target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
 bucketlab_test(reports/model_test LINK report_fixture)
 bucketlab_test(reports/answer_test LINK report_fixture)
-# Each allocation of a chart refused, one after the other.
+# Makes each allocation of a chart fail, one after the other.
 foreach(name model survival)
   add_test(NAME reports/${name}_all COMMAND reports_${name}_test all)
   set_tests_properties(reports/${name}_all PROPERTIES TIMEOUT 1800 LABELS slow)

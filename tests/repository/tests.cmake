@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Checks of the repository itself: they need no build but its compile_commands.json, and say by 77 that a tool is
-# missing. test.sh runs them in one build only, by their label.
+# Checks of the repository itself. They need only compile_commands.json of a build, and return 77 if a tool is missing.
+# test.sh runs them in one build only, by their label.
 
 function(bucketlab_check name)
   add_test(NAME repository/${name}
@@ -33,7 +33,7 @@ if(Python3_FOUND)
   set_tests_properties(repository/abi_breaks PROPERTIES LABELS "slow;repository" SKIP_RETURN_CODE 77)
   bucketlab_check(packages ${CMAKE_BINARY_DIR})
   set_tests_properties(repository/packages PROPERTIES TIMEOUT 5400 LABELS "slow;repository" RUN_SERIAL TRUE)
-  # A build of its own, with all that is no check of the repository.
+  # Uses a separate build, and runs all tests except the checks of the repository.
   add_test(NAME repository/coverage COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
   set_tests_properties(repository/coverage PROPERTIES TIMEOUT 7200 LABELS "slow;repository" SKIP_RETURN_CODE 77
                        RUN_SERIAL TRUE)
