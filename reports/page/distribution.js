@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exact distribution of the rows of a probabilistic partition, as sim/tune/odds.c has it, in doubles. No DOM.
+// The exact distribution of the rows of a probabilistic partition, as in sim/tune/odds.c, but with doubles.
+// Does not use the DOM.
 //
-// A row adds 1 with chance p = 2^-bits, bits 0 to 32, and the partition ends with the row that makes it
-// `threshold`, a whole number from 1 to 1,000,000: so all sizes here stay below 2^53, where doubles hold
-// every whole number, and p, 1 - p and n p are exact. P(N > n) = P(Binomial(n, p) < threshold). The chance at
-// an edge is Loader's saddle-point form (Fast and Accurate Computation of Binomial Probabilities, 2000), the
-// tail beyond it a sum of positive terms or an integral of a positive function: nothing cancels, in either
-// direction, down to the smallest double.
+// A row adds 1 with probability p = 2^-bits (bits from 0 to 32), and the partition ends with the row with
+// which the sum reaches `threshold`, a whole number from 1 to 1,000,000. So all sizes are below 2^53 and are
+// exact in doubles; p, 1 - p and n p are exact too. P(N > n) = P(Binomial(n, p) < threshold). The probability
+// at an edge is computed by Loader's saddle-point form (Fast and Accurate Computation of Binomial
+// Probabilities, 2000), and the tail beyond it as a sum of positive terms or an integral of a positive
+// function. So there is no cancellation in either tail, down to the smallest double.
 const bucketlabDistribution = (function () {
     "use strict";
     const EPSILON = Number.EPSILON;
-    // Above this variance a tail is integrated: its sum would have more than about a thousand terms.
+    // Above this variance a tail is computed by an integral, because its sum would have more than about a
+    // thousand terms.
     const SUM_VARIANCE_MAX = 1e4;
-    // About the error of a tail, so that a share that the distribution takes exactly is reached where it is taken.
+    // About the error of a tail. With this tolerance, a share that is exactly reached at a size is found at
+    // that size.
     const TIE = 256 * EPSILON;
 
     function make(bits, threshold) {
@@ -31,12 +34,12 @@ const bucketlabDistribution = (function () {
         return 1000 * distribution.p;
     }
 
-    // P(N < rows), rows whole.
+    // P(N < rows) for a whole number of rows.
     function below(distribution, rows) {
         return rows <= distribution.threshold ? 0 : upper(rows - 1, distribution.threshold, distribution.p);
     }
 
-    // P(N > rows), rows whole.
+    // P(N > rows) for a whole number of rows.
     function above(distribution, rows) {
         return rows < distribution.threshold ? 1 : lower(rows, distribution.threshold - 1, distribution.p);
     }
@@ -47,8 +50,8 @@ const bucketlabDistribution = (function () {
         return rows < threshold ? 0 : p * binomial(rows - 1, threshold - 1, p);
     }
 
-    // The smallest n with P(N <= n) >= share, 0 <= share < 1: gallops from a guess until it lies in
-    // (low, high], then halves.
+    // The smallest n with P(N <= n) >= share, for 0 <= share < 1. Starting from a guess, an exponential
+    // search finds an interval (low, high] that contains n; then bisection finds n.
     function quantile(distribution, share) {
         const least = distribution.threshold;
         if (reaches(distribution, least, share))
@@ -80,21 +83,22 @@ const bucketlabDistribution = (function () {
         return high;
     }
 
-    // By the tail that keeps its digits: 1 - share is exact from 1/2 on.
+    // Uses the tail that keeps its precision: 1 - share is exact from 1/2 on.
     function reaches(distribution, rows, share) {
         if (share < 0.5)
             return below(distribution, rows + 1) >= share * (1 - TIE);
         return above(distribution, rows) <= (1 - share) * (1 + TIE);
     }
 
-    // The Wilson-Hilferty cube of a gamma distribution with the same mean and variance: a start, not an answer.
+    // The Wilson-Hilferty approximation of a gamma distribution with the same mean and variance, as a
+    // starting point only.
     function guessQuantile(distribution, share) {
         const relative = stddev(distribution) / mean(distribution);
         const root = 1 - relative * relative / 9 + normalQuantile(share) * relative / 3;
         return mean(distribution) * Math.max(root, 0) ** 3;
     }
 
-    // Abramowitz and Stegun 26.2.23, to 4.5e-4.
+    // Abramowitz and Stegun 26.2.23, with an error of at most 4.5e-4.
     function normalQuantile(share) {
         const tail = Math.min(share, 1 - share);
         if (tail <= 0)
@@ -121,7 +125,7 @@ const bucketlabDistribution = (function () {
         return stirling * Math.sqrt(n / k / (2 * Math.PI * (n - k))) * Math.exp(-exponent);
     }
 
-    // P(X <= k) and P(X >= k): the smaller tail is computed, the larger one is its complement.
+    // P(X <= k) and P(X >= k): the smaller tail is computed directly, and the larger one as its complement.
     function lower(n, k, p) {
         if (k >= n)
             return 1;
@@ -171,7 +175,7 @@ const bucketlabDistribution = (function () {
         return Math.exp((1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / k);
     }
 
-    // P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean.
+    // P(X <= k) if `downwards`, otherwise P(X >= k); k must be on that side of the mean.
     function tail(n, k, p, downwards) {
         const edge = binomial(n, k, p);
         const q = 1 - p;
@@ -179,14 +183,15 @@ const bucketlabDistribution = (function () {
             return 0;
         if (n * p * q <= SUM_VARIANCE_MAX)
             return edge * (downwards ? sumDown(n, k, p) : sumUp(n, k, p));
-        // P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at
-        // the edge times the integral of the integrand's ratio to that.
+        // P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1). Each is computed as the value of
+        // the integrand at the edge, times the integral of the integrand relative to that value.
         if (downwards)
             return edge * ((n - k) / q) * integral(n - k - 1, k, q, p, ((n - 1) * p - k) / (p * q));
         return edge * (k / p) * integral(k - 1, n - k, p, q, (k - 1 - (n - 1) * p) / (p * q));
     }
 
-    // The ratio of neighbours falls, so what is left after a term is at most a geometric series.
+    // The ratio of consecutive terms decreases, so the sum of the terms after a term is at most that of a
+    // geometric series.
     function sumDown(n, k, p) {
         const odds = (1 - p) / p;
         let sum = 1;
@@ -216,8 +221,8 @@ const bucketlabDistribution = (function () {
     }
 
     // The integral over s from 0 to x of (1 - s/x)^a (1 + s/y)^b by the double exponential rule of Takahasi
-    // and Mori for a half-line, s = scale exp(v - exp(-v)). The linear parts of the two logarithms cancel
-    // almost wholly: slope is what they leave.
+    // and Mori for a half-line, s = scale exp(v - exp(-v)). The linear parts of the two logarithms nearly
+    // cancel; `slope` is their sum.
     function integral(a, b, x, y, slope) {
         const step = 1 / 8;
         const scale = 1 / (slope + Math.sqrt(a / (x * x) + b / (y * y)));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a mark of a chart stands for, in full, when one points at it, touches it or walks to it with the arrow
-// keys. Marks carry it as data-hint; it is only ever shown as text.
+// Shows the hint of a chart's mark, with its exact values, when the user points at it, touches it or moves to
+// it with the arrow keys. The hint is the attribute data-hint; it is always shown as text, never as HTML.
 "use strict";
 (function () {
     const SPACE = "http://www.w3.org/2000/svg";
-    // Further away than its reach, in units of the picture, no mark is meant. Where marks stand along an axis
-    // (data-snap), the one above or below the pointer is: heights count little.
+    // A mark is selected if the pointer is within its reach, in units of the picture. If marks are placed
+    // along an axis (data-snap), the mark above or below the pointer is selected: vertical distances count
+    // little.
     const SNAPS = {
         bars: { across: 24, reach: 40, height: 0.1 },
         lines: { across: 40, reach: 90, height: 0.3 },
@@ -23,11 +24,11 @@
     said.className = how.className = "chart-said";
     said.setAttribute("aria-live", "polite");
     how.id = "chart-keys";
-    how.textContent = "Arrow keys walk through the marks, Home and End go to the first and the last, Escape leaves.";
+    how.textContent = "Arrow keys move from mark to mark, Home and End move to the first and the last mark, Escape leaves the chart.";
     document.body.append(tip, said, how);
     for (const picture of document.querySelectorAll("svg.chart-svg"))
         enliven(picture);
-    // A touch elsewhere, or a page that moves away below the hint, ends it.
+    // Touching another place, or scrolling the page, hides the hint.
     document.addEventListener("pointerdown", event => {
         if (shown && !shown.chart.picture.contains(event.target))
             hide();
@@ -53,7 +54,8 @@
         picture.addEventListener("blur", () => shown && shown.chart === chart && shown.byKeys && hide());
     }
 
-    // The title would open a hint of the browser's own over ours; keys reach what is an application.
+    // The title is removed, because the browser would show it as a tooltip over the hint. The role
+    // `application` makes screen readers pass on the keys.
     function name(picture) {
         const title = picture.querySelector("title");
         const about = picture.querySelector("desc");
@@ -72,7 +74,7 @@
         return shape;
     }
 
-    // Read when they are first needed: a page has many charts.
+    // Computed on demand, because a page has many charts.
     function boxesOf(chart) {
         if (!chart.boxes)
             chart.boxes = [...chart.marks].map(mark => mark.getBBox());
@@ -91,7 +93,7 @@
             show(chart, index, event);
     }
 
-    // What moves away below a pointer that rests is another mark then, or none.
+    // After scrolling, another mark may be below the pointer, or none.
     function follow() {
         if (shown && shown.byKeys)
             place();
@@ -101,7 +103,8 @@
             hide();
     }
 
-    // The nearest within reach, the last of equals: it lies on top. -1 for none.
+    // Returns the nearest mark within reach; of equally near ones the last, which is on top; -1 if there is
+    // none.
     function nearest(chart, x, y) {
         const boxes = boxesOf(chart), snap = chart.snap;
         let best = -1, least = snap.reach;
@@ -141,7 +144,8 @@
         show(chart, to, null);
     }
 
-    // The next mark below (way 1) or above (-1), as straight as there is one; the same for none.
+    // Returns the next mark below (way 1) or above (-1), preferably in a straight line; the same mark if
+    // there is none.
     function beyond(chart, from, way) {
         const boxes = boxesOf(chart), x = middle(boxes[from]).x, y = middle(boxes[from]).y;
         let best = from, least = Infinity;
@@ -160,7 +164,8 @@
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     }
 
-    // By a pointer's event, which the hint appears next to, or, with null, by keys: then it is read out, too.
+    // Shows the hint next to the pointer of the event. If the event is null, the keyboard was used, and
+    // screen readers read the hint out.
     function show(chart, index, event) {
         if (!shown || shown.chart !== chart || shown.index !== index) {
             hide();
@@ -188,7 +193,7 @@
         }
     }
 
-    // A wide picture on a narrow screen moves along within its frame, and a long one within the page.
+    // Scrolls a wide picture within its frame, and a long one within the page, until the mark is visible.
     function reveal(chart, index) {
         const frame = chart.picture.parentElement, box = chart.here.getBoundingClientRect();
         const room = frame.getBoundingClientRect();
@@ -198,7 +203,7 @@
             window.scrollBy(0, (box.top + box.bottom) / 2 - document.documentElement.clientHeight / 2);
     }
 
-    // Next to the pointer, or below the mark; within the window in any case.
+    // Places the hint next to the pointer, or below the mark, and always within the window.
     function place() {
         const width = document.documentElement.clientWidth, height = document.documentElement.clientHeight;
         const mark = shown.chart.here.getBoundingClientRect();

@@ -389,7 +389,7 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
     end(&live);
     start(&live, "noscript");
     start(&live, "p");
-    text(&live, "To move bits and threshold, let this page run its script. These are the figures of ");
+    text(&live, "To change bits and threshold, enable scripts for this page. These are the figures of ");
     text(&live, report_text(arena, "%" PRIu32 " bits and threshold %" PRIu64 ".", live.bits,
                             live.distribution.threshold));
     end(&live);

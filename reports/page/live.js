@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The live corner: moves bits and threshold, and shows at once what their exact distribution (distribution.js) says.
-// report_page_live() in page_live.c writes the markup; all that comes from a user is set as text.
+// The interactive section: the user changes bits and threshold, and sees their exact distribution
+// (distribution.js) at once. report_page_live() in live.c writes the markup. Text from a user is always set
+// as text, never as HTML.
 (function () {
     "use strict";
     const distribution = bucketlabDistribution;
@@ -38,7 +39,7 @@
         chart.setAttribute("id", "live-chart");
         chart.setAttribute("role", "slider");
         chart.setAttribute("tabindex", "0");
-        chart.setAttribute("aria-label", "Chances of sizes of a partition, read at a line that moves");
+        chart.setAttribute("aria-label", "Probabilities of partition sizes, shown at a movable line");
         byId("live-plot").appendChild(chart);
         bitsSlider.addEventListener("input", () => follow(bitsNumber, bitsSlider.value));
         thresholdSlider.addEventListener("input",
@@ -85,7 +86,7 @@
         draw(asked);
     }
 
-    // What the fields hold, with the distribution of it; or the first fault of a field.
+    // Returns the values of the fields and their distribution, or the first invalid field.
     function ask() {
         const asked = { fault: null };
         asked.bits = whole(asked, bitsNumber, "Bits", 0, distribution.BITS_MAX);
@@ -104,18 +105,18 @@
         return asked;
     }
 
-    // An empty field is 0 where 0 may stand in it for "none".
+    // An empty field counts as 0 if the field is optional.
     function whole(asked, input, name, least, most) {
         const isNone = input.value === "" && !input.validity.badInput && !input.required;
         const value = isNone ? 0 : input.value === "" ? NaN : Number(input.value);
         return judge(asked, input, Number.isInteger(value) && value >= least && value <= most, value,
-                     name + " is a whole number from " + grouped(least) + " to " + grouped(most) + ".");
+                     name + " must be a whole number from " + grouped(least) + " to " + grouped(most) + ".");
     }
 
     function positive(asked, input, name) {
         const value = input.validity.badInput ? NaN : Number(input.value);
         return judge(asked, input, value >= 0 && value < Infinity, value,
-                     name + " is a number of rows a second.");
+                     name + " must be a number of rows per second.");
     }
 
     function bytes(asked, input, name) {
@@ -124,7 +125,7 @@
         const unit = parts === null ? undefined : UNITS[parts[2].toLowerCase()];
         const value = isNone ? 0 : unit === undefined ? NaN : Number(parts[1]) * unit;
         return judge(asked, input, value >= 0 && value < Infinity, value,
-                     name + " is a size with its unit, for example 350 B or 100 MB.");
+                     name + " must be a size with its unit, for example 350 B or 100 MB.");
     }
 
     function judge(asked, input, isFine, value, fault) {
@@ -179,9 +180,9 @@
     function sentence(asked) {
         const mean = distribution.mean(asked.distribution);
         const cv = distribution.stddev(asked.distribution) / mean;
-        let text = capital(oneIn(asked.bits)) + " adds 1, and at " + grouped(asked.threshold) +
-            " the key moves on: ";
-        text += "partitions of " + (cv === 0 ? "exactly " : "") + grouped(Math.round(mean)) +
+        let text = capital(oneIn(asked.bits)) + " adds 1 to the counter; at " + grouped(asked.threshold) +
+            " the key moves to its next bucket. Partitions have ";
+        text += (cv === 0 ? "exactly " : "") + grouped(Math.round(mean)) +
             (mean === 1 ? " row" : " rows") + (cv === 0 ? "" : " ± " + percent(cv));
         if (asked.rowBytes > 0)
             text += ", or " + byteText(mean * asked.rowBytes);
@@ -195,7 +196,7 @@
         if (passing.length > 0)
             text += " Of 1,000,000 partitions " + passing.join(" and ") + ".";
         if (asked.rate > 0)
-            text += " At " + short(asked.rate) + " rows a second a partition is full after " +
+            text += " At " + short(asked.rate) + " rows per second a partition is full after " +
                 duration(mean / asked.rate) + ".";
         return text;
     }
@@ -220,8 +221,8 @@
         return text;
     }
 
-    // The picture: above, where the partitions' sizes lie; below, on a log axis, the share that is larger or
-    // smaller than a size.
+    // Draws the chart: the distribution of partition sizes and, below it, on a log axis, the shares that are
+    // larger or smaller than a size.
     function draw(asked) {
         const width = Math.max(280, Math.min(900, byId("live-plot").clientWidth));
         const limits = rules(asked);
@@ -304,8 +305,7 @@
         for (const y of [frame.humpBottom, frame.bottom])
             add(chart, "line", { class: "live-axis", x1: frame.left, x2: frame.right, y1: y, y2: y });
         write((frame.left + frame.right) / 2, frame.height - 8, "rows of a partition", "middle");
-        write(frame.left - 7, (frame.humpTop + frame.humpBottom) / 2, "where sizes", "end");
-        write(frame.left - 7, (frame.humpTop + frame.humpBottom) / 2 + 14, "lie", "end");
+        write(frame.left - 7, (frame.humpTop + frame.humpBottom) / 2, "frequency", "end");
     }
 
     function drawCurves() {
@@ -359,7 +359,7 @@
         write(x + (anchor === "end" ? -5 : 5), y, text, anchor, rule.isLimit ? "live-limit-name" : "");
     }
 
-    // The line at which the chances are read.
+    // Moves the vertical line at which probabilities are shown.
     function pointAt(event) {
         const box = chart.getBoundingClientRect();
         const x = (event.clientX - box.left) * frame.width / box.width;
@@ -392,7 +392,7 @@
         chart.setAttribute("aria-valuenow", at);
         chart.setAttribute("aria-valuetext", text);
         setText(reading, readAt !== null ? text :
-            "Point at the chart, or move the focus to it and press ← and →, to read it.");
+            "Point at the chart, or focus it and press ← or →, to read its values.");
         const x = readAt === null ? -10 : xOf(readAt);
         frame.readingLine.setAttribute("x1", x);
         frame.readingLine.setAttribute("x2", x);
@@ -429,7 +429,7 @@
         return Math.round(value * 100) / 100;
     }
 
-    // Words and numbers.
+    // Formats values as words and numbers.
     function oneIn(bits) {
         return bits === 0 ? "every row" : "one row in " + grouped(2 ** bits);
     }
@@ -448,7 +448,7 @@
         return value === 0 ? "none" : value === 1 ? "all" : value < 1e-4 ? rarity(value) : percent(value);
     }
 
-    // Six significant digits, all digits of a whole number that a double holds.
+    // Formats whole numbers that are exact in a double with all digits, and other values rounded.
     function digits(value) {
         if (Number.isInteger(value) && Math.abs(value) <= SIZE_MAX)
             return grouped(value);
@@ -471,7 +471,7 @@
         return value >= 1000 ? grouped(three(value)) : String(three(value));
     }
 
-    // 99.97 % of the partitions are not all of them.
+    // A share below 1 must not be rounded to 100 %.
     function percent(value) {
         return (value < 1 && value >= 0.9995 ? "more than 99.9" : short(value * 100)) + " %";
     }
@@ -504,7 +504,7 @@
         return text.charAt(0).toUpperCase() + text.slice(1);
     }
 
-    // Thresholds of the slider: each to 100, then of two digits, and the greatest.
+    // The thresholds of the slider: all up to 100, then those with two significant digits, and the greatest.
     function thresholdLadder() {
         const steps = [];
         for (let step = 1; step <= 10000; step *= 10)

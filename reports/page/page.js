@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page does in addition to being read: the table sorts, light and dark change, headings become a list of
-// contents, and what is folded opens for print.
+// The interactive functions of a page: sorts the table, switches between light and dark, lists the contents,
+// and unfolds everything for printing.
 "use strict";
 (function () {
     const root = document.documentElement;
@@ -11,7 +11,7 @@
         makeSortable(table);
     openForPrint();
 
-    // The reader's own choice, until the page is closed; before it the system's.
+    // The reader's choice lasts until the page is closed; the default is that of the system.
     function themeButton(button) {
         const system = window.matchMedia("(prefers-color-scheme: dark)");
         const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
@@ -55,7 +55,8 @@
         });
     }
 
-    // By the figures in full. What has none comes last, either way; equals stay as they stand.
+    // Sorts by the exact figures. Rows without a figure are last in both directions; rows with equal figures
+    // keep their order.
     function sort(body, column, isRising) {
         const key = row => row.cells[column].dataset.value;
         const rows = [...body.rows];

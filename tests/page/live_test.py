@@ -166,28 +166,28 @@ class LiveTest(PageTest):
         self.open("stream")
         page = self.shown({"live-bits-number": 9, "live-threshold-number": 40, "live-limit-rows": 32000,
                            "live-limit-bytes": "100 MB", "live-row-bytes": "350 B", "live-rate": ""})[0]
-        self.assertEqual(page["says"], "One row in 512 adds 1, and at 40 the key moves on: partitions of 20,480 rows "
-                         "± 15.8 %, or 7.17 MB. Of 1,000,000 partitions about 960 exceed 32,000 rows and none "
-                         "exceeds 100 MB.")
+        self.assertEqual(page["says"], "One row in 512 adds 1 to the counter; at 40 the key moves to its next bucket. "
+                         "Partitions have 20,480 rows ± 15.8 %, or 7.17 MB. Of 1,000,000 partitions about 960 "
+                         "exceed 32,000 rows and none exceeds 100 MB.")
         page = self.shown({"live-bits-number": 0, "live-limit-rows": "", "live-limit-bytes": "",
                            "live-row-bytes": "", "live-rate": "2"})[0]
-        self.assertEqual(page["says"], "Every row adds 1, and at 40 the key moves on: partitions of exactly 40 rows. "
-                         "At 2 rows a second a partition is full after 20 s.")
+        self.assertEqual(page["says"], "Every row adds 1 to the counter; at 40 the key moves to its next bucket. "
+                         "Partitions have exactly 40 rows. At 2 rows per second a partition is full after 20 s.")
         self.assertEqual(page["command"], "bucketlab odds --bits 0 --threshold 40 --below 24")
 
     def test_a_field_that_is_no_figure_is_marked_and_says_what_it_takes(self):
         self.open("stream")
-        for field, value, says in [("live-bits-number", "33", "Bits is a whole number from 0 to 32."),
-                                   ("live-bits-number", "", "Bits is a whole number from 0 to 32."),
+        for field, value, says in [("live-bits-number", "33", "Bits must be a whole number from 0 to 32."),
+                                   ("live-bits-number", "", "Bits must be a whole number from 0 to 32."),
                                    ("live-threshold-number", "0",
-                                    "The threshold is a whole number from 1 to 1,000,000."),
+                                    "The threshold must be a whole number from 1 to 1,000,000."),
                                    ("live-threshold-number", "2.5",
-                                    "The threshold is a whole number from 1 to 1,000,000."),
-                                   ("live-limit-rows", "many", "The limit of rows is a whole number from 0 to "
+                                    "The threshold must be a whole number from 1 to 1,000,000."),
+                                   ("live-limit-rows", "many", "The limit of rows must be a whole number from 0 to "
                                     "9,007,199,254,740,992."),
-                                   ("live-row-bytes", "350", "A row's size is a size with its unit, for example 350 B "
-                                    "or 100 MB."),
-                                   ("live-rate", "-1", "The rate is a number of rows a second.")]:
+                                   ("live-row-bytes", "350", "A row's size must be a size with its unit, for example "
+                                    "350 B or 100 MB."),
+                                   ("live-rate", "-1", "The rate must be a number of rows per second.")]:
             with self.subTest(field=field, value=value):
                 good = self.browser.run("return document.getElementById(arguments[0]).value", field)
                 before, wrong = self.shown({}, {field: value})

@@ -85,7 +85,7 @@ class SafeTest(PageTest):
                 self.browser.scripts(True)
             (digest,), = self.pages.rows("SELECT digest FROM run WHERE run = ?", run)
             self.assertIn(digest, text)
-            self.assertIn("let this page run its script", text)
+            self.assertIn("enable scripts for this page", text)
             for gone in ("theme", "contents", "live-controls"):
                 self.assertNotIn(gone, shown)
             for part in ("verdict", "strategies", "NOSCRIPT", "live-figures", "run-digest"):

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** What every family of cases needs: the library, the structs that a case describes, and the comparison of answers. */
+/** Shared by all families of cases: the library, the structs that a case describes, and the comparison of answers. */
 final class Cases {
     static final List<String> STATUSES = names("BK_OK BK_ERROR_NULL BK_ERROR_KIND BK_ERROR_WINDOW BK_ERROR_CALENDAR "
         + "BK_ERROR_ROWS BK_ERROR_BITS BK_ERROR_CHANCE BK_ERROR_THRESHOLD BK_ERROR_BUCKETS BK_ERROR_BYTES "
@@ -35,7 +35,7 @@ final class Cases {
         return Arrays.asList(text.split(" "));
     }
 
-    /** 0 for what is left out; strings of digits for what is beyond 2^53. */
+    /** A missing member is 0; numbers above 2^53 are strings of digits. */
     static long number(JsonNode node) {
         if (!node.isTextual()) {
             return node.asLong();
@@ -44,7 +44,7 @@ final class Cases {
         return digits.startsWith("-") ? Long.parseLong(digits) : Long.parseUnsignedLong(digits);
     }
 
-    /** Of an array, and of the arrays in it. */
+    /** The numbers of an array and of nested arrays, in order. */
     static long[] numbers(JsonNode node) {
         LongStream.Builder out = LongStream.builder();
         for (JsonNode item : node) {
@@ -60,14 +60,14 @@ final class Cases {
         }
     }
 
-    /** What is left out is 0. */
+    /** A missing array means zeros. */
     static void equal(String what, JsonNode wanted, long... got) {
         long[] numbers = wanted.isMissingNode() ? new long[got.length]
             : wanted.isArray() ? numbers(wanted) : new long[] {number(wanted)};
         same(what, Arrays.toString(numbers), Arrays.toString(got));
     }
 
-    /** Of JSON, or 0, the members of the struct that have such a name. */
+    /** Sets the members with these names from JSON; a missing one becomes 0. */
     static void fill(Structure out, JsonNode node, String... names) {
         for (String name : names) {
             fill(out, name, number(node.path(name)));
@@ -80,7 +80,7 @@ final class Cases {
         out.writeField(name, same);
     }
 
-    /** Of JSON, all members of the struct in their order. */
+    /** Sets all members of the struct, in order, from a JSON array. */
     private static <T extends Structure> T filled(T out, JsonNode node) {
         String[] names = out.getClass().getAnnotation(FieldOrder.class).value();
         long[] values = numbers(node);
@@ -160,7 +160,7 @@ final class Cases {
         equal(what, wanted, got.bucket, got.counter, got.last_change_ns, got.is_begun, got.until_ns, got.first_sequence);
     }
 
-    /** Of "query", and of "starts" beside it. */
+    /** Makes a query from the members "query" and "starts". */
     static Core.Query query(JsonNode node) {
         Core.Query out = new Core.Query();
         JsonNode asked = node.get("query"), starts = node.path("starts");
@@ -172,7 +172,7 @@ final class Cases {
         return out;
     }
 
-    /** Pairs of numbers as C has them; null of none. */
+    /** An array of pairs of numbers in C's representation; null if it is empty. */
     static Memory pairs(JsonNode node) {
         long[] values = numbers(node);
         Memory out = values.length == 0 ? null : new Memory(8L * values.length);
@@ -182,7 +182,7 @@ final class Cases {
         return out;
     }
 
-    /** A step of a read, which a case shortens where it asks for all times. */
+    /** Compares a step of a read. In a case, a step without a span of time is shorter. */
     static void equal(String what, JsonNode wanted, Core.Step got) {
         long[] step = {got.bucket_low, got.bucket_high, got.rows, got.from_ns, got.until_ns};
         equal(what, wanted, Arrays.copyOf(step, wanted.size()));

@@ -9,11 +9,11 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
 
-/** The functions and structs of libbucketing, by their names in C; the headers say what each means. A bool is a byte. */
+/** The functions and structs of libbucketing, with their names in C; the C headers document them. A bool is a byte. */
 public interface Core extends Library {
     int ERAS_MAX = 8;
 
-    /** Made by the functions below alone; the words are the library's own. */
+    /** Opaque: made only by the functions below. */
     @FieldOrder("words")
     class Strategy extends Structure {
         public long[] words = new long[6];
@@ -74,14 +74,14 @@ public interface Core extends Library {
         public byte step_open, asks_all, ends_at_older;
     }
 
-    /** runs: low and high of each in turn. */
+    /** runs: the low and the high end of each run, alternating. */
     @FieldOrder({"count", "runs"})
     class Empties extends Structure {
         public int count;
         public long[] runs = new long[2 * 32];
     }
 
-    /** starts: sequence and bucket of each era in turn. */
+    /** starts: the sequence number and the bucket of each era, alternating. */
     @FieldOrder({"key", "has_rows", "opened", "starts"})
     class HistoryState extends Structure {
         public KeyState key = new KeyState();
@@ -164,13 +164,13 @@ public interface Core extends Library {
         public int attempts, retries;
     }
 
-    /** Of the library; as large as struct bk_idgen, or larger. */
+    /** Opaque: at least as large as struct bk_idgen. */
     @FieldOrder("words")
     class Idgen extends Structure {
         public long[] words = new long[64];
     }
 
-    /** columns: client and end of each in turn. */
+    /** columns: the client and the end of each column, alternating. */
     @FieldOrder({"kind", "stripe", "column_count", "columns", "if_absent", "expected", "set", "is_retry", "status"})
     class IdgenAction extends Structure {
         public int kind, stripe, column_count;

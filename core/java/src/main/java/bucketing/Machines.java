@@ -24,7 +24,7 @@ import com.sun.jna.ptr.PointerByReference;
 import java.util.Arrays;
 import java.util.List;
 
-/** Cases of state machines: events are told, and the actions that follow compared; agents and clients of identifiers. */
+/** Cases of state machines (agents and clients of identifiers): passes events, and compares the resulting actions. */
 final class Machines {
     private static final List<String> ACTIONS = names("PUT_ROW READ_STATE WRITE_STATE CAS_STATE ADD_COUNTER READ_COUNTER "
         + "READ_START WRITE_START CAS_LOCK COUNT_ROWS READ_ROWS ACK DONE");

@@ -19,12 +19,11 @@ import com.sun.jna.ptr.LongByReference;
 import java.io.File;
 import java.util.Arrays;
 
-/**
- * Passes the vectors of core/vectors through the shared library: Vectors FOLDER, with -Djna.library.path. Ends with 1 where
- * an answer differs. docs/porting.md says what stands in the files; here are the pure calls, and agents in Machines.
+/* * Checks the shared library with the vectors of core/vectors: Vectors FOLDER, with -Djna.library.path. Exits with 1
+ * if an answer differs. docs/porting.md describes the files. This class has the pure functions; agents are in Machines.
  */
 public final class Vectors {
-    private static final int STEPS_MAX = 30; // of a read in the vectors
+    private static final int STEPS_MAX = 30; // the most steps of a read in the vectors
 
     private Vectors() {
     }
@@ -76,7 +75,7 @@ public final class Vectors {
         }
     }
 
-    /** Tells the reader what its step found, as a host would. */
+    /** Passes the result of a step to the reader, as a host does. */
     private static void answer(JsonNode told, Core.Reader reader, Core.Step step) {
         equal("step", told.get("step"), step);
         if (QUERIES.get(reader.kind).equals("RANGE")) {
