@@ -209,7 +209,7 @@ static const char *why_absent(const struct lab_result *result, struct report_are
         return "nothing was run, so nothing took time";
     }
     if (!has_agents) {
-        return "the scenario has no agents: nothing takes time";
+        return "the scenario has no agents, so operations take no time";
     }
     for (size_t i = 0; i < result->strategy_count; i++) {
         for (int k = 0; k < LAB_LATENCY_COUNT; k++) {

@@ -91,7 +91,7 @@ class StoreTest(ProgramTest):
     def test_report_says_what_is_left_out_and_why(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")
         code, out, err = self.run_program("report", "1", "--format", "svg")
-        self.assertEqual((code, err), (0, "left out: latency: the scenario has no agents: nothing takes time\n"
+        self.assertEqual((code, err), (0, "left out: latency: the scenario has no agents, so operations take no time\n"
                                           "left out: bucket-changes: no agent was seen while a key's bucket changed\n"))
         self.assertNotIn("bucket-changes", out)
         self.assertEqual(self.run_program("report", "1", "--format", "svg", "--quiet")[2], "")

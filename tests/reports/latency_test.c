@@ -215,7 +215,7 @@ static void test_result_without_latencies_says_why(void **state)
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     struct report_arena arena;
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
-                        "the scenario has no agents: nothing takes time");
+                        "the scenario has no agents, so operations take no time");
     report_arena_free(&arena);
     only->events.stride = 1;
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent, "no operation was answered");
