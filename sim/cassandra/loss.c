@@ -29,6 +29,19 @@ static bool forget(struct paxos_state *state, int64_t since_us)
     return is_lost;
 }
 
+/* Returns the Paxos state of a register on a node; NULL if it has none. */
+static struct paxos_state *state_on(const struct cass_cluster *cluster, uint32_t entry, uint32_t node)
+{
+    const struct register_entry *item = register_at(cluster, entry);
+    const uint32_t *replicas = replicas_at(cluster, item->position);
+    size_t offset = item->paxos * cluster->paxos.item_size;
+    for (uint32_t replica = 0; item->paxos != CASS_NONE && replica < cluster->factor; replica++) {
+        if (replicas[replica] == node)
+            return (struct paxos_state *)(void *)(cluster->paxos.items + offset) + replica;
+    }
+    return NULL;
+}
+
 uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
                            void (*forgot)(void *context, uint64_t key), void *context)
 {
@@ -36,19 +49,31 @@ uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t 
     uint64_t count = 0;
     int64_t since_us = (now_ns(cluster) - last_ns) / SIM_US;
     for (uint32_t entry = 1; entry < cluster->registers.used; entry++) {
-        const struct register_entry *item = register_at(cluster, entry);
-        const uint32_t *replicas = replicas_at(cluster, item->position);
-        for (uint32_t replica = 0; item->paxos != CASS_NONE && replica < cluster->factor; replica++) {
-            size_t offset = item->paxos * cluster->paxos.item_size;
-            struct paxos_state *states = (struct paxos_state *)(void *)(cluster->paxos.items + offset);
-            if (replicas[replica] != node || !forget(&states[replica], since_us))
-                continue;
-            count++;
-            if (forgot != NULL)
-                forgot(context, item->key);
-        }
+        struct paxos_state *state = state_on(cluster, entry, node);
+        if (state == NULL || !forget(state, since_us))
+            continue;
+        count++;
+        if (forgot != NULL)
+            forgot(context, register_at(cluster, entry)->key);
     }
     return count;
+}
+
+struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32_t node, int64_t since_us)
+{
+    struct cass_paxos_age age = {0, 0};
+    for (uint32_t entry = 1; entry < cluster->registers.used; entry++) {
+        const struct paxos_state *state = state_on(cluster, entry, node);
+        if (state == NULL)
+            continue;
+        int64_t told_us[] = {state->accepted.ballot.micros, state->committed.ballot.micros};
+        age.newer += state->promised.micros > since_us;
+        for (int i = 0; i < 2; i++) {
+            age.newer += told_us[i] > since_us;
+            age.older += told_us[i] <= since_us && told_us[i] != NO_TIME;
+        }
+    }
+    return age;
 }
 
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask)

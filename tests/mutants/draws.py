@@ -4,7 +4,8 @@
 
 Aim: no setting that a user can type stays untried without a reason. Method: docs/scenario.md lists the fields of
 each mapping; the scenarios of SEEDS seeds are printed, and the values of each field are counted. Each field has
-at least three different values, or as many as it takes, unless NOT_DRAWN says why not.
+at least three different values, or as many as it takes, unless NOT_DRAWN says why not. Each kind of fault is
+drawn together with each protocol, with each other kind, and twice, unless NOT_TOGETHER says why not.
 
     draws.py BUCKETLAB SCENARIO_MD [--seeds N] [--table]
 """
@@ -57,6 +58,10 @@ NOT_DRAWN = {
 }
 # Words that are drawn by leaving the field out.
 DEFAULTS = {"read.remember_empty", "agents.routing", "agents.retry", "then.keep_old", "datacenters.racks"}
+# A kind of fault with a protocol or another kind.
+NO_STATE = "identifiers have no state rows of keys"
+NOT_TOGETHER = {(fault, f"idgen, {lock}"): NO_STATE
+                for fault in ("state_lost", "state_restored") for lock in ("columns", "lwt")}
 
 
 def fields_of(text):
@@ -94,6 +99,40 @@ def is_drawn(mapping, field, words, seen):
     return len(seen) + (f"{mapping}.{field}" in DEFAULTS) >= wanted
 
 
+def faults_of(scenario):
+    """The kinds of its faults, each as often as it has them."""
+    for fault in scenario.get("faults") or []:
+        for kind, figures in fault.items():
+            yield from figures.get("kinds", []) if kind == "random" else [kind]
+
+
+def protocol_of(strategy):
+    """The kind of a strategy, with the word that selects its protocol."""
+    for kind, settings in strategy.items():
+        if kind in ("probabilistic", "weighted"):
+            return settings.get("coordination", "single")
+        if kind in ("count", "idgen"):
+            return f"{kind}, {settings.get('counter') or settings.get('lock', 'columns')}"
+        if kind != "label":
+            return kind
+    return None
+
+
+def count_pairs(scenario, pairs):
+    faults = collections.Counter(faults_of(scenario))
+    protocols = {protocol_of(strategy) for strategy in scenario["strategies"]}
+    for kind, times in faults.items():
+        pairs.update((kind, other) for other in protocols | set(faults) if other != kind or times > 1)
+
+
+def wanted_pairs(fields):
+    faults = [kind for kind in fields["faults"] if kind != "random"]
+    protocols = ["unbucketed", "time", "hash", *fields["probabilistic"]["coordination"],
+                 *(f"{kind}, {word}" for kind, field in (("count", "counter"), ("idgen", "lock"))
+                   for word in fields[kind][field])]
+    return [(fault, other) for fault in faults for other in protocols + faults]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -107,9 +146,17 @@ def main():
                              capture_output=True, text=True, check=True).stdout
     values = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    pairs = collections.Counter()
     for scenario in yaml.load_all(printed, loader):
         count(scenario, "The top level", values)
+        count_pairs(scenario, pairs)
     faults = 0
+    for pair in wanted_pairs(fields):
+        if (pairs[pair] == 0) != (pair in NOT_TOGETHER):
+            print(f"{' and '.join(pair)}: together in {pairs[pair]} of {args.seeds} seeds; draw them, or say why not")
+            faults += 1
+        if args.table:
+            print(f"{pair[0]:18} {pair[1]:18} {pairs[pair]:6}")
     for mapping in fields:
         for field, words in fields[mapping].items():
             seen, reason = values[mapping][field], reason_of(mapping, field)
@@ -119,7 +166,8 @@ def main():
             if reason is None and not is_drawn(mapping, field, words, seen):
                 print(f"{mapping}.{field}: {len(seen)} values in {args.seeds} seeds; draw more, or say why not")
                 faults += 1
-    print(f"{sum(map(len, fields.values()))} fields, {faults} of them not drawn and without a reason")
+    print(f"{sum(map(len, fields.values()))} fields and {len(wanted_pairs(fields))} pairs, "
+          f"{faults} of them not drawn and without a reason")
     return faults > 0
 
 

@@ -351,8 +351,11 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
         lab_delete_reply(run, event);
         return;
     }
-    if (run->agents[event->target].is_paused && lab_agent_waits(run, event))
-        return;
+    if (run->agents[event->target].is_paused) {
+        lab_host_came(run, event);
+        if (lab_agent_waits(run, event))
+            return;
+    }
     uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
     if (operation->serial != (uint32_t)event->a || operation->outstanding == 0) {

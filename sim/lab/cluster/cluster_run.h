@@ -125,6 +125,8 @@ struct lab_host_operation {
     struct bk_outcome outcome;
     uint32_t mask;
     uint32_t answers; /* oracle_host.c: to the requests of the current action */
+    int64_t came_ns;  /* oracle_host.c: when its only answer came during a pause; 0: it did not */
+    int64_t hold_ns;  /* the end of that pause, as it was known then */
     int64_t columns[CASS_COLUMNS];
     struct lab_lock_use lock;
     struct lab_walk walk;
@@ -134,8 +136,10 @@ struct lab_host_operation {
 #define LAB_COPIES 16u
 struct lab_copy {
     bool is_known;
+    bool is_kept; /* the agent's cache has the copy that was requested at kept_ns, or a newer one */
     uint32_t key;
-    int64_t asked_ns;
+    int64_t asked_ns, kept_ns;
+    int64_t bucket; /* the highest one that the agent has learned */
 };
 
 struct lab_host_agent {

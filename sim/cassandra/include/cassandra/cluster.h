@@ -265,6 +265,12 @@ bool cass_has_hints(const struct cass_cluster *cluster, uint32_t node);
  * are kept. `forgot` is called with the key of each register that lost something; returns their number. */
 uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
                            void (*forgot)(void *context, uint64_t key), void *context);
+/* What a replica still has: the number of ballots that it has accepted or learned as committed by since_us,
+ * and of ballots that it has promised, accepted or learned after that. */
+struct cass_paxos_age {
+    uint64_t older, newer;
+};
+struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32_t node, int64_t since_us);
 /* An administrator's change on all replicas at the same time: the register then has the columns of the mask,
  * and no others. Operations in flight may still change it. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);

@@ -175,6 +175,7 @@ static void deletes(struct lab_cluster_run *run, struct sim_archive *archive)
         sim_archive_u64(archive, &item->timeout);
         sim_archive_u64(archive, &item->row_id);
         sim_archive_i64(archive, &item->row_time_ns);
+        sim_archive_i64(archive, &item->due_ns);
     }
     sim_archive_u64(archive, &open->asked);
     sim_archive_u64(archive, &open->confirmed);

@@ -11,13 +11,14 @@
 /* The latest start of an era, after which another one can still begin. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 576, "operations have changed: archive new fields");
-/* The archive leaves out the answers that an operation has got, and an agent's copies and empty windows:
- * after loading, the oracles judge only copies asked for from then on, and no windows that are left out. */
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 592, "operations have changed: archive new fields");
+/* The archive leaves out an agent's empty windows: after loading, no windows that are left out are judged. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
                       272,
                   "agents have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_copy) == 32 && sizeof(struct lab_host_record) == 184,
+                  "copies or records have changed: archive new fields");
 
 /* The twin is restored from the agent, because both are equal. */
 static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
@@ -205,6 +206,9 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     lab_archive_time(archive, run, &operation->asked_ns);
     sim_archive_u64(archive, &operation->rows);
     sim_archive_u64(archive, &operation->rows_told);
+    sim_archive_u32(archive, &operation->answers);
+    sim_archive_i64(archive, &operation->came_ns);
+    sim_archive_i64(archive, &operation->hold_ns);
     SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
     sim_archive_u32(archive, &operation->failures);
     sim_archive_u32(archive, &operation->tried);
@@ -224,6 +228,16 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     walk_of(archive, &operation->walk);
 }
 
+static void copy_of(const struct lab_cluster_run *run, struct sim_archive *archive, struct lab_copy *copy)
+{
+    sim_archive_bool(archive, &copy->is_known);
+    sim_archive_bool(archive, &copy->is_kept);
+    sim_archive_u32_below(archive, &copy->key, run->key_count);
+    lab_archive_time(archive, run, &copy->asked_ns);
+    lab_archive_time(archive, run, &copy->kept_ns);
+    sim_archive_i64(archive, &copy->bucket);
+}
+
 static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -236,6 +250,8 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
     if (agent->is_up)
         checkpoint_of(run, archive, number);
     twin_of(run, archive, number);
+    for (size_t i = 0; i < LAB_COPIES; i++)
+        copy_of(run, archive, &agent->copies[i]);
     if (archive->is_loading)
         lab_empties_forgotten(run, number, false);
     lab_agent_clear_operations(run, number);

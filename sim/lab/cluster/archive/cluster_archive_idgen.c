@@ -5,7 +5,7 @@
 #include "cluster_archive.h"
 #include "idgen_private.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 88, "what is watched has changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 104, "what is watched has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - 2 * sizeof(struct bk_idgen) ==
                           80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
@@ -34,6 +34,8 @@ static void watch_of(const struct lab_cluster_run *run, struct sim_archive *arch
                      struct lab_id_watch *watch)
 {
     lab_archive_time(archive, run, &watch->heard_ns);
+    sim_archive_i64(archive, &watch->came_ns);
+    sim_archive_i64(archive, &watch->hold_ns);
     int64_t *const clocks[] = {&watch->clock_ns, &watch->until_ns, &watch->begun_ns, &watch->first_wait_ns};
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
         sim_archive_i64(archive, clocks[i]);
@@ -46,6 +48,7 @@ static void watch_of(const struct lab_cluster_run *run, struct sim_archive *arch
     sim_archive_bool(archive, &watch->is_blurred);
     sim_archive_bool(archive, &watch->is_late);
     sim_archive_bool(archive, &watch->is_found);
+    sim_archive_bool(archive, &watch->has_batch);
     sim_archive_i64(archive, &watch->last);
     sim_archive_i64(archive, &watch->next);
     sim_archive_i64(archive, &watch->stored);

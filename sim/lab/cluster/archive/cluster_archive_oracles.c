@@ -10,9 +10,8 @@
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 304,
                   "the ledger has changed: archive new fields");
-/* The archive leaves out the records of agents' hosts: after loading, the host is not judged. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) - sizeof(struct lab_concerns) ==
-                      680,
+                      696,
                   "oracles have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -369,6 +368,7 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     sim_archive_i64(archive, &oracles->rolls_until_ns);
     sim_archive_i64(archive, &oracles->jumps_until_ns);
     excuses_of(run, archive);
+    lab_host_archive(run, archive);
     bool is_judged[LAB_ORACLE_COUNT]; /* until the run ends, this follows from its scenario */
     memcpy(is_judged, oracles->verdict.is_judged, sizeof is_judged);
     lab_archive_verdict(archive, &oracles->verdict);

@@ -241,6 +241,7 @@ static void reply(struct lab_cluster_run *run, const struct sim_event *event)
         return;
     }
     struct bk_idgen_outcome outcome;
+    lab_id_answered(run, number, true);
     lab_idgen_outcome(run, client->action, event->b, &outcome);
     sim_queue_cancel(&run->queue, client->timeout);
     conclude(run, number, &outcome);
@@ -253,6 +254,7 @@ static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
         return;
     lab_event_trace_add(run, LAB_TOLD(REQUESTS, LAB_NO_KEY, event->target), "client %u gives up waiting",
                         event->target);
+    lab_id_answered(run, event->target, false);
     conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 
@@ -269,6 +271,8 @@ bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *eve
 {
     bool is_client = event->kind == LAB_EVENT_TAKE || event->kind == LAB_EVENT_TICK ||
                      event->kind == LAB_EVENT_TIMEOUT || event->kind == CASS_EVENT_REPLY;
+    if (event->kind == CASS_EVENT_REPLY && run->agents[event->target].is_paused)
+        lab_id_came(run, event);
     if (is_client && lab_agent_waits(run, event))
         return true;
     switch (event->kind) {

@@ -101,6 +101,31 @@ static void hear_of_last(const struct lab_cluster_run *run, uint32_t number,
     watch->last = outcome->values[0];
 }
 
+/* As lab_host_came() and what follows it in oracle_host.c. */
+void lab_id_came(struct lab_cluster_run *run, const struct sim_event *reply)
+{
+    struct lab_id_client *client = &run->idgen->clients[reply->target];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (client->serial != (uint32_t)reply->a || !client->is_asking || client->watch.came_ns != 0 ||
+        now_ns >= lab_until(client->asked_ns, run->scenario->agents.timeout_ns))
+        return;
+    client->watch.came_ns = now_ns;
+    client->watch.hold_ns = run->agents[reply->target].held_until_ns;
+}
+
+void lab_id_answered(struct lab_cluster_run *run, uint32_t number, bool is_reply)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    int64_t now_ns = sim_queue_now(&run->queue), came_ns = watch->came_ns;
+    watch->came_ns = 0;
+    if (came_ns == 0 || watch->hold_ns != run->agents[number].held_until_ns)
+        return;
+    if (!is_reply)
+        violate(run, number, "loses an answer that came during a pause");
+    else if (now_ns != came_ns && now_ns != watch->hold_ns)
+        violate(run, number, "gets an answer later than at the end of its pause");
+}
+
 void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
@@ -163,6 +188,8 @@ static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t 
     bool is_known = !is_disturbed(run, number);
     if (watch->owes)
         violate(run, number, "requests a lock again without releasing the last one");
+    if (watch->has_batch)
+        violate(run, number, "requests a lock before it has handed out all identifiers of its batch");
     if (config->attempts != 0 && watch->attempts >= config->attempts)
         violate(run, number, "tries to get the lock too often");
     if (watch->attempts > 0 && !is_wait_right(run, number, watch, clock_ns - watch->clock_ns))
@@ -239,7 +266,17 @@ void lab_id_given(struct lab_cluster_run *run, uint32_t number, int64_t first, i
     struct lab_id_watch *watch = &run->idgen->clients[number].watch;
     if (first != watch->next || last > watch->stored)
         violate(run, number, "hands out identifiers of no batch that it has stored, or hands them out twice");
-    watch->next = last < watch->stored ? last + run->idgen->config.stripes : 0;
+    watch->has_batch = last < watch->stored;
+    watch->next = watch->has_batch ? last + run->idgen->config.stripes : 0;
+}
+
+/* A client that is paused may have a batch of which it has not told. */
+void lab_id_ends(struct lab_cluster_run *run, uint32_t number, uint64_t in_hand)
+{
+    const struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    uint64_t left = (uint64_t)(watch->stored - watch->next) / run->idgen->config.stripes + 1;
+    if (in_hand != (watch->has_batch ? left : 0) && !run->agents[number].is_paused)
+        violate(run, number, "has other identifiers than those of its batch that it has not handed out");
 }
 
 static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
@@ -259,6 +296,7 @@ static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct
     watch->attempts = 0;
     watch->first_wait_ns = 0;
     watch->is_late = false;
+    watch->has_batch = action->kind == BK_IDGEN_READY;
 }
 
 void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)

@@ -15,6 +15,8 @@ struct lab_id_watch {
     int64_t clock_ns; /* the same by its own clock */
     int64_t until_ns,
         begun_ns;          /* its last attempt at a lock: the end of the lock, and its clock when it began */
+    int64_t came_ns;       /* when the answer to its request came during a pause; 0: it did not */
+    int64_t hold_ns;       /* the end of that pause, as it was known then */
     int64_t first_wait_ns; /* first wait number of attempts of this lease; 0: not known */
     enum bk_idgen_outcome_kind outcome;
     uint32_t failed;   /* consecutive failed tries of its last request */
@@ -24,6 +26,7 @@ struct lab_id_watch {
     bool is_blurred;      /* it was paused, or its clock jumped, when the attempt began */
     bool is_late;         /* its batch was acknowledged after the end of its lease */
     bool is_found;        /* the last identifier exists, as reported to it */
+    bool has_batch;       /* it has a batch, and has not handed out all of it */
     int64_t last;         /* the last identifier, as reported to it */
     int64_t next, stored; /* the identifier to hand out next, and the last one of its batch */
 };
@@ -77,10 +80,16 @@ void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t client,
 void lab_id_begins(struct lab_cluster_run *run, uint32_t client);
 void lab_id_acted(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *next);
 void lab_id_heard(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_outcome *outcome);
+/* Called when a reply comes to a client that is paused, and when a client has a reply, or gives up waiting.
+ */
+void lab_id_came(struct lab_cluster_run *run, const struct sim_event *reply);
+void lab_id_answered(struct lab_cluster_run *run, uint32_t client, bool is_reply);
 void lab_id_rests(struct lab_cluster_run *run, uint32_t client);
 void lab_id_served(struct lab_cluster_run *run, uint32_t client);
 /* Called when a client hands out consecutive identifiers of a stripe. */
 void lab_id_given(struct lab_cluster_run *run, uint32_t client, int64_t first, int64_t last);
+/* Called at the end of a run for each client that is up. in_hand: the identifiers that it still has. */
+void lab_id_ends(struct lab_cluster_run *run, uint32_t client, uint64_t in_hand);
 
 /* --- idgen_twin.c: called when a client starts or restarts, and then for each of its calls and actions: its
  * twin gets the same calls, and must have the same actions. */

@@ -19,8 +19,12 @@ void lab_idgen_tally(struct lab_cluster_run *run)
         if (cass_peek_merged(run->cluster, (uint64_t)stripe * 2, columns, &mask))
             idgen->leased += (uint64_t)(columns[0] - (int64_t)stripe) / idgen->config.stripes + 1;
     }
-    for (uint32_t i = 0; i < run->agent_count; i++)
-        in_hand += run->agents[i].is_up ? bk_idgen_in_hand(&idgen->clients[i].idgen) : 0;
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        uint64_t left = run->agents[i].is_up ? bk_idgen_in_hand(&idgen->clients[i].idgen) : 0;
+        if (run->agents[i].is_up)
+            lab_id_ends(run, i, left);
+        in_hand += left;
+    }
     idgen->in_hand = in_hand;
     lab_excuses_settle(run, true);
     run->oracles.verdict.probes[LAB_PROBE_IDENTIFIERS] += idgen->leased;

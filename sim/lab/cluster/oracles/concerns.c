@@ -13,7 +13,8 @@ static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, enum b
                          enum bk_action_kind next)
 {
     unsigned concerned = lab_steps_concern(run, heard, next);
-    bool is_first = heard == BK_ACT_DONE && (next == BK_ACT_PUT_ROW || next == BK_ACT_READ_ROWS);
+    bool is_first = heard == BK_ACT_DONE &&
+                    (next == BK_ACT_PUT_ROW || next == BK_ACT_READ_ROWS || next == BK_ACT_READ_STATE);
     if (run->config.coordination == BK_LOCKED && !is_read)
         concerned |= LAB_CONCERNS_LOCK;
     if (is_first && lab_keeps_state(run))
@@ -33,7 +34,7 @@ static uint8_t of_outcome(const struct lab_cluster_run *run, enum bk_action_kind
     unsigned concerned = 0;
     if (run->config.coordination == BK_LOCKED)
         concerned |= LAB_CONCERNS_LOCK;
-    if (is_of_state)
+    if (is_of_state || (lab_copies_run_out(run) && lab_copies_may_go(heard)))
         concerned |= LAB_CONCERNS_COPIES;
     if (is_of_state && lab_keeps_state(run) && run->config.coordination != BK_THREE_STATE)
         concerned |= LAB_CONCERNS_STEPS;
@@ -105,6 +106,7 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     operation->requests += next->kind != BK_ACT_ACK;
     operation->rows_told = 0;
     operation->answers = 0;
+    operation->came_ns = 0;
     operation->older_told = false;
 }
 

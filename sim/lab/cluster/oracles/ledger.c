@@ -505,6 +505,7 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
     ledger->counting -= operation->is_acknowledged && ledger->counting > 0;
     if (!operation->is_acknowledged || !operation->fires)
         return;
+    oracles->uncounted += !is_counted;
     uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
     if (index != LAB_NO_PARTITION)
         lab_bounded_counted(run, &oracles->partitions[index], operation, is_counted);

@@ -3,7 +3,10 @@
  * agent requested within the cache's time to live, by the agent's own clock. A copy is at least as old as the
  * agent's last answered request for the key. The time of that request is recorded for each agent's latest
  * keys, in a table of limited size in which a key may replace another one. Keys that are not in it are not
- * judged. Snapshots omit the table, so a resumed run begins with an empty one. */
+ * judged.
+ *
+ * An agent whose copy has not expired uses it, and does not read the state first: each answer, except one
+ * with a lower bucket, takes the place of the copy. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,20 +32,53 @@ bool lab_copies_run_out(const struct lab_cluster_run *run)
     return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
 
+bool lab_copies_may_go(enum bk_action_kind heard)
+{
+    return heard != BK_ACT_PUT_ROW && heard != BK_ACT_READ_ROWS && heard != BK_ACT_DONE;
+}
+
+/* Notes the state that the agent has learned from an answer or by its own write. The age of a copy whose
+ * request was decided before a pause and sent after it is unknown, and so is that of a copy of a writer that
+ * takes lower buckets too. */
+static void keep(const struct lab_host_agent *host, const struct lab_host_operation *operation, bool is_told,
+                 struct lab_copy *copy)
+{
+    const struct bk_outcome *outcome = &operation->outcome;
+    bool is_own = operation->action != BK_ACT_READ_STATE && outcome->kind == BK_OUTCOME_APPLIED;
+    int64_t bucket = is_own                                  ? operation->columns[BK_BUCKET]
+                     : (outcome->mask & 1 << BK_BUCKET) != 0 ? outcome->columns[BK_BUCKET]
+                                                             : 0;
+    if (is_told && bucket >= copy->bucket) {
+        copy->is_kept = host->disturbed_ns < operation->asked_ns;
+        copy->kept_ns = operation->asked_ns;
+        copy->bucket = bucket;
+    } else if (bucket > copy->bucket) {
+        copy->bucket = bucket;
+    } else if (bucket < copy->bucket) {
+        copy->is_kept = false;
+    }
+}
+
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
-    enum bk_outcome_kind outcome = operation->outcome.kind;
+    enum bk_action_kind action = operation->action;
+    bool is_write = action == BK_ACT_WRITE_STATE;
+    bool is_of_state = is_write || action == BK_ACT_READ_STATE || action == BK_ACT_CAS_STATE;
     /* A plain write proves no more than the copy on which it was based, except that a write of a count
      * contains everything relevant. */
-    bool is_write = operation->action == BK_ACT_WRITE_STATE && run->config.strategy.kind == BK_COUNT;
-    bool is_told =
-        operation->action == BK_ACT_READ_STATE || is_write || operation->action == BK_ACT_CAS_STATE;
+    bool is_told = is_of_state && (!is_write || run->config.strategy.kind == BK_COUNT);
     struct lab_copy *copy = place_of(&run->agents[agent], operation->key);
-    if (!is_told || lab_has_failed(outcome))
+    bool is_same = copy->is_known && copy->key == operation->key;
+    if (lab_has_failed(operation->outcome.kind)) {
+        copy->is_kept = copy->is_kept && !is_same; /* the agent may have forgotten it */
         return;
-    if (copy->is_known && copy->key == operation->key && copy->asked_ns > operation->asked_ns)
-        return;
-    *copy = (struct lab_copy){.is_known = true, .key = operation->key, .asked_ns = operation->asked_ns};
+    }
+    if (!is_same && is_told)
+        *copy = (struct lab_copy){.is_known = true, .key = operation->key, .asked_ns = INT64_MIN};
+    if (is_of_state && (is_same || is_told))
+        keep(&run->agents[agent], operation, is_told, copy);
+    if (is_told && operation->asked_ns > copy->asked_ns)
+        copy->asked_ns = operation->asked_ns;
 }
 
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent)
@@ -50,14 +86,26 @@ void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent)
     memset(run->agents[agent].copies, 0, sizeof run->agents[agent].copies);
 }
 
+/* Readers of `count` always read the state, and so does a row that is beyond the line of the copy. What an
+ * agent knew before its first answer about a key is unknown if it began with a checkpoint. */
+static bool may_ask(const struct lab_cluster_run *run, uint32_t agent,
+                    const struct lab_host_operation *operation)
+{
+    bool is_count = run->config.strategy.kind == BK_COUNT;
+    return (operation->is_read ? is_count : run->config.strategy.max_age_ns != 0) ||
+           !lab_host_is_cold(run, agent) || run->key_count > LAB_COPIES ||
+           lab_may_be_evicted(run, operation->key);
+}
+
 void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                       const struct bk_action *next)
 {
     struct lab_host_agent *host = &run->agents[agent];
     const struct lab_copy *copy = place_of(host, operation->key);
-    bool is_first =
-        operation->action == BK_ACT_DONE && (next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
-    if (is_first && !copy->is_known && lab_keeps_state(run) && lab_host_is_cold(run, agent))
+    bool asks = next->kind == BK_ACT_READ_STATE;
+    bool is_first = operation->action == BK_ACT_DONE &&
+                    (asks || next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
+    if (is_first && !asks && !copy->is_known && lab_keeps_state(run) && lab_host_is_cold(run, agent))
         lab_violate_bare(
             run, LAB_ORACLE_AVAILABLE, operation->key,
             "agent %" PRIu32 " has begun without knowledge, but uses a state that it never requested", agent);
@@ -66,9 +114,13 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     bool has_jumped = host->jumped_ns != INT64_MIN;
     if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !lab_copies_run_out(run))
         return;
-    int64_t age_ns =
-        lab_agent_clock_at(run, agent, operation->begun_ns) - lab_agent_clock_at(run, agent, copy->asked_ns);
-    if (age_ns >= run->config.cache_ttl_ns)
+    int64_t age_ns = lab_agent_clock_at(run, agent, asks ? sim_queue_now(&run->queue) : operation->begun_ns) -
+                     lab_agent_clock_at(run, agent, asks ? copy->kept_ns : copy->asked_ns);
+    if (asks && copy->is_kept && age_ns < run->config.cache_ttl_ns && !may_ask(run, agent, operation))
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 ": a %s reads the state although its agent's copy has not expired",
+                         agent, operation->is_read ? "read" : "row");
+    if (!asks && age_ns >= run->config.cache_ttl_ns)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 ": a %s uses an expired copy of the state", agent,
                          operation->is_read ? "read" : "row");

@@ -15,6 +15,7 @@
 /* Random faults have the chances that others have by default (docs/scenario.md). */
 #define CHANCE_OF_RANDOM 0.05
 #define LATE_OF_RANDOM   0.01
+#define AGE_OF_PAXOS     (10 * SIM_SECOND)
 
 static void demand(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_fine,
                    const char *otherwise)
@@ -61,11 +62,29 @@ static void judge_declared(struct lab_cluster_run *run, const struct lab_active_
            "is not what the scenario declares");
 }
 
+/* Returns what the node has of the Paxos state that it loses now, and of older one. */
+static struct cass_paxos_age age_of_paxos(const struct lab_cluster_run *run,
+                                          const struct lab_active_fault *fault)
+{
+    int64_t age_ns = run->scenario->faults[fault->fault].age_ns;
+    int64_t since_ns = sim_queue_now(&run->queue) - (age_ns > 0 ? age_ns : AGE_OF_PAXOS);
+    return cass_peek_paxos(run->cluster, fault->target, since_ns / SIM_US);
+}
+
+static void judge_paxos(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    struct cass_paxos_age left = age_of_paxos(run, fault);
+    demand(run, fault, left.newer == 0 && left.older == run->oracles.paxos_kept,
+           "loses more or less than the Paxos state of its span");
+}
+
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
     if (run->replay == NULL)
         judge_declared(run, fault, lasts_ns);
     lab_host_faulted(run, fault, lasts_ns);
+    if (run->replay == NULL && fault->kind == LAB_FAULT_PAXOS_LOSS)
+        run->oracles.paxos_kept = age_of_paxos(run, fault).older;
     if (fault->kind != LAB_FAULT_AGENT_PAUSE && fault->kind != LAB_FAULT_AGENT_CRASH)
         return;
     struct lab_host_agent *agent = &run->agents[fault->target];
@@ -248,6 +267,9 @@ void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fau
         break;
     case LAB_FAULT_HINT_LOSS:
         demand(run, fault, !cass_has_hints(run->cluster, fault->target), "leaves its node some hints");
+        break;
+    case LAB_FAULT_PAXOS_LOSS:
+        judge_paxos(run, fault);
         break;
     case LAB_FAULT_STATE_LOST:
     case LAB_FAULT_STATE_RESTORED:

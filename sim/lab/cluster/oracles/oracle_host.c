@@ -5,12 +5,13 @@
  *   all draws of a key are equal.
  * - An agent's clock has the declared offset, drift, resolution and jumps, and a row has its time.
  * - An agent is down for as long as its crash lasts. It begins with the declared checkpoint, or with nothing.
- * - In a pause it handles one event, and the others wait.
+ * - In a pause it handles one event, and the others wait. No answer is lost or waits for longer than the
+ *   pause.
  * - An outcome is the answers to all requests of the action, or comes at the time-out.
  * - A state row that is lost is gone; one that is restored is as it was at the time of its backup.
  *
- * Each agent has a record, with the host's duties by the oracle's own sums. Snapshots omit the records, so
- * a resumed run is not judged; neither is a history, whose events were recorded elsewhere. */
+ * Each agent has a record, with the host's duties by the oracle's own sums. A history, whose events were
+ * recorded elsewhere, is not judged. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "evidence.h"
+#include "kernel/archive.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
 #include "oracles.h"
@@ -28,7 +30,7 @@
 
 bool lab_host_is_judged(const struct lab_cluster_run *run)
 {
-    return run->oracles.records != NULL && run->replay == NULL && !run->is_resumed;
+    return run->oracles.records != NULL && run->replay == NULL;
 }
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const char *what)
@@ -61,6 +63,45 @@ void lab_host_end(struct lab_oracles *oracles)
     free(oracles->backups);
     oracles->records = NULL;
     oracles->backups = NULL;
+}
+
+/* Offset and drift follow from the seed. */
+static void record_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                      struct lab_host_record *record)
+{
+    uint64_t changes = run->strategy->settings.change_count;
+    bool *const flags[] = {&record->is_jump_wide, &record->is_kept, &record->is_unsure,
+                           &record->has_checkpoint, &record->has_memory};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+    if (record->is_jump_wide)
+        record->jumps_ns = 0; /* not used any more */
+    sim_archive_i64_within(archive, &record->jumps_ns, -JUMPS_MOST, JUMPS_MOST + 1);
+    sim_archive_i64(archive, &record->down_until_ns);
+    sim_archive_u64(archive, &record->heard);
+    sim_archive_u32_below(archive, &record->next_era, changes + 2);
+    sim_archive_u32_below(archive, &record->era_count, BK_ERAS_MAX + 1);
+    for (uint32_t i = 0; i < record->era_count; i++) {
+        sim_archive_u32_below(archive, &record->eras[i].era, changes + 1);
+        sim_archive_i64_within(archive, &record->eras[i].from_ns, INT64_MIN, INT64_MAX - BK_ERAS_MAX);
+    }
+    if (archive->is_loading)
+        sim_archive_check(archive, record->era_count > 0);
+}
+
+void lab_host_archive(struct lab_cluster_run *run, struct sim_archive *archive)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; i < run->agent_count && oracles->records != NULL; i++)
+        record_of(run, archive, &oracles->records[i]);
+    for (uint32_t i = 0; i < run->scenario->fault_count && oracles->backups != NULL; i++) {
+        sim_archive_bytes(archive, oracles->backups[i].columns, sizeof oracles->backups[i].columns);
+        sim_archive_u32_below(archive, &oracles->backups[i].mask, UINT64_C(1) << CASS_COLUMNS);
+    }
+    sim_archive_bytes(archive, oracles->requests, sizeof oracles->requests);
+    sim_archive_bytes(archive, oracles->spent_ns, sizeof oracles->spent_ns);
+    sim_archive_bytes(archive, oracles->spent, sizeof oracles->spent);
+    sim_archive_u64(archive, &oracles->uncounted);
 }
 
 /* --- Faults of agents. */
@@ -224,7 +265,8 @@ static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, in
     off_ns = off_ns > most_ns ? most_ns : off_ns < least_ns ? least_ns : off_ns;
     /* The drift is known to a billionth. */
     double slip_ns = 2 + (double)(now_ns - run->start_ns) * 2e-9;
-    double apart_ns = (double)(shown_ns - now_ns - record->jumps_ns) - off_ns;
+    __extension__ typedef __int128 wide; /* the clock of a loaded state may show anything */
+    double apart_ns = (double)((wide)shown_ns - now_ns - record->jumps_ns) - off_ns;
     return (step_ns == 0 || shown_ns % step_ns == 0) && apart_ns <= slip_ns &&
            apart_ns >= -slip_ns - (double)step_ns;
 }
@@ -335,15 +377,48 @@ void lab_host_waits(struct lab_cluster_run *run, uint32_t agent)
         violate(run, agent, LAB_NO_KEY, "lets the first event of a pause wait");
 }
 
+/* Of an action with several requests, some answers may come before the pause. */
+static uint64_t width_of(const struct lab_host_operation *operation)
+{
+    return operation->action == BK_ACT_READ_ROWS ? operation->walk.width : 1;
+}
+
+void lab_host_came(struct lab_cluster_run *run, const struct sim_event *reply)
+{
+    struct lab_host_agent *agent = &run->agents[reply->target];
+    struct lab_host_operation *operation = &agent->operations[reply->a >> 32 & 0xffff];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (operation->serial != (uint32_t)reply->a || operation->outstanding == 0 || width_of(operation) != 1 ||
+        operation->came_ns != 0 || now_ns >= lab_until(operation->asked_ns, run->scenario->agents.timeout_ns))
+        return;
+    operation->came_ns = now_ns;
+    operation->hold_ns = agent->held_until_ns;
+}
+
+/* Judges an answer that came during a pause: the agent handles it at once, or at the end of the pause. If
+ * another pause has made that later, other events may come before it. */
+static void judge_came(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (operation->came_ns == 0 || operation->hold_ns != run->agents[agent].held_until_ns)
+        return;
+    if (operation->answers == 0)
+        violate(run, agent, operation->key, "loses an answer that came during a pause");
+    else if (now_ns != operation->came_ns && now_ns != operation->hold_ns)
+        violate(run, agent, operation->key, "holds back an answer for longer than a pause");
+}
+
 void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
     if (!lab_host_is_judged(run))
         return;
     int64_t now_ns = sim_queue_now(&run->queue), held_ns = run->agents[agent].held_until_ns;
-    int64_t due_ns = operation->asked_ns + run->scenario->agents.timeout_ns;
-    uint64_t width = operation->action == BK_ACT_READ_ROWS ? operation->walk.width : 1;
+    int64_t due_ns = lab_until(operation->asked_ns, run->scenario->agents.timeout_ns);
+    uint64_t width = width_of(operation);
     lab_host_hears(run, agent);
+    judge_came(run, agent, operation);
     if (operation->outcome.kind == BK_OUTCOME_APPLIED && operation->action == BK_ACT_ADD_COUNTER)
         lab_request_spent(run, LAB_LATENCY_COUNTER, operation->asked_ns);
     if (operation->outcome.kind == BK_OUTCOME_APPLIED &&

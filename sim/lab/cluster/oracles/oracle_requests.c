@@ -142,6 +142,10 @@ void lab_requests_end(struct lab_cluster_run *run)
                          " and %" PRIu64,
                          reads, writes, sent[BK_ACT_CAS_STATE], sent[BK_ACT_CAS_LOCK], tally->state_reads,
                          tally->counter_increments + tally->state_writes, tally->lwt, tally->lock_ops);
+    if (run->unresolved_increments != oracles->uncounted)
+        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
+                         "the increments of %" PRIu64 " rows are unresolved, but the result has %" PRIu64,
+                         oracles->uncounted, run->unresolved_increments);
     if (run->scenario->row_ttl_ns > 0 && sim_queue_now(&run->queue) < run->end_ns)
         lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
                          "the run ends before its duration, so that some rows do not expire");
@@ -158,7 +162,7 @@ void lab_requests_end(struct lab_cluster_run *run)
 
 static void demand(struct lab_cluster_run *run, const struct lab_delete *item, bool is_fine, const char *what)
 {
-    if (!is_fine && !run->is_resumed)
+    if (!is_fine)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, item->key, "the delete of row %" PRIu64 " %s", item->row,
                          what);
 }

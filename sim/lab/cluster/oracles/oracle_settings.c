@@ -4,7 +4,6 @@
  * dated by the agent's clock then, or replaces the history. The history of each agent is kept here a second
  * time, as the numbers of changes and their dates. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cluster_run.h"
 #include "cluster_view.h"
@@ -52,9 +51,30 @@ static void add_dated(const struct lab_cluster_run *run, struct lab_host_record 
     record->next_era = era;
 }
 
+/* Field by field, since the padding of a loaded state may differ. */
 static bool is_same(const struct bk_strategy *a, const struct bk_strategy *b)
 {
-    return a->kind == b->kind && a->max_age_ns == b->max_age_ns && memcmp(&a->of, &b->of, sizeof a->of) == 0;
+    if (a->kind != b->kind || a->max_age_ns != b->max_age_ns)
+        return false;
+    switch (a->kind) {
+    case BK_TIME:
+        return a->of.time.calendar == b->of.time.calendar && a->of.time.window_ns == b->of.time.window_ns &&
+               a->of.time.epoch_ns == b->of.time.epoch_ns;
+    case BK_COUNT:
+        return a->of.count.rows == b->of.count.rows;
+    case BK_PROBABILISTIC:
+        return a->of.probabilistic.bits == b->of.probabilistic.bits &&
+               a->of.probabilistic.chance_numerator == b->of.probabilistic.chance_numerator &&
+               a->of.probabilistic.chance_denominator == b->of.probabilistic.chance_denominator &&
+               a->of.probabilistic.threshold == b->of.probabilistic.threshold;
+    case BK_HASH:
+        return a->of.hash.buckets == b->of.hash.buckets;
+    case BK_WEIGHTED:
+        return a->of.weighted.bytes == b->of.weighted.bytes &&
+               a->of.weighted.threshold == b->of.weighted.threshold;
+    default:
+        return true;
+    }
 }
 
 static void judge_history(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history)

@@ -508,6 +508,37 @@ static void judge_start(const struct step *step)
            "stores a start that differs from its bucket's");
 }
 
+/* A row that is older than its agent's copy of the state covers looks up the starts of older buckets. The
+ * first one is that of the highest bucket that the copy does not cover, two below the newest; it was stored
+ * before the copy was written. The others follow downwards. */
+static void judge_look_up(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct lab_host_operation *operation = step->operation;
+    const struct lab_cluster_key *key = &run->keys[operation->key];
+    int64_t bucket = step->next->bucket, known;
+    bool is_changing, is_first = operation->action != BK_ACT_READ_START;
+    if (!is_first) {
+        demand(step, bucket == operation->step_low - !step->next->is_retry,
+               "looks up starts that do not follow each other downwards");
+        return;
+    }
+    if ((lab_conditions_met(run, operation->key) & lab_may_go_back(run)) != 0 || run->replay != NULL)
+        return;
+    demand(step, bucket >= 1 && lab_has_start(run, operation->key, bucket),
+           "looks up the start of a bucket whose start is not stored");
+    /* By now, an agent that was paused, or whose cache has evicted the key, may know another state. */
+    size_t newest = (size_t)bucket + 2;
+    if (run->agents[step->agent].disturbed_ns >= operation->heard_ns || newest >= key->change_count ||
+        key->changes[newest] == 0 || lab_may_be_evicted(run, operation->key))
+        return;
+    demand(step,
+           bk_agent_view(run->agents[step->agent].agent, key->changes[newest], operation->key, &known,
+                         &is_changing) &&
+               known == bucket + 2 && !is_changing,
+           "looks up a start although it is not the highest one that its agent's state does not have");
+}
+
 /* --- Numbers. */
 
 /* Returns the rows of a bucket according to the settings of the row's time. */
@@ -814,6 +845,8 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         judge_grant(&step);
     if (next->kind == BK_ACT_WRITE_START)
         judge_start(&step);
+    if (next->kind == BK_ACT_READ_START)
+        judge_look_up(&step);
     if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))
         judge_take(&step);
     if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&

@@ -280,9 +280,11 @@ struct lab_oracles {
     struct lab_spans spans;
     struct lab_doubts doubts;
     struct lab_host_record *records; /* by agent; NULL: not judged */
-    uint64_t requests[16];           /* oracle_requests.c, by kind of action; not archived */
-    uint64_t spent_ns[4], spent[4];  /* oracle_requests.c, by kind of latency; likewise */
-    struct lab_backup *backups;      /* oracle_host.c, by fault of the scenario */
+    uint64_t requests[16];           /* oracle_requests.c, by kind of action */
+    uint64_t spent_ns[4], spent[4];  /* oracle_requests.c, by kind of latency */
+    uint64_t paxos_kept; /* oracle_faults.c: what must be left by the loss of Paxos state that begins */
+    uint64_t uncounted;  /* acknowledged rows that fired, and whose increment is unresolved */
+    struct lab_backup *backups; /* oracle_host.c, by fault of the scenario */
     struct lab_lives *lives; /* oracle_expired.c, by key; NULL: rows do not expire, or it is not known when */
     uint32_t except[LAB_ORACLE_COUNT]; /* exceptions of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];

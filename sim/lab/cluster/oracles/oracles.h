@@ -153,6 +153,8 @@ unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kin
                            enum bk_action_kind next);
 /* Returns whether an agent's copies of states expire, so that it must read the state again. */
 bool lab_copies_run_out(const struct lab_cluster_run *run);
+/* Returns whether an agent forgets its copy when a request of this kind fails for the last time. */
+bool lab_copies_may_go(enum bk_action_kind heard);
 /* --- The greatest possible age of an agent's copies of states. */
 /* The operation has an outcome that the agent has not acted on yet. */
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,
@@ -195,6 +197,7 @@ void lab_filled_end(struct lab_cluster_run *run);
 bool lab_host_is_judged(const struct lab_cluster_run *run);
 bool lab_host_begin(struct lab_cluster_run *run);
 void lab_host_end(struct lab_oracles *oracles);
+void lab_host_archive(struct lab_cluster_run *run, struct sim_archive *archive);
 void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 /* A copy is made for a fault of the scenario: of an agent, or of a state row. */
 void lab_host_kept(struct lab_cluster_run *run, uint32_t fault, bool is_agent);
@@ -219,6 +222,8 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
 /* The agent handles an event; an event of the agent waits for the end of its pause. */
 void lab_host_hears(struct lab_cluster_run *run, uint32_t agent);
 void lab_host_waits(struct lab_cluster_run *run, uint32_t agent);
+/* A reply of the cluster has come to an agent that is paused. */
+void lab_host_came(struct lab_cluster_run *run, const struct sim_event *reply);
 /* The operation has an outcome. */
 void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation);
