@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the files of scenarios/observed.yaml: one node's partitions of a table chat.messages, one partition a
-channel, as two tools of Cassandra would print them: sstablepartitions (messages.csv) and, over the same sstables,
-nodetool tablehistograms (messages.txt). Writes beside itself; the same bytes every time."""
+"""Generates the files of scenarios/observed.yaml: the partitions of a table chat.messages on one node, one
+partition per channel, in the formats of two tools of Cassandra: sstablepartitions (messages.csv) and, for the
+same sstables, nodetool tablehistograms (messages.txt). Writes into its own folder, always the same bytes."""
 import os
 import random
 
@@ -17,7 +17,7 @@ FOLDER = "/var/lib/cassandra/data/chat/messages-5e2f1c80d7c411ef9f2ba9d1c4b7a001
 
 
 def pieces():
-    """(sstable, key, bytes, rows): the younger an sstable, the smaller, and a channel need not be in it."""
+    """Yields (sstable, key, bytes, rows). Newer sstables are smaller, and may lack a channel."""
     draw = random.Random(20261122)
     harmonic = sum(1 / rank for rank in range(1, CHANNELS + 1))
     shares = [0.8, 0.15, 0.05]
@@ -39,7 +39,7 @@ def offsets():
 
 
 def bucket(size):
-    """(above, up to)"""
+    """Returns the bounds (above, up to) of the bucket of a size."""
     above = 0
     for offset in offsets():
         if size <= offset:
@@ -48,7 +48,7 @@ def bucket(size):
 
 
 def percentile(sizes, hundredths):
-    """The bucket's end at which so many of a hundred are reached."""
+    """Returns the end of the bucket that contains the percentile."""
     wanted = -(-len(sizes) * hundredths // 100)
     return bucket(sorted(sizes)[wanted - 1])[1]
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes events.csv.gz beside itself: the events of 24 made customers, counted by the hour, for 28 days.
+"""Generates events.csv.gz in its own folder: the events of 24 fictitious customers, counted per hour, for 28
+days.
 
-The customers differ by a factor of a hundred. They work by day and rest at weekends, the largest loads its history in
-one night, and one joins late. The seed is fixed: another run makes the same file.
+The customers' rates differ by a factor of a hundred. They have more events by day and fewer at weekends; the
+largest one loads its history in one night, and one joins late. The seed is fixed, so each run generates the
+same file.
 """
 import gzip
 import math
@@ -18,7 +20,8 @@ LOAD_DAY, LOAD_HOURS, LOAD_EVENTS = 9, range(1, 5), 14_000
 
 
 def poisson(mean):
-    """Knuth's way: the product of uniform draws, in steps where exp(-mean) would vanish."""
+    """Knuth's method, a product of uniform draws. A large mean is drawn in steps, because exp(-mean) would
+    underflow."""
     count = 0
     while mean > 0:
         step, product = min(mean, 50.0), 1.0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes small.csv and small-counts.csv.gz next to itself: 30 days of 12 synthetic keys.
+"""Generates small.csv and small-counts.csv.gz in its own folder: 30 days of 12 synthetic keys.
 
-The keys' traffic differs by a factor of some hundred. Loud keys come in bursts, one key falls silent half way, one
-appears late, and one is a flash crowd of an hour. The second file has the same rows as counts of each key's hours.
-Run it again and the rows are the same: the seed is fixed, and only random() is used, whose values Python keeps from
-version to version.
+The rates of the keys differ by a factor of several hundred. Busy keys have bursts, one key ends half way, one
+begins late, and one is a flash crowd of an hour. The second file has the same rows as counts per key and
+hour. Each run generates the same rows: the seed is fixed, and only random() is used, whose values do not
+depend on the version of Python.
 """
 import gzip
 import math
