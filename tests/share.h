@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How much of what it could try a test tries: all of it, or one part in BUCKETLAB_TEST_SHARE. ./test.sh sets
- * this variable to stay within its time; with --slow, and by ctest alone, everything is tried. */
+/* Whether a test tries all of its cases, or only one part in BUCKETLAB_TEST_SHARE. ./test.sh sets this
+ * variable to stay within its time; with --slow, and with plain ctest, all cases are tried. */
 #ifndef TESTS_SHARE_H
 #define TESTS_SHARE_H
 

@@ -9,7 +9,7 @@ SHARE = int(os.environ.get("BUCKETLAB_TEST_SHARE", "1"))
 
 
 def part(items):
-    """The first of these, and one in SHARE in turn."""
+    """The first of these items, and then every SHARE-th one."""
     return list(items)[::SHARE]
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: coordinators send requests to the right replicas, wait for the right replicas, and send the correct
- * reply to the client at the event at which the result is known; a read returns what the replicas that it
- * asked hold. Method: a reference model runs alongside the mock and sees the same messages served and
+ * reply to the client at the event at which the result is known; a read returns the contents of the replicas
+ * that it queried. Method: a reference model runs alongside the mock and sees the same messages served and
  * delivered. For each write the model keeps the set of replicas that have it. It derives rows, lifetimes,
  * deletions, cells and shards from the statements alone, and the nodes that are down or partitioned from the
  * faults alone. For each operation it follows which replicas have answered. After each event, an operation of

@@ -239,7 +239,7 @@ static void begin_write(struct answers *model, uint32_t index)
                "what a statement of kind %d writes is not what it says", (int)statement->kind);
 }
 
-/* The coordinator asks as few replicas as the level needs, and nearby replicas first. */
+/* The coordinator queries as few replicas as the level requires, beginning with nearby ones. */
 static void check_choice(struct answers *model, const struct known_operation *known, uint32_t alive)
 {
     uint32_t near =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: data partitions count every row once even if it is retried, duplicated or late; a read returns the
- * rows of the replicas that it asked, and its cost is that of the rows that it scans. Method: single faults
+ * rows of the replicas that it queried, and its cost is that of the rows that it scans. Method: single faults
  * by hand, then a random campaign in which every row is retried until it is acknowledged. */
 #include "cluster_harness.h"
 

@@ -303,8 +303,8 @@ static void end_write(struct model *model, struct open_write *open)
     open->is_open = false;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         uint32_t target = replicas_at(cluster, open->position)[i];
-        /* A replica that was asked may have gone down since; a replica that was already down is judged by its
-         * state at the time of sending. */
+        /* A replica that got the request may have gone down since; a replica that was already down is judged
+         * by its state at the time of sending. */
         bool is_late = gone_for(cluster, open->place, target) > cluster->config.hint_window_ns;
         bool is_excused = open->excused >> i & 1 || (open->asked >> i & 1 && is_late);
         bool is_there = has_it(cluster, &open->content, i);

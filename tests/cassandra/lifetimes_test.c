@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: reads of data rows return exactly the live rows, scan each tombstone at its clustering position, and
- * depend only on the replicas that they ask. Method: cases by hand; then random writes, row deletes, range
+ * depend only on the replicas that they query. Method: cases by hand; then random writes, row deletes, range
  * deletes and partition deletes with timestamps and times to live, some of which never reach some replicas,
  * compared with a list of everything that each replica received. In addition, the static columns, batches and
  * times to live that other tests leave out. */

@@ -125,7 +125,7 @@ void paxos_history_sent(struct paxos_history *history, uint64_t tag, uint32_t ke
 }
 
 /* The cells have the proposal's timestamp, the update's values, and one common expiry. The deletion of a row
- * is a microsecond older than the ballot, so that it leaves cells of its own ballot. */
+ * is a microsecond older than the ballot, so that it does not delete the cells of its own ballot. */
 static bool is_as_asked(const struct asked *asked, const struct proposal *proposal)
 {
     const struct cass_statement *statement = &asked->statement;

@@ -115,8 +115,8 @@ struct known_answer {
 };
 
 /* The clients of a register, and their serial level. With LOCAL_SERIAL in both datacenters each datacenter
- * has a separate order, and a value that one of them chooses can be lost to the other, as in Cassandra. So it
- * can if each request has a level of its own. */
+ * has a separate order, and a value that one of them chooses can be lost to the other, as in Cassandra. The
+ * same can happen if each request has its own level. */
 enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH, MIXED_IN_BOTH };
 
 struct model {
@@ -560,8 +560,8 @@ static bool is_waiting(enum stage stage)
            stage == STAGE_READ_AGAIN;
 }
 
-/* The replicas that a phase asks: a round of Paxos asks all that can belong to its quorum; a read within the
- * round asks exactly a quorum of these; a commit goes to all replicas. */
+/* The replicas to which a phase sends requests: a round of Paxos uses all that can belong to its quorum, a
+ * read within the round exactly a quorum of these, and a commit all replicas. */
 static void check_asked(const struct model *model, const struct cass_operation *operation, bool is_local)
 {
     const struct cass_cluster *cluster = model->h.cluster;

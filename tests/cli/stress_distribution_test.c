@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a distribution of cassandra-stress has the mean and the standard deviation that it is asked for, and
- * is in a form that the tool has. Method: figures and distributions of each kind, at the edges where one form
- * gives way to the next; of the tool's Weibull the mean and the standard deviation are computed from the
- * text, and of ranks the share of the most popular tenth. */
+/* Aim: a distribution of cassandra-stress has the requested mean and standard deviation, and is in a form
+ * that the tool has. Method: figures and distributions of each kind, at the edges where one form gives way to
+ * the next; of the tool's Weibull the mean and the standard deviation are computed from the text, and of
+ * ranks the share of the most popular tenth. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>

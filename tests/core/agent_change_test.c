@@ -265,7 +265,7 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
              "1206 A0 applied: ack 4, done ok\n");
 }
 
-/* The state was on its way while another agent reset the counter: the date is now in last_change, and still
+/* The state was being read while another agent reset the counter: the date is now in last_change, and still
  * decides. */
 static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_old(void **state)
 {

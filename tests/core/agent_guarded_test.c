@@ -65,7 +65,8 @@ static void test_grant_that_another_agent_got_is_used(void **state)
              "210 A0 applied: ack 1, done ok\n");
 }
 
-/* An operation that lost a race asks again; what it learned is enough for a row that waited. */
+/* An operation that lost a race sends its request again; the state that it has read is sufficient for a row
+ * that waited. */
 static void test_lost_race_serves_the_waiting_rows(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void test_start_that_is_missing_is_requested_again_and_then_refused(void 
     write_at(&a, 550, 250, false);
     no_start(&a, 552, 0);
     is_start(&a, 558, 0, 300);
-    unknown(&a, 560, 0); /* a start of another bucket has tries of its own */
+    unknown(&a, 560, 0); /* the start of another bucket has a separate number of tries */
     unknown(&a, 561, 0);
     is_start(&a, 562, 0, 200);
     refused(&a, 563, 0);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: only one of an agent's operations on a key asks at a time, and readers begin high enough
- * (docs/guarded.md).
- * Method: one situation per test; the host's events are given by hand, and the trace of events and actions
- * is asserted as text (agent_trace.h). */
+/* Aim: only one of an agent's operations on a key sends requests at a time, and readers begin high enough
+ * (docs/guarded.md). Method: one situation per test; the host's events are given by hand, and the trace of
+ * events and actions is asserted as text (agent_trace.h). */
 #include "agent_guarded_trace.h"
 
-/* One operation asks; the others wait and resume with what it has learned. Another key is not affected. */
+/* One operation sends a request; the others wait, and resume with its result. Another key is not affected. */
 static void test_operations_on_one_key_make_one_request_at_a_time(void **state)
 {
     (void)state;
@@ -33,8 +32,8 @@ static void test_operations_on_one_key_make_one_request_at_a_time(void **state)
              "66 A2 applied: ack 0, done ok\n");
 }
 
-/* The first operation's grant is too short for the second, which then asks; the third is served by the second
- * one's grant. */
+/* The first operation's grant is too short for the second one, which then requests one itself; the second
+ * one's grant serves the third one too. */
 static void test_unserved_operation_makes_the_next_request(void **state)
 {
     (void)state;
@@ -59,7 +58,7 @@ static void test_unserved_operation_makes_the_next_request(void **state)
              "323 A3 applied: ack 0, done ok\n");
 }
 
-/* An operation fails: the next one takes over with tries of its own. */
+/* An operation fails; the next one takes over, with its full number of tries. */
 static void test_failed_operation_passes_its_turn_on(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: an agent follows its history, and a history that it is given later. Method: its actions, one by one:
- * the buckets of rows of each era, the buckets that a read asks, and when a count is full; and histories that
- * it must refuse, which change nothing. */
+ * the buckets of rows of each era, the buckets that a read queries, and when a count is full; and histories
+ * that it must refuse, which change nothing. */
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static int64_t put(struct bk_agent *agent, int64_t time_ns)
     return action.bucket;
 }
 
-/* Reads down to the birth and finds nothing. Returns the number of buckets asked. */
+/* Reads down to the birth and finds nothing. Returns the number of queried buckets. */
 static uint64_t walk(struct bk_agent *agent, int64_t now_ns, int64_t high, int64_t low)
 {
     uint32_t operation;
@@ -107,7 +107,7 @@ static void an_agent_goes_by_its_history(void **unused)
     assert_int_equal(put(agent, 5 * DAY_NS), 5);
     assert_int_equal(put(agent, 10 * DAY_NS), 6);
     assert_int_equal(put(agent, 3 * DAY_NS), 3);
-    /* Empty windows are asked again: their memory works only with the bucket numbers of a single era. */
+    /* Empty windows are queried again: their memory works only with the bucket numbers of a single era. */
     assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
     assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
 }
@@ -220,7 +220,7 @@ static void a_change_parts_reads_under_way_from_the_memory(void **unused)
     assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 1);
 }
 
-/* An answer reports on 64 windows, however many were asked. */
+/* An answer reports on 64 windows, even if more were queried. */
 static void of_many_windows_64_are_remembered(void **unused)
 {
     (void)unused;

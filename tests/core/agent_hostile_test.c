@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever a host answers, each operation ends, none is parked forever, no read asks more partitions
- * than its limit, and nothing overflows (under the sanitizers).
- * Method: random settings of every kind, coordination and source, histories that are replaced during the
- * run, small caches; outcomes of any kind in any order, with values at the ends of int64 or with small
- * ones that match by chance, and clocks that jump; now and then an agent is replaced by its checkpoint.
- * After a while no operation begins any more, and all operations under way must end. Finally checkpoints
- * with altered bytes: each is refused, or gives an agent that neither crashes nor hangs. */
+/* Aim: whatever a host answers, each operation ends, none is parked forever, no read queries more partitions
+ * than its limit, and nothing overflows (under the sanitizers). Method: random settings of every kind,
+ * coordination and source, histories that are replaced during the run, small caches; outcomes of any kind in
+ * any order, with values at the ends of int64 or with small ones that match by chance, and clocks that jump;
+ * now and then an agent is replaced by its checkpoint. After a while no operation begins any more, and all
+ * operations under way must end. Finally checkpoints with altered bytes: each is refused, or gives an agent
+ * that neither crashes nor hangs. */
 #include "agent_host.h"
 #include "draw.h"
 
@@ -205,7 +205,7 @@ static void step(struct host *host, bool is_busy)
         host->now_ns = deadline_ns;
     assert_int_equal(bk_agent_tick(host->agent, host->now_ns), BK_OK);
     take_actions(host);
-    /* Each operation under way has asked, or sleeps. */
+    /* Each operation under way has sent a request, or sleeps. */
     assert_true(host->begun == 0 || host->asked > 0 || bk_agent_deadline(host->agent) != INT64_MAX);
 }
 

@@ -104,7 +104,7 @@ static void test_readers_see_a_lease_by_its_next_number(void **state)
     free(a.agent);
 }
 
-/* The operation sleeps between its tries, and is still the one that asks. */
+/* The operation sleeps between its tries, and is still the one that sends the requests. */
 static void test_refused_lease_request_passes_to_the_next_operation(void **state)
 {
     (void)state;

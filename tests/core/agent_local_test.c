@@ -210,7 +210,8 @@ static void test_memory_rows_wait_for_the_operation_that_counts(void **state)
              "1072 A3 applied: ack 0, done ok\n");
 }
 
-/* The reader learns the state that the rows wait for, while the operation that asks has no answer. */
+/* The reader learns the state that the rows wait for, while the operation that sent the request has no
+ * answer. */
 static void test_memory_serves_waiting_rows_after_a_read(void **state)
 {
     (void)state;
@@ -239,7 +240,8 @@ static void test_memory_serves_waiting_rows_after_a_read(void **state)
              "2021 A0 applied: ack 5, done ok\n");
 }
 
-/* Of the rows that waited, the first one that must ask does so; rows after it that need not ask continue. */
+/* Of the rows that waited, the first one that needs a request sends it; later rows that need none continue.
+ */
 static void test_memory_without_a_cache_requests_one_row_after_the_other(void **state)
 {
     (void)state;

@@ -177,8 +177,8 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
              "1970 A0 unknown: done ok fired counted\n");
 }
 
-/* Of two rows that find the count full together, one asks for the lock: the lock could not distinguish them.
- */
+/* Of two rows that find the count full together, only one requests the lock, because the lock could not
+ * distinguish them. */
 static void test_lock_is_requested_by_one_operation_of_a_key(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ void guarded_asked(struct world *world, int agent, const struct bk_action *actio
     assert_true(operation->is_read || operation->row.time_ns <= operation->latest_ns);
     assert_true(action->kind != BK_ACT_READ_STATE || action->serial);
     assert_true(action->kind != BK_ACT_CAS_STATE || action->mask == 15);
-    /* Only one operation at a time asks for a key. */
+    /* Only one operation at a time sends requests for a key. */
     for (uint32_t i = 0; asks_for_key(action->kind) && i < world->config.operations; i++) {
         const struct pending *other = &own->operations[i].pending;
         assert_true(i == action->operation || !other->is_used || other->action.key != action->key ||

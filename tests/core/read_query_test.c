@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: for every strategy, query and plan a reader gets exactly the rows that a full scan would, asks no
+/* Aim: for every strategy, query and plan a reader gets exactly the rows that a full scan would, queries no
  * bucket twice and none outside the history, and stays within its bound. Method: random histories with empty
  * buckets; a host that answers each step from them; a full scan for comparison. */
 #include <setjmp.h>
@@ -33,7 +33,7 @@ struct history {
     struct stored rows[ROWS_MAX];
     size_t count;
     int64_t birth_ns, now_ns;
-    int64_t lowest, highest; /* buckets that a reader may ask */
+    int64_t lowest, highest; /* buckets that a reader may query */
     bool is_asked[BUCKETS_MAX];
     uint64_t asked;
     bool tells_older;
@@ -496,7 +496,7 @@ static void test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_do
     while (bk_read_next(&reader, &step))
         bk_read_found(&reader, rows[step.bucket_low]);
     assert_true(reader.rows_found == 12 && reader.partitions_asked == 6);
-    /* The reader asks a bucket only when the bucket is needed. */
+    /* The reader queries a bucket only when it is needed. */
     query.kind = BK_QUERY_LATEST;
     query.rows = 8;
     assert_int_equal(bk_read_begin(&strategy, NULL, &query, &reader), BK_OK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a reader finds the newest rows, never asks beyond the history, always ends, and counts the partitions
- * that it asks.
- * Method: random histories (rows per bucket) are compared with a naive reader that goes down bucket by
- * bucket; skipping is compared with asking step by step; and each misuse that read.h lists is tested. */
+/* Aim: a reader finds the newest rows, never queries beyond the history, always ends, and counts the
+ * partitions that it queries. Method: random histories (rows per bucket) are compared with a naive reader
+ * that goes down bucket by bucket; skipping is compared with querying step by step; and each misuse that
+ * read.h lists is tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,8 +94,8 @@ static uint64_t ask(const struct history *history, const struct bk_read_step *st
     return found;
 }
 
-/* Compared with the whole history: exactly the newest rows were kept, and no more partitions were asked than
- * needed. */
+/* Compared with the whole history: exactly the newest rows were kept, and no more partitions were queried
+ * than needed. */
 static void check_read(const struct history *history, uint64_t wanted, enum bk_plan plan, int64_t width)
 {
     struct bk_reader reader = start(history, wanted, plan);
@@ -145,7 +145,7 @@ static void test_read_random_histories_newest_rows_are_found(void **state)
     }
 }
 
-/* The published loop asks the same bucket without end when the history is short. */
+/* When the history is short, the published loop queries the same bucket forever. */
 static void test_read_short_history_ends_at_its_beginning(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void assert_same_reader(const struct bk_reader *a, const struct bk_reader
     assert_true(a->partitions_asked == b->partitions_asked && a->step_open == b->step_open);
 }
 
-/* The rule of the header: the whole steps above `bucket`, each asked and answered with 0. */
+/* The rule of the header: the whole steps above `bucket`, each queried and answered with 0. */
 static void skip_by_asking(struct bk_reader *reader, int64_t bucket)
 {
     for (;;) {

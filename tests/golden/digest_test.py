@@ -6,7 +6,7 @@ The same file is compared with gcc and clang, -O0, -O1 and -O3, one thread and t
 everywhere; machines.py compares it on other machines. Every scenario must be listed in shipped.txt, which
 that script runs. The lines run with one thread and with two alternately; with --both, and before a digest is
 written, each line runs with both. Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--both] [--write]; --write
-stores the digests of this build: only for a change that is intended to move digests, and says so in
+stores the digests of this build: only for a change that is intended to change digests, and says so in
 CHANGELOG.md.
 """
 import json

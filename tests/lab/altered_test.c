@@ -175,8 +175,8 @@ static bool is_stopped(const struct sim_error *error)
     return strstr(error->text, "stopped before the end") != NULL;
 }
 
-/* A worker that resumes from a state of its own also puts the state that it has begun. In the stream engine
- * the bytes may therefore differ, but they must be accepted again. */
+/* A worker that resumes from its own state also puts the state that it has begun. In the stream engine the
+ * bytes may therefore differ, but they must be accepted again. */
 static void check_kept_again(const struct lab_scenario *scenario, const struct lab_kept *kept,
                              const struct keeper *keeper)
 {

@@ -143,7 +143,7 @@ static void make_counter_read(struct load *load, uint32_t slot, struct cass_stat
     out->kind = CASS_READ_COUNTER;
 }
 
-/* Each slot has twenty registers of its own, so that none contends with another. */
+/* Each slot has twenty separate registers, so that slots do not contend. */
 static void make_lwt(struct load *load, uint32_t slot, struct cass_statement *out)
 {
     int64_t turn = load->turns[slot]++;

@@ -27,13 +27,13 @@ void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
                               struct lab_host_operation *operation, const struct bk_action *next);
 
 static bool shows_wrong;
-static uint64_t shown, asked; /* actions of the current run, and those of them that ask for the state first */
+static uint64_t shown, asked; /* actions of the current run, and those of them that read the state first */
 
 void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
                               struct lab_host_operation *operation, const struct bk_action *next)
 {
     struct bk_action wrong = *next;
-    /* An operation that asks for the state first is shown as one that uses the copy of it. */
+    /* An operation that reads the state first is shown like one that uses the cached copy. */
     bool asks_first = operation->action == BK_ACT_DONE && next->kind == BK_ACT_READ_STATE;
     if (shows_wrong && asks_first && ++asked % WRONG_EVERY != 0) {
         wrong.kind = operation->is_read ? BK_ACT_READ_ROWS : BK_ACT_PUT_ROW;

@@ -47,7 +47,7 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
     return fixture;
 }
 
-/* One row per partition, and a read of up to `rows` rows: it asks as many partitions as it sees rows. */
+/* One row per partition, and a read of up to `rows` rows: it queries as many partitions as it sees rows. */
 static struct fixture begin(uint64_t rows)
 {
     return begin_with("count: {rows: 1, counter: external}", rows);
@@ -145,7 +145,7 @@ static void test_no_read_at_the_exact_end_of_the_run(void **state)
     }
 }
 
-/* The key has no birth to walk back to: one partition is asked, and found empty. */
+/* The key has no birth to walk back to: one partition is queried, and is empty. */
 static void test_read_of_a_key_without_rows_makes_one_request(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine's reads, as docs/scenario.md describes them: all rows of the key are looked at, each
- * bucket is asked separately, and a reader's memory is a plain list. If settings change, the core's reader
- * determines which buckets to ask. */
+/* The naive engine's reads, as docs/scenario.md describes them: all rows of the key are scanned, each bucket
+ * is queried separately, and a reader's memory is a plain list. If settings change, the core's reader
+ * determines which buckets to query. */
 #include <stdlib.h>
 
 #include "bucketing/history.h"
@@ -13,7 +13,7 @@ struct question {
     enum lab_read_kind kind;
     int64_t newest, oldest, width;
     int64_t from_ns, until_ns;
-    uint64_t wanted, most; /* rows; the maximum of partitions to ask */
+    uint64_t wanted, most; /* rows; the maximum number of partitions to query */
     bool asks_all, walks_to_older;
 };
 
@@ -72,7 +72,7 @@ static bool is_gone(const struct naive_sight *sight, const struct naive_row *row
                              (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
 }
 
-/* For each bucket that may be asked, the number of rows in the query's times, and of older rows. */
+/* For each bucket that may be queried, the number of rows in the query's times, and of older rows. */
 struct answers {
     uint64_t *wanted, *older, due;
 };

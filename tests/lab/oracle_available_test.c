@@ -194,7 +194,7 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
     }
 }
 
-/* Saves what the host has asked for, and loads it into a run without any requests. */
+/* Saves the host's requests, and loads it into a run without any requests. */
 static void test_host_is_judged_after_a_resume(void **state)
 {
     (void)state;

@@ -105,7 +105,7 @@ static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state
     stand_state(&stand, 0, 1, 3 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND)), 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND + 1)), 1);
-    /* A skipped bucket has no date of its own. */
+    /* A skipped bucket has no separate date. */
     stand_state(&stand, 0, 3, 5 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND)), 2);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 1)), 2);

@@ -191,7 +191,7 @@ static void apply_listed(struct lab_cluster_run *run, struct list *list, struct 
 static void end_listed(struct lab_cluster_run *run, struct list *list, struct listed *listed,
                        struct sim_random *random)
 {
-    /* A client with a positive answer has asked at least once, and one addition was made. */
+    /* A client with a positive answer has sent at least one request, and one addition was made. */
     bool is_counted = listed->applied > 0 && sim_random_below(random, 4) != 0;
     listed->is_open = false;
     listed->is_forgotten = is_counted && listed->asked == 1 && listed->applied == 1;

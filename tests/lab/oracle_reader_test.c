@@ -307,7 +307,7 @@ static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(v
     stand_close(&stand);
 }
 
-/* There are three replicas. A reader asks two replicas at QUORUM, possibly the two without the row. */
+/* There are three replicas. A reader queries two replicas at QUORUM, possibly the two without the row. */
 static void open_replicas(struct stand *stand, enum cass_consistency read)
 {
     stand_prepare_probabilistic(stand, BK_SINGLE);
@@ -359,8 +359,8 @@ static void test_findable_on_few_replicas_is_not_lost_again(void **state)
     stand_close(&stand);
 }
 
-/* With a second datacenter it is unknown which replicas a reader asks. For a read that does not walk down, no
- * bucket is too high. */
+/* With a second datacenter it is unknown which replicas a reader queries. For a read that does not walk down,
+ * no bucket is too high. */
 static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
 {
     (void)state;

@@ -224,7 +224,7 @@ static void test_waits_count_the_tries_of_an_action(void **state)
     }
 }
 
-/* Increments have retries of their own. */
+/* Increments have a separate number of retries. */
 static void test_waits_of_a_try_beyond_the_last(void **state)
 {
     (void)state;
@@ -243,8 +243,8 @@ static void test_waits_of_a_try_beyond_the_last(void **state)
     }
 }
 
-/* An agent with leases and perhaps one known number: row 1 is parked, and row 0 has asked or is still asking.
- */
+/* An agent with leases and perhaps one known number: row 1 is parked, and row 0 has sent its request or is
+ * still sending it. */
 static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: expected reads ask as many partitions as drawn reads. Method: in the exact mode both meet the same
+/* Aim: expected reads query as many partitions as drawn reads. Method: in the exact mode both meet the same
  * rows, and there are a hundred thousand drawn reads, so that the means differ only by the chance of the
  * reads: by six standard errors with a chance of 2e-9, over all comparisons together below 1e-7; the seed is
  * fixed. Successive reads see nearly the same rows but are a Poisson process, so each is weighed separately.

@@ -18,15 +18,15 @@ struct resume_keeper {
     struct lab_snapshots snapshots;
     struct lab_kept kept[RESUME_PARTS_MAX];
     pthread_mutex_t lock;
-    bool is_kind; /* the run is asked to stop instead of being killed: its last states are kept */
+    bool is_kind; /* the run is stopped instead of killed, and its last states are kept */
     bool is_dead;
     uint64_t puts, puts_left;
 };
 
 void resume_keeper_init(struct resume_keeper *keeper);
 void resume_keeper_clear(struct resume_keeper *keeper);
-/* One attempt, which is killed or asked to stop after `puts` states (0: never). Returns false if it did not
- * end by itself. */
+/* One attempt, which is killed or stopped after `puts` states (0: never). Returns false if it did not end by
+ * itself. */
 bool resume_attempt(struct resume_keeper *keeper, const struct lab_scenario *scenario, uint32_t jobs,
                     uint64_t puts, struct lab_result **out);
 /* Repeats attempts of 1 to puts_most states and 1 to 3 workers, drawn from `random`, until the run ends.

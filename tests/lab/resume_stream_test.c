@@ -116,7 +116,7 @@ static void write_traces(void)
     }
 }
 
-/* The number of states that an undisturbed run puts if every safe point asks for one. */
+/* The number of states that an undisturbed run puts if a state is requested at every safe point. */
 static uint64_t count_puts(const struct lab_scenario *scenario, uint32_t jobs)
 {
     struct resume_keeper keeper;

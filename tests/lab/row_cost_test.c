@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the sizes that the lab computes for rows and partitions, in O(1) per row, equal those that a real
- * Cassandra 5.0.4 wrote.
- * Method: tests/cassandra5/bytes.py recorded six tables in both formats, and each is described as a
- * scenario. Each partition is summed from the payloads and write times of its rows, and may be off by 1 %
- * or 8 bytes. A scenario cannot say which partitions have static values, so each partition of that table
- * is compared with a scenario for exactly its own. Then rows of all sizes around the bounds of vints are
- * compared with the serialiser, within 2 bytes, and so is a table whose columns have sizes of their own. */
+ * Cassandra 5.0.4 wrote. Method: tests/cassandra5/bytes.py recorded six tables in both formats, and each is
+ * described as a scenario. Each partition is summed from the payloads and write times of its rows, and may be
+ * off by 1 % or 8 bytes. A scenario cannot say which partitions have static values, so each partition of that
+ * table is compared with a scenario for exactly its own. Then rows of all sizes around the bounds of vints
+ * are compared with the serialiser, within 2 bytes, and so is a table whose columns have different sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +28,7 @@ struct sum {
     size_t key_size;
     uint64_t rows, bytes, wanted, partitions, worst;
     bool is_open;
-    /* If each partition has a scenario of its own: the text before its static columns. */
+    /* If each partition has a separate scenario: the text before its static columns. */
     const char *of_each;
     struct lab_scenario *own;
 };

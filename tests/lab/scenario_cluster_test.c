@@ -22,7 +22,7 @@
 #define HEAD "duration: 1d\nkeys: {count: 10}\narrivals: {rate: 1/s}\n"
 #define TAIL "strategies: [unbucketed: {}]\n"
 
-/* The faults have a field order of their own, and come before the cluster that they refer to. */
+/* The faults have a separate order of fields, and come before the cluster that they refer to. */
 static const char everything[] = HEAD
     "seed: 7\n"
     "faults:\n"

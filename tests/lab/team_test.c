@@ -204,7 +204,7 @@ static void test_whole_run_and_single_strategy_are_restored_unchanged(void **sta
     }
 }
 
-/* This rank may take a strategy before another rank asks for one, so these calls are made by hand. */
+/* This rank may take a strategy before another rank requests one, so these calls are made by hand. */
 static void test_error_on_another_rank_gives_its_message(void **state)
 {
     static const struct {
@@ -253,7 +253,7 @@ static void test_stop_reaches_other_ranks(void **state)
     }
 }
 
-/* A helper that cannot be asked for lack of memory does not help: the run may end well. */
+/* A helper that gets no request for lack of memory does not help; the run may still succeed. */
 static void test_ranks_without_memory_fail_clean(void **state)
 {
     (void)state;

@@ -222,7 +222,7 @@ void fixture_metrics(const struct lab_result *result, struct lab_strategy_result
     add_slices(result, strategy, LAB_CLOSED);
     add_slices(result, strategy, LAB_OPEN);
     if (reads_mean > 0) {
-        /* 2% of the reads ask as many partitions as the p99, the others as many as the mean. */
+        /* 2% of the reads query as many partitions as the p99, the others as many as the mean. */
         lab_histogram_add(&strategy->read_partitions, reads_mean >= 1 ? (uint64_t)reads_mean : 1, 980, 1);
         lab_histogram_add(&strategy->read_partitions, (uint64_t)reads_p99, 20, 1);
         assert(lab_metrics_add(metrics, "reads.partitions_per_read.mean", reads_mean));

@@ -261,7 +261,7 @@ static struct lab_result *petabytes(void)
     return result;
 }
 
-/* The reads asked no partitions, and the only writes are rows. */
+/* The reads queried no partitions, and the only writes are rows. */
 static struct lab_result *nothing_read(void)
 {
     struct lab_result *result = fixture_result("nothing-read", "synthetic");

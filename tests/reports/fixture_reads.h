@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 
-/* Adds `count` reads that asked `partitions` partitions each. */
+/* Adds `count` reads that queried `partitions` partitions each. */
 void fixture_read(struct lab_strategy_result *strategy, uint64_t partitions, uint64_t count);
 /* Adds the metrics of the reads so far; `empties`: partitions without a row per read. */
 void fixture_read_metrics(struct lab_strategy_result *strategy, double empties);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the chart of reads shows how many partitions the reads of a result asked, or why it is left out.
+/* Aim: the chart of reads shows how many partitions the reads of a result queried, or why it is left out.
  * Method: charts of hand-made results as text and by their hints; the bars' sum compared with the histogram;
  * the layout's boxes; every allocation fails in turn. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The digests of scenarios and nothing else: the simulator's libraries as they are, without the program, its
- * database and its charts, so that it builds for a machine that has a C library, libfyaml and zlib alone.
+/* Prints the digests of scenarios. It uses the simulator's unchanged libraries without the database and the
+ * charts, so it can be built for a machine that has only a C library, libfyaml and zlib.
  *
  *   digest [--jobs N] SCENARIO [--seed N | --fuzz N] [--set PATH=VALUE]...
  *
