@@ -5,7 +5,7 @@ and clang, unoptimised and highly optimised, runs the foreign builds under qemu,
 those stored here.
 
   machines.py [--few | --quick] [--jobs N] [--work FOLDER] [--only WORD]...   --only: rows with that word: arm64, O3
-  machines.py --write           stores the digests of gcc -O2 in shipped.txt, for a change that is intended to change them
+  machines.py --write           stores the digests of gcc -O2 in shipped.txt, for an intended change
 
 digests.txt has shortened runs, for every build; shipped.txt has every scenario at its shipped size, with the
 digests of each strategy, for the builds with -O2. The output is a table with a line per build and condition,
