@@ -106,7 +106,9 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     /* Where settings change, a lower threshold may have been passed before it came. */
     bool is_steady = run->strategy->settings.change_count == 0;
     uint64_t due = threshold + partition->overlapping;
-    if (!is_counted || partition->is_late || !rolls_at_once(run, partition) ||
+    /* A lock whose release failed is held until it expires. */
+    bool is_locked_out = run->config.coordination == BK_LOCKED && operation->lock.held > 0;
+    if (!is_counted || partition->is_late || is_locked_out || !rolls_at_once(run, partition) ||
         (is_steady ? partition->counted != due : partition->counted < due) ||
         partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition) ||
         lab_line_is_near(run, partition->key))

@@ -81,6 +81,12 @@ void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct 
         copy->asked_ns = operation->asked_ns;
 }
 
+bool lab_copies_has(const struct lab_cluster_run *run, uint32_t agent, uint32_t key)
+{
+    const struct lab_copy *copy = &run->agents[agent].copies[key % LAB_COPIES];
+    return copy->is_known && copy->is_kept && copy->key == key;
+}
+
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent)
 {
     memset(run->agents[agent].copies, 0, sizeof run->agents[agent].copies);

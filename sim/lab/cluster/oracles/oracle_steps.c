@@ -638,8 +638,11 @@ static void judge_uncounted(const struct step *step)
     uint64_t *uncounted = run->config.every_rows == 0 ? NULL : kept_of(step);
     if (uncounted == NULL)
         return;
+    /* Without an entry of the cache, the row is counted or not by chance, and the rows before it are
+     * forgotten again. */
+    bool has_entry = *uncounted != NOT_KNOWN || lab_copies_has(run, step->agent, operation->key);
     if (step->next->kind == BK_ACT_COUNT_ROWS)
-        *uncounted = 0;
+        *uncounted = has_entry ? 0 : NOT_KNOWN;
     else if (*uncounted != NOT_KNOWN && operation->bucket == run->oracles.keys[operation->key].state_bucket)
         demand(step, ++*uncounted < run->config.every_rows || lab_may_be_evicted(run, operation->key),
                "is the last row before a count but its bucket's rows are not counted");

@@ -159,6 +159,8 @@ bool lab_copies_may_go(enum bk_action_kind heard);
 /* The operation has an outcome that the agent has not acted on yet. */
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation);
+/* Returns whether the agent's cache certainly has an entry of the key, unless other keys have evicted it. */
+bool lab_copies_has(const struct lab_cluster_run *run, uint32_t agent, uint32_t key);
 /* The agent restarted. */
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent);
 /* Judges that the agent does not use an expired copy for its next action. */
