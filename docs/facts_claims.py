@@ -235,7 +235,8 @@ COUNTING = Part("counting", (
           lambda _, run: (f"{run['memory', 'writes.rows_scanned']:,} rows read after crashes, every closed "
                           f"partition of exactly {run['memory', 'partitions.closed.rows.max']:,} rows"),
           YES, "exact and nearly free, if all rows of a key go to one process"),
-    Claim("a lost condition means that somebody counted further: discard", ("facts/counting-together",),
+    Claim("a failed condition means that another process has counted further: discard the count",
+          ("facts/counting-together",),
           lambda _, run: (f"8 agents counting: {run['incremental', 'writes.conditions_lost']:,} of "
                           f"{run['incremental', 'writes.lwt']:,} conditions lost, {uncounted(run)} never "
                           "counted; a closed partition has from "
@@ -253,7 +254,7 @@ COUNTING = Part("counting", (
 ))
 
 DESIGN = Part("design", (
-    Claim("a partition has at most 10 MB ideally, 100 MB and 2 billion cells at the utmost",
+    Claim("a partition has at most 10 MB ideally, and 100 MB and 2 billion cells at most",
           ("facts/sensor-hour", "facts/likes"),
           lambda _, sensor, likes: ("a sensor's hour has "
                                     f"{megabytes(sensor, 'hourly', 'partitions.closed.bytes.p50')}, its day "
@@ -282,8 +283,8 @@ DESIGN = Part("design", (
                           f"{megabytes(run, 'server alone', 'partitions.all.bytes.max')}; the fullest node "
                           f"holds {percent(run['server alone', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['server alone', 'nodes.load_share_min'])}"),
-          YES, "nothing ever ends a partition"),
-    Claim("a dummy column that the application moves on when a partition is full bounds it",
+          YES, "no partition is ever closed"),
+    Claim("a dummy column, which the application increases when a partition is full, bounds it",
           ("facts/logs-by-server",),
           lambda _, run: (f"the largest of {run['part moved on', 'partitions.total']} partitions "
                           f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node "
@@ -346,20 +347,22 @@ HASH = Part("hash", (
           YES, "hash and bucket equal Guava's published test values exactly; consistent hashing moves one "
                "key in 257",
           "`bucketlab bucket-of --buckets 256 user1`"),
-    Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
+    Claim("a post liked by 7 billion users needs 4 partitions because of the limit of 2 billion cells",
+          ("facts/likes",),
           lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in "
                           f"one, {run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit "
                           "being 2,000,000"),
           YES, "4 buckets are enough, with a margin of 12 %, because consistent hashing divides evenly. "
                "Adding a bucket requires moving rows"),
-    Claim("256 for spread over the nodes; without buckets one replica set holds everything", ("facts/likes",),
+    Claim("256 buckets spread the load over the nodes; without buckets one replica set holds everything",
+          ("facts/likes",),
           lambda _, run: ("largest and smallest share of 12 nodes: " + ", ".join(
               f"{label} {percent(run[label, 'nodes.load_share_max'], 1)} and "
               f"{percent(run[label, 'nodes.load_share_min'], 1)}"
               for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "the unevenness that remains at 256 buckets is that of the ring itself, with 16 tokens per "
                "node"),
-    Claim("with them tombstones and repair spread over the ring", ("facts/likes",),
+    Claim("hash buckets also spread tombstones and repair over the ring", ("facts/likes",),
           lambda _, run: ("tombstones on the fullest of 12 nodes, bytes streamed to one node for one "
                           "differing row: "
                           + "; ".join(
@@ -390,8 +393,9 @@ HASH = Part("hash", (
 ))
 
 USERS = Part("users", (
-    Claim("one width cannot fit skewed keys: Discord's 10 days fit its largest channels, quiet ones read "
-          "many empty buckets, and remembering those cured it", ("facts/windows-large", "facts/windows-quiet"),
+    Claim("one width cannot fit skewed keys: Discord's 10 days fit its largest channels, readers of quiet ones "
+          "query many empty buckets, and remembering these solved the problem",
+          ("facts/windows-large", "facts/windows-quiet"),
           lambda _, large, quiet: (f"large: {large['time', 'partitions.over_limit_bytes']} windows over 100 "
                                    f"MB, the largest {megabytes(large, 'time', 'partitions.all.bytes.max')}, "
                                    "probabilistic at most "
@@ -465,7 +469,7 @@ USERS = Part("users", (
           YES, "a lognormal distribution with sigma 2.5 has exactly that share. A strategy that weighs "
                "rows makes partitions more equal, except where single rows are as large as a partition: "
                "see [weighted](weighted.md)"),
-    Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),
+    Claim("on sparse keys half of all partitions are small because the key gets no more rows", ("facts/sparse-keys",),
           lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
                           f"hold at most {run['probabilistic', 'partitions.all.rows.p50']} rows, half of "
                           f"the closed ones at most {run['probabilistic', 'partitions.closed.rows.p50']:,}, "
@@ -490,7 +494,8 @@ TRACES = Part("traces", (
                           f"{run['time', 'partitions.closed.rows.max']:,}, probabilistic partitions "
                           f"{run['probabilistic', 'partitions.closed.rows.max']:,}"),
           YES, "6 companies; one of them has 44 % of the tweets"),
-    Claim("3,224,439 tweets of 10 companies; one five minutes hold 13,479 on a mean of 86", ("facts/trace-tweets",),
+    Claim("3,224,439 tweets of 10 companies; one window of five minutes has 13,479, where the mean is 86",
+          ("facts/trace-tweets",),
           lambda _, run: (f"{run['unbucketed', 'writes.rows']:,} rows; windows of five minutes: half hold at most "
                           f"{run['time', 'partitions.all.rows.p50']}, the largest "
                           f"{run['time', 'partitions.all.rows.max']:,}; the largest probabilistic partition "
