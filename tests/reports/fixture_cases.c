@@ -243,7 +243,7 @@ static struct lab_result *one_size_each(void)
     return result;
 }
 
-/* Up to 10^15 bytes and a thousand million partitions, and limits that are not round numbers. */
+/* Up to 10^15 bytes and a billion partitions, and limits that are not round numbers. */
 static struct lab_result *petabytes(void)
 {
     struct lab_result *result = fixture_result("petabytes", "synthetic");

@@ -16,7 +16,7 @@
 #define ENDLESS_TOLD 3
 /* The largest value of `risk`. */
 #define RISK_MOST 0.5
-/* Operations per 1000 rows when there is one for every row. */
+/* The number of operations per 1000 rows if each row costs one. */
 #define EVERY_ROW_OPS 1000
 
 void cli_say(struct cli_saying *saying, const char *format, ...)

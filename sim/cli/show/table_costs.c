@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of costs of a run with agents, per kind of operation, and the CV that they buy. */
+/* The table of costs of a run with agents, per kind of operation, and the resulting CV. */
 #include <math.h>
 
 #include "cli/table.h"

@@ -39,8 +39,8 @@ struct hearing {
     bool out_of_memory;
 };
 
-/* Between YAML's double quotes: a label or a path may hold what YAML has a meaning for. At most two bytes for
- * each; returns the end. */
+/* Writes text for use between YAML's double quotes, since a label or a path may have characters that are
+ * special in YAML. Writes at most two bytes per byte, and returns the end. */
 static char *add_quoted(char *end, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -52,7 +52,7 @@ static char *add_quoted(char *end, const char *text)
     return end;
 }
 
-/* PATH="FILE", malloc'ed; NULL where there is no file, or no memory. */
+/* Makes PATH="FILE", malloc'ed; NULL if there is no file, or when out of memory. */
 static char *absolute(const char *path, const char *file)
 {
     char *whole = file == NULL ? NULL : realpath(file, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In this order, so that nothing is left half done: everything is checked, everything is run, everything is
- * stored, everything is drawn, everything is printed. */
+/* Checks everything, then runs everything, then stores, draws and prints everything, so that nothing is left
+ * half done. */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <stdlib.h>

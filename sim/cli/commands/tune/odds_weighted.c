@@ -12,7 +12,7 @@
 /* Above this mean, numbers of bytes would not be exact in binary64, and their tails would not fit into 64
  * bits. */
 #define MEAN_BYTES_MAX 0x1p53
-/* For rows of a unit or more, the mean is a sum of tails, whose duration this limits. */
+/* For rows of a unit or more, the mean is a sum of tails. This limits the time to compute it. */
 #define THRESHOLD_MAX 1000000000u
 
 struct question {

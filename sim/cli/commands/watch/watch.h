@@ -35,7 +35,7 @@ struct watch_look {
 };
 
 /* Runs the command by a shell and writes what it prints to `out`. A command that runs longer than limit_ms
- * (0: none) is killed, and so is one under way when a signal comes, which sets signals->caught. */
+ * (0: no limit) is killed. A signal kills it too, and sets signals->caught. */
 bool watch_run_command(const char *command, int64_t limit_ms, struct cli_signals *signals, FILE *out,
                        struct sim_error *error);
 /* Writes the file that Prometheus reads; the look is the last one that was stored. */

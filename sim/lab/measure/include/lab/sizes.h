@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sizes of the partitions of a run of `tune`, which asks for a few of their quantiles only: a list while
- * they are few, since that takes less time and memory than a histogram, and else a histogram. */
+/* The sizes of the partitions of a run of `tune`, of which only a few quantiles are needed. While they are
+ * few, they are a list, which takes less time and memory than a histogram; otherwise they are a histogram. */
 #ifndef LAB_SIZES_H
 #define LAB_SIZES_H
 
