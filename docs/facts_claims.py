@@ -198,7 +198,7 @@ PROBABILISTIC = Part("probabilistic", (
               f"{label} {run[label, MEAN]:,.0f}" for label in ("rmw", "counter", "lwt"))),
           PARTLY, "true if the state is read right before the reset and access to the state is fast; at 20 "
                   "ms one way, partitions grow by a quarter: see "
-                  "[4](#4-several-agents-set-the-counter-back)"),
+                  "[4](#4-several-agents-reset-the-counter)"),
     Claim("Cassandra's own counters cannot be reset, so the count needs another form", ("findings/counter-timeouts",),
           lambda _, run: (f"rows of a partition, 1280 by its threshold: {run['three-state', MEAN]:,.0f} with "
                           f"a counter less a stored base, {run['guarded', MEAN]:,.0f} with a counter for "
