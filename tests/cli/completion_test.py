@@ -97,8 +97,8 @@ class CompletionTest(ProgramTest):
 
     def bash(self, *words):
         out = subprocess.run(["bash", "--norc", os.path.join(HERE, "complete.bash"), BASH, PROGRAM, *words],
-                             cwd=self.folder, env=program_environment({}), capture_output=True, text=True,
-                             check=False)
+                             cwd=self.folder, env=program_environment({"LC_ALL": "C"}), capture_output=True, text=True,
+                             check=False)  # Bash complains about a locale that is not installed
         self.assertEqual((out.returncode, out.stderr), (0, ""))
         return out.stdout.splitlines()
 

@@ -10,12 +10,11 @@ import re
 import shlex
 import signal
 import sys
-import time
 import unittest
 
 BOLD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
 import program  # noqa: E402  it takes the first argument
-from program import SOURCE, ProgramTest  # noqa: E402
+from program import SOURCE, ProgramTest, without_progress  # noqa: E402
 
 PROBES = {"roll_during_node_down", "roll_lost_to_another", "counter_update_unknown"}
 # Strategies with which fuzz finds nothing.
@@ -365,15 +364,14 @@ class FuzzTest(ProgramTest):
         self.write("fine.yaml", FINE)
         process = self.start("fuzz", "fine.yaml", "--seeds", "1..1000000000", "--json")
         self.wait_for_work(process, 1.05)
-        begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertLess(time.monotonic() - begin, 20)
         seeds = json.loads(out)["seeds"]
         self.assertGreater(seeds, 0)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(json.loads(out)["next"], seeds + 1)
-        self.assertEqual(err.decode(), f"interrupted after {seeds} seeds; what they found is above\n")
+        self.assertEqual(without_progress(err.decode()),
+                         f"interrupted after {seeds} seeds; what they found is above\n")
 
     def read(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:

@@ -14,7 +14,7 @@ if IS_SLOW:
     sys.argv.remove("slow")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import program  # noqa: E402  it takes the first argument
-from program import SOURCE, ProgramTest  # noqa: E402,F401
+from program import SOURCE, ProgramTest, without_progress  # noqa: E402,F401
 
 # There are more ranks than processors, and the user may be root; -q suppresses mpirun's own messages on exit
 # codes.
@@ -44,7 +44,7 @@ class MpiTest(ProgramTest):
         """Returns the exit code, stdout and stderr."""
         process = self.start_ranks(ranks, *arguments, **options)
         out, err = process.communicate(timeout=120)
-        return process.returncode, out.decode(), err.decode()
+        return process.returncode, out.decode(), without_progress(err.decode())
 
     def ranks_of(self, mpirun, count, deadline_s=30):
         """Process ids by rank, as soon as all of them exist."""
