@@ -15,7 +15,7 @@
 /* The least number of bytes of an item in an archive: a free item is stored as its index. */
 #define BYTES_EACH 4u
 
-SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1104,
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1616,
                   "a cluster has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
                       sizeof(struct expiry) == 24 && sizeof(struct range) == 32 &&

@@ -3,6 +3,8 @@
  * message and each reply has its event; each lock has its holder; and each operation is at a stage that its
  * statement can reach. The cluster follows its indices without checks, so this ensures that it never leaves
  * its pools or loops without end. */
+#include <string.h>
+
 #include "archive_private.h"
 #include "coordination.h"
 #include "data.h"
@@ -351,6 +353,7 @@ static bool events_fit(struct cass_books *books)
 static bool tables_are_made(struct cass_cluster *cluster, struct cass_books *books)
 {
     bool ok = true;
+    memset(cluster->written, 0, sizeof cluster->written);
     for (size_t i = 0; i < sizeof cluster->tables / sizeof *cluster->tables; i++) {
         cass_table_destroy(&cluster->tables[i]);
         ok = cass_table_create(&cluster->tables[i], &cluster->is_broken) && ok;

@@ -315,6 +315,7 @@ struct lock {
     uint32_t head, tail;
 };
 
+#define CASS_WRITTEN_LAST 128u
 struct cass_cluster {
     struct cass_cluster_config config;
     struct sim_queue *queue;
@@ -352,6 +353,8 @@ struct cass_cluster {
             struct cass_table partition_table, register_table, counter_table, row_table, lock_table;
         };
     };
+    /* The partition that was last written of a key, by the key's low bits; derived, so not archived. */
+    uint32_t written[CASS_WRITTEN_LAST];
     struct cass_observer observer;
     bool is_broken; /* out of memory; set by pools and tables */
     uint64_t events_handled;

@@ -56,9 +56,13 @@ void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, i
 
 uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
+    uint32_t *last = &cluster->written[key % CASS_WRITTEN_LAST];
+    if (*last != CASS_NONE && partition_at(cluster, *last)->key == key &&
+        partition_at(cluster, *last)->bucket == bucket)
+        return *last;
     uint32_t found = cass_partition_find(cluster, key, bucket);
     if (found != CASS_NONE)
-        return found;
+        return *last = found;
     uint32_t index = cass_pool_take(&cluster->partitions);
     *partition_at(cluster, index) = (struct partition){
         .key = key,

@@ -109,6 +109,35 @@ void sim_queue_unspill(struct sim_queue *queue)
         queue->few[++queue->few_count] = items[--count];
 }
 
+/* Puts an item into the heap, also when the sorted array is full. */
+void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item)
+{
+    if (sim_queue_has_few(queue))
+        sim_queue_spill(queue);
+    if (queue->has_hole) {
+        queue->has_hole = false;
+        sim_queue_fill(queue, item);
+    } else {
+        sim_queue_rise(queue->heap, queue->end++, item);
+    }
+}
+
+bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
+{
+    if (!sim_queue_ready(queue))
+        return false;
+    sim_queue_leave(queue, sim_queue_first(queue), out_time_ns, out_event);
+    if (sim_queue_has_few(queue)) {
+        queue->few_count--;
+        return true;
+    }
+    /* The hole is filled by the next push, which saves that push its own path through the heap. */
+    queue->has_hole = true;
+    if (queue->end <= SIM_QUEUE_ROOT + SIM_QUEUE_FEW / 4)
+        sim_queue_unspill(queue);
+    return true;
+}
+
 static void free_slot(struct sim_queue *queue, uint32_t slot)
 {
     queue->slots[slot].event.a = queue->free_slot;
@@ -138,24 +167,23 @@ void sim_queue_purge(struct sim_queue *queue)
         sink(queue->heap, kept, i);
 }
 
-/* Returns a slot when the free list is empty: an unused one, if necessary from a larger pool, or that of a
- * cancelled event. Returns 0 if there is none. */
-uint32_t sim_queue_claim(struct sim_queue *queue)
+/* Adds a slot to the empty list of free ones: an unused one, if necessary from a larger pool, or those of
+ * cancelled events. Returns false if there is none. */
+static bool make_room(struct sim_queue *queue)
 {
     if (queue->slots_used == queue->capacity) {
         uint32_t most = SIM_QUEUE_MAX;
         uint32_t capacity = queue->capacity < most / 2 ? queue->capacity * 2 : most;
         bool is_larger = capacity > queue->capacity && grow(queue, capacity);
-        if (!is_larger && queue->stale == 0)
-            return 0;
         if (!is_larger) {
-            sim_queue_purge(queue);
-            uint32_t slot = queue->free_slot;
-            queue->free_slot = (uint32_t)queue->slots[slot].event.a;
-            return slot;
+            bool has_stale = queue->stale > 0;
+            if (has_stale)
+                sim_queue_purge(queue);
+            return has_stale;
         }
     }
-    return ++queue->slots_used;
+    free_slot(queue, ++queue->slots_used);
+    return true;
 }
 
 static int compare(const void *left, const void *right)
@@ -166,7 +194,7 @@ static int compare(const void *left, const void *right)
 
 /* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
  * order in which they will be taken. */
-void sim_queue_renumber(struct sim_queue *queue)
+static void renumber(struct sim_queue *queue)
 {
     sim_queue_gather(queue);
     sim_queue_purge(queue);
@@ -198,13 +226,44 @@ void sim_queue_sweep_top(struct sim_queue *queue)
     }
 }
 
-void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns)
+static _Noreturn void refuse_time(const struct sim_queue *queue, int64_t time_ns)
 {
     fprintf(stderr,
             "queue: push %" PRIu64 " at %" PRId64 " ns is before the current time, %" PRId64
             " ns, or after the last\n",
             queue->sequence, time_ns, queue->now_ns);
     abort();
+}
+
+uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
+{
+    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+}
+
+uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
+                              uint64_t *out_tie)
+{
+    if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
+        refuse_time(queue, time_ns);
+    if (queue->free_slot == 0 && !make_room(queue))
+        return 0;
+    if (queue->next_tie >= SIM_QUEUE_TIE_END)
+        renumber(queue);
+    uint64_t next = queue->next_tie, handle = sim_queue_enter_usual(queue, event, out_tie);
+    if (queue->is_shuffled) {
+        *out_tie = sim_queue_shuffled_tie(queue, queue->sequence - 1);
+        queue->next_tie = next;
+    }
+    return handle;
+}
+
+uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+{
+    uint64_t tie, handle = sim_queue_enter_rare(queue, time_ns, event, &tie);
+    if (handle == 0)
+        return 0;
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)});
+    return handle;
 }
 
 /* Compares both pairs, and then the two winners, by (time, tag). */

@@ -179,15 +179,19 @@ static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
 /* The children of i are 4i - 8 .. 4i - 5: four siblings are one cache line, and 3 is its own root's line. */
 #define SIM_QUEUE_ROOT 3
 
-uint32_t sim_queue_claim(struct sim_queue *queue);
-void sim_queue_renumber(struct sim_queue *queue);
+/* The parts of a push and a pop that are not inline. */
+uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
+                              uint64_t *out_tie);
+uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
+uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence);
+void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item);
+bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
 void sim_queue_sweep_top(struct sim_queue *queue);
 void sim_queue_bring(struct sim_queue *queue);
 void sim_queue_spill(struct sim_queue *queue);
 void sim_queue_unspill(struct sim_queue *queue);
 void sim_queue_purge(struct sim_queue *queue);
 bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity);
-_Noreturn void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns);
 size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first);
 
 /* (time, tag) of a before that of b: a borrow from the tags, then one comparison. No time is INT64_MIN. */
@@ -301,24 +305,16 @@ static inline bool sim_queue_has_few(const struct sim_queue *queue)
 /* Puts an item where it belongs. */
 static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queue_item item)
 {
-    if (sim_queue_has_few(queue)) {
-        uint32_t i = queue->few_count;
-        if (__builtin_expect(i < SIM_QUEUE_FEW, 1)) {
-            struct sim_queue_item *few = queue->few;
-            for (; sim_queue_before(&few[i], &item); i--)
-                few[i + 1] = few[i];
-            few[i + 1] = item;
-            queue->few_count++;
-            return;
-        }
-        sim_queue_spill(queue);
+    uint32_t i = queue->few_count;
+    if (!sim_queue_has_few(queue) || __builtin_expect(i == SIM_QUEUE_FEW, 0)) {
+        sim_queue_place_in_heap(queue, item);
+        return;
     }
-    if (queue->has_hole) {
-        queue->has_hole = false;
-        sim_queue_fill(queue, item);
-    } else {
-        sim_queue_rise(queue->heap, queue->end++, item);
-    }
+    struct sim_queue_item *few = queue->few;
+    for (; sim_queue_before(&few[i], &item); i--)
+        few[i + 1] = few[i];
+    few[i + 1] = item;
+    queue->few_count++;
 }
 
 /* Returns the first item, which may be that of a cancelled event; in an empty queue it has the time
@@ -339,50 +335,50 @@ static inline bool sim_queue_ready(struct sim_queue *queue)
     return queue->count > 0;
 }
 
-static inline uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
+/* Whether a push needs nothing rare: a slot is free, and the time and the number of pushes are as usual. */
+static inline bool sim_queue_is_usual(const struct sim_queue *queue, int64_t time_ns)
 {
-    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+    return (time_ns >= queue->now_ns) & (time_ns <= SIM_QUEUE_TIME_MAX) & (queue->free_slot != 0) &
+           (queue->next_tie < SIM_QUEUE_TIE_END) & !queue->is_shuffled;
 }
 
-/* What all pushes do: a slot with the event in it, and its tie; 0 when there is no room. */
-static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
-                                       const struct sim_event *event, uint64_t *out_tie)
+/* Puts the event into a slot, and returns its handle. The push must be usual. */
+static inline uint64_t sim_queue_enter_usual(struct sim_queue *queue, const struct sim_event *event,
+                                             uint64_t *out_tie)
 {
-    if (__builtin_expect((time_ns < queue->now_ns) | (time_ns > SIM_QUEUE_TIME_MAX), 0))
-        sim_queue_refuse_time(queue, time_ns);
     uint32_t slot = queue->free_slot;
-    if (__builtin_expect(slot != 0, 1))
-        queue->free_slot = (uint32_t)queue->slots[slot].event.a;
-    else if ((slot = sim_queue_claim(queue)) == 0)
-        return 0;
-    if (__builtin_expect(queue->next_tie >= SIM_QUEUE_TIE_END, 0))
-        sim_queue_renumber(queue);
     uint64_t handle = queue->sequence << SIM_QUEUE_SLOT_BITS | slot;
+    queue->free_slot = (uint32_t)queue->slots[slot].event.a;
     *out_tie = queue->next_tie;
-    if (__builtin_expect(queue->is_shuffled, 0))
-        *out_tie = sim_queue_shuffled_tie(queue, queue->sequence);
-    else
-        queue->next_tie += SIM_QUEUE_TIE_ONE;
+    queue->next_tie += SIM_QUEUE_TIE_ONE;
     queue->sequence++;
     queue->count++;
     queue->slots[slot] = (struct sim_queue_slot){*event, handle};
     return handle;
 }
 
+/* What all pushes do: a slot with the event in it, and its tie; 0 when there is no room. */
+static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
+                                       const struct sim_event *event, uint64_t *out_tie)
+{
+    if (__builtin_expect(sim_queue_is_usual(queue, time_ns), 1))
+        return sim_queue_enter_usual(queue, event, out_tie);
+    return sim_queue_enter_rare(queue, time_ns, event, out_tie);
+}
+
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
-    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
-    if (handle == 0)
-        return 0;
+    if (!__builtin_expect(sim_queue_is_usual(queue, time_ns), 1))
+        return sim_queue_push_rare(queue, time_ns, event);
+    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
     sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)});
     return handle;
 }
 
-static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
+/* Takes the event out of the slot of the first item, which the caller removes. */
+static inline void sim_queue_leave(struct sim_queue *queue, const struct sim_queue_item *first,
+                                   int64_t *out_time_ns, struct sim_event *out_event)
 {
-    if (!sim_queue_ready(queue))
-        return false;
-    const struct sim_queue_item *first = sim_queue_first(queue);
     uint32_t index = (uint32_t)(first->tag & SIM_QUEUE_SLOT_MASK);
     struct sim_queue_slot *slot = &queue->slots[index];
     *out_time_ns = queue->now_ns = first->time_ns;
@@ -391,15 +387,24 @@ static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, 
     slot->event.a = queue->free_slot;
     queue->free_slot = index;
     queue->count--;
-    if (sim_queue_has_few(queue)) {
-        queue->few_count--;
-        return true;
-    }
-    /* The hole is filled by the next push, which saves that push its own path through the heap. */
-    queue->has_hole = true;
-    if (queue->end <= SIM_QUEUE_ROOT + SIM_QUEUE_FEW / 4)
-        sim_queue_unspill(queue);
+}
+
+/* The first event of the sorted array, unless it may be cancelled, or a waiting event may come first. */
+static inline bool sim_queue_pop_few(struct sim_queue *queue, int64_t *out_time_ns,
+                                     struct sim_event *out_event)
+{
+    const struct sim_queue_item *first = &queue->few[queue->few_count];
+    if ((queue->few_count == 0) | (queue->stale > 0) || first->time_ns >= queue->later_ns)
+        return false;
+    sim_queue_leave(queue, first, out_time_ns, out_event);
+    queue->few_count--;
     return true;
+}
+
+static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
+{
+    return sim_queue_pop_few(queue, out_time_ns, out_event) ||
+           sim_queue_pop_any(queue, out_time_ns, out_event);
 }
 
 static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
