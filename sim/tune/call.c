@@ -123,6 +123,33 @@ static bool may_hold(const struct tune_race *race, const struct tune_entrant *en
                 TUNE_VERDICT_HOLDS);
 }
 
+/* Returns whether a setting may yet be shown to be within the limits, if no further partition exceeds them.
+ * The seeds that are left are assumed to have at most twice as many partitions as any so far. */
+static bool may_be_shown(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    uint64_t over = 0, count = 0, most = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        const struct tune_seen *seen = &entrant->seen[i];
+        over += seen->over;
+        count += seen->partitions;
+        most = seen->partitions > most ? seen->partitions : most;
+    }
+    count += 2 * most * (race->terms.seeds - entrant->seeds);
+    return entrant->seeds == 0 || entrant->has_distribution || entrant->is_fixed || count == 0 ||
+           lab_share_most(over, count, 1 - (1 - race->terms.confidence) / 2) <= race->terms.risk;
+}
+
+/* Returns whether `other` may hold or, if the setting can never be shown to hold, whether `other` is within
+ * the limits as far as it was run. */
+static bool is_as_safe(const struct tune_race *race, const struct tune_entrant *other,
+                       const struct tune_entrant *entrant)
+{
+    enum tune_demand demand;
+    return may_hold(race, other) ||
+           (competes(other) && other->seeds > 0 && tune_is_within(other, &race->terms, &demand) &&
+            !may_be_shown(race, entrant));
+}
+
 /* Returns whether `other` costs less and is at least as likely to be recommended, since the setting costs too
  * much to be recommended for its evenness, or cannot be more even. `most`: the most that a recommended
  * setting costs. */
@@ -144,7 +171,8 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other != entrant && other->seeds >= entrant->seeds && is_peer(other, entrant) &&
-            is_cut_into(other, entrant) && may_hold(race, other) && outdoes(race, other, entrant, most))
+            is_cut_into(other, entrant) && is_as_safe(race, other, entrant) &&
+            outdoes(race, other, entrant, most))
             return true;
     }
     return false;
@@ -236,16 +264,16 @@ static bool has_more(const struct tune_entrant *one, const struct tune_entrant *
     return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance;
 }
 
-/* Returns whether a setting cannot be recommended any more. `best` is the cheapest of its template and
- * `first` the cheapest of all. A setting that costs at most 1% more than `best` may still be recommended for
- * its evenness, unless it is less even, or `best` itself costs more than `first`. */
+/* Returns whether a setting cannot be recommended while `best`, of its template, may hold. `first` is the
+ * cheapest of all that was shown to hold. A setting that costs at most 1% more than `best` may still be
+ * recommended for its evenness, unless it is less even, or `best` itself costs more than `first`. */
 static bool is_beaten(const struct tune_entrant *entrant, const struct tune_entrant *best,
                       const struct tune_entrant *first, double chance)
 {
     return has_more(entrant, best, TUNE_COST, TUNE_AS_CHEAP, chance) ||
            (has_more(entrant, best, TUNE_COST, 1, chance) &&
             (has_more(entrant, best, TUNE_CV, 1, chance) ||
-             (best != first && has_more(best, first, TUNE_COST, TUNE_AS_CHEAP, chance))));
+             (first != NULL && best != first && has_more(best, first, TUNE_COST, TUNE_AS_CHEAP, chance))));
 }
 
 /* Returns whether any setting that is not settled may still be cheaper than `best`, the cheapest of its
@@ -264,14 +292,26 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
     return false;
 }
 
+/* Returns whether a setting of the same template beats the setting and is as safe. */
+static bool has_better(const struct tune_race *race, const struct tune_entrant *entrant,
+                       const struct tune_entrant *first, double chance)
+{
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        if (other != entrant && competes(other) && is_peer(other, entrant) &&
+            is_as_safe(race, other, entrant) && is_beaten(entrant, other, first, chance))
+            return true;
+    }
+    return false;
+}
+
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance)
 {
     const struct tune_entrant *first = cheapest(race, NULL, &fail_chance);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        const struct tune_entrant *best = competes(entrant) ? cheapest(race, entrant, &fail_chance) : NULL;
-        if (best != NULL && best != entrant && is_beaten(entrant, best, first, cost_chance))
-            entrant->is_settled = true;
+        if (competes(entrant))
+            entrant->is_settled = has_better(race, entrant, first, cost_chance);
     }
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];

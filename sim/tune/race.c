@@ -156,9 +156,9 @@ static void drop(const struct tune_race *race, struct tune_entrant *entrant, dou
     }
 }
 
-/* Drops entrants by the tests and levels of tune/race.h. Before the third seed, only hopeless entrants are
- * dropped. */
-static void drop_some(struct tune_race *race, bool is_even)
+/* Drops entrants by the tests and levels of tune/race.h, and settles others. Before the third seed, only
+ * hopeless entrants are dropped; after the last one, none. */
+static void drop_some(struct tune_race *race, bool is_even, bool is_last)
 {
     size_t entered = 0;
     for (size_t i = 0; i < race->count; i++) {
@@ -170,7 +170,7 @@ static void drop_some(struct tune_race *race, bool is_even)
     double chance = (1 - race->terms.confidence) / (2 * times);
     double fail_chance = chance / demand_count(&race->terms);
     double dominate_chance = entered > 1 ? chance / (double)(entered - 1) : chance;
-    for (size_t i = 0; i < race->count; i++) {
+    for (size_t i = 0; !is_last && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (is_racing(entrant) && entrant->seeds > 0 &&
             (tune_is_hopeless(entrant, &race->terms, fail_chance) ||
@@ -178,7 +178,7 @@ static void drop_some(struct tune_race *race, bool is_even)
               tune_judge(entrant, &race->terms, fail_chance, &entrant->failed) == TUNE_VERDICT_FAILS)))
             entrant->status = TUNE_FAILS;
     }
-    for (size_t i = 0; is_even && i < race->count; i++) {
+    for (size_t i = 0; is_even && !is_last && i < race->count; i++) {
         if (is_racing(&race->entrants[i]))
             drop(race, &race->entrants[i], fail_chance, dominate_chance);
     }
@@ -228,8 +228,8 @@ static bool run_all(struct round *round, uint32_t threads, struct sim_error *err
     tune_race_call(race, !race->drops);
     while (is_fine && choose(round, &is_even)) {
         is_fine = run_round(round, threads, error);
-        if (is_fine && race->drops && round->seed + 1 < race->terms.seeds)
-            drop_some(race, is_even);
+        if (is_fine && race->drops)
+            drop_some(race, is_even, round->seed + 1 == race->terms.seeds);
         atomic_store_explicit(&round->progress->best, tune_race_best(race), memory_order_release);
         tune_race_call(race, !race->drops);
     }

@@ -31,6 +31,8 @@ struct stage {
     uint64_t seed;
     uint64_t partitions;
     struct truth truths[ENTRANTS];
+    uint32_t over_from[ENTRANTS]; /* the first seed with partitions above a limit */
+    uint64_t own_count[ENTRANTS]; /* 0: `partitions` */
     _Atomic uint64_t runs;
 };
 
@@ -61,9 +63,10 @@ static bool watch(void *context, const struct tune_entrant *const *entrants, siz
         for (int j = 0; j < TUNE_OBJECTIVES; j++)
             out[i].figures[j] = truth->objectives[j] * (1 + truth->noise * (weather + sim_normal(&own)) / 2);
         out[i].figures[TUNE_COST] = out[i].figures[TUNE_COST_WRITE] + out[i].figures[TUNE_PER_READ];
-        out[i].partitions = stage->partitions;
-        out[i].over = draw_hits(&own, stage->partitions, truth->over);
-        out[i].figures[TUNE_OVER] = (double)out[i].over / (double)stage->partitions;
+        out[i].partitions = stage->own_count[number] != 0 ? stage->own_count[number] : stage->partitions;
+        if (seed_index >= stage->over_from[number])
+            out[i].over = draw_hits(&own, out[i].partitions, truth->over);
+        out[i].figures[TUNE_OVER] = (double)out[i].over / (double)out[i].partitions;
         out[i].figures[TUNE_TINY] = out[i].figures[TUNE_PER_READ_P99] = (double)NAN;
         stage->runs++;
     }
@@ -277,6 +280,155 @@ static void test_race_of_clear_cases_names_each(void **state)
     for (int i = 7; i < ENTRANTS; i++)
         assert_int_equal(race.entrants[i].status, TUNE_FAILS);
     tune_race_clear(&race);
+}
+
+/* A race of two settings of one template, without runs yet. */
+static void enter_two(struct tune_race *race, struct stage *stage, const struct bk_strategy *one,
+                      const struct bk_strategy *other)
+{
+    const struct bk_strategy *strategies[] = {one, other};
+    enter_all(race, stage, true);
+    for (size_t i = 2; i < race->count; i++)
+        free(race->entrants[i].strategy.label);
+    race->count = 2;
+    for (size_t i = 0; i < race->count; i++) {
+        race->entrants[i].strategy.settings.strategy = *strategies[i];
+        race->entrants[i].strategy.settings.source = BK_SOURCE_EXTERNAL;
+        race->entrants[i].base = "template";
+    }
+}
+
+/* A cheap setting, and one that costs this many times as much. */
+static void set_two(struct stage *stage, double times)
+{
+    set_stage(stage, 3, 0.001);
+    stage->truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001};
+    stage->truths[1] = (struct truth){{times, 1, times, 1}, 0.001, 0.001};
+}
+
+/* Runs the race. Checks that the second setting was not run beyond its first seed, or that it was. */
+static void check_outdone(struct tune_race *race, bool is_outdone)
+{
+    run(race, 1);
+    const struct tune_entrant *part = &race->entrants[1];
+    if (is_outdone) {
+        assert_int_equal(part->status, TUNE_COSTLY);
+        assert_in_range(part->seeds, 0, 1);
+        assert_int_equal(race->recommended, 0);
+    } else {
+        assert_int_not_equal(part->status, TUNE_COSTLY);
+        assert_in_range(part->seeds, 3, SEEDS);
+    }
+    tune_race_clear(race);
+}
+
+static struct bk_strategy window_of(int64_t minutes)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_time(minutes * INT64_C(60000000000), 0, &strategy), BK_OK);
+    return strategy;
+}
+
+static struct bk_strategy count_of(uint64_t rows)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(rows, &strategy), BK_OK);
+    return strategy;
+}
+
+/* Of two settings the second one divides the buckets of the first one and costs a tenth more. */
+static void test_smaller_bucket_that_costs_more_is_not_run(void **state)
+{
+    const struct bk_strategy hours = window_of(120), hour = window_of(60), odd = window_of(90),
+                             many = count_of(100), few = count_of(50);
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1.1);
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, true);
+    enter_two(&race, &stage, &many, &few);
+    check_outdone(&race, true);
+    /* The buckets are not divided. */
+    enter_two(&race, &stage, &hours, &odd);
+    check_outdone(&race, false);
+    enter_two(&race, &stage, &hours, &hour);
+    race.entrants[1].strategy.settings.strategy.of.time.epoch_ns = 1;
+    check_outdone(&race, false);
+    enter_two(&race, &stage, &many, &few);
+    race.entrants[0].strategy.settings.strategy.max_age_ns = 1;
+    check_outdone(&race, false);
+    enter_two(&race, &stage, &many, &few);
+    race.entrants[0].strategy.settings.source = BK_SOURCE_SCAN;
+    check_outdone(&race, false);
+    /* It is of another template, or the scenario's own. */
+    enter_two(&race, &stage, &hours, &hour);
+    race.entrants[1].base = "other";
+    check_outdone(&race, false);
+    enter_two(&race, &stage, &hours, &hour);
+    race.entrants[1].is_own = true;
+    check_outdone(&race, false);
+    /* The larger one is above its limits. */
+    stage.truths[0].over = 0.05;
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, false);
+}
+
+/* The second setting costs less than 1 % more and is more even, so it may be recommended for that, unless
+ * none of its windows is empty. */
+static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
+{
+    const struct bk_strategy hours = window_of(120), hour = window_of(60);
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1.005);
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, false);
+    stage.own_count[1] = 2 * stage.partitions;
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, true);
+    stage.own_count[1]--;
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, false);
+    /* Without reads, windows cost nothing, whatever their length. */
+    set_two(&stage, 1.1);
+    stage.truths[0].objectives[TUNE_PER_READ] = stage.truths[1].objectives[TUNE_PER_READ] = 0;
+    enter_two(&race, &stage, &hours, &hour);
+    check_outdone(&race, false);
+}
+
+/* The second setting costs twice as much, so it waits for as long as the first one may hold; and to the end,
+ * if neither has enough partitions to be shown to hold. */
+static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
+{
+    static const struct {
+        uint64_t partitions;
+        uint32_t over_from, seeds;
+        size_t recommended;
+    } cases[] = {
+        {50, SEEDS, 3, 0}, /* shown after eight seeds, 1 - 0.99^400 = 98.2 % */
+        {20, SEEDS, 3, 0},
+        {50, 5, SEEDS, 1}, /* the first one fails after the fifth seed */
+    };
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 2);
+        stage.partitions = cases[i].partitions;
+        stage.truths[0].over = 0.5;
+        stage.over_from[0] = cases[i].over_from;
+        stage.truths[1].over = 0;
+        enter_two(&race, &stage, &strategy, &strategy);
+        run(&race, 1);
+        assert_int_equal(race.recommended, cases[i].recommended);
+        assert_in_range(race.entrants[1].seeds, cases[i].seeds == 3 ? 3 : 8, cases[i].seeds);
+        assert_in_range(race.entrants[0].seeds, cases[i].over_from == SEEDS ? 8 : 6, SEEDS);
+        tune_race_clear(&race);
+    }
 }
 
 /* A product of the ratios share / risk is compared with 1 / chance; one seed with share 0 clears the
@@ -599,6 +751,9 @@ int main(void)
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_dominance_respects_kinds_and_requirements),
+        cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
+        cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
+        cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_intervals_of_random_settings_follow_their_definition),
