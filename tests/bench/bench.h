@@ -133,6 +133,8 @@ bool bench_cimba_customers(const struct bench_case *bench, const struct bench_co
 double bench_customer_ns(uint64_t count);
 bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result);
+bool bench_tune_first(const struct bench_case *bench, const struct bench_context *context,
+                      struct bench_result *result);
 bool bench_trace(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,

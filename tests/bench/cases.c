@@ -99,6 +99,13 @@
         .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = times, __VA_ARGS__            \
     }
 
+#define FIRST_CASE(id, what, ...)                                                                            \
+    {                                                                                                        \
+        .name = "tune-first-" id, .group = "tune, its first answer", .title = what, .unit = "s",             \
+        .measure = bench_tune_first, .scenario = "sensors.yaml", .bound = BENCH_VALUE_AT_MOST, .budget = 2,  \
+        __VA_ARGS__                                                                                          \
+    }
+
 /* A point of a curve, in seconds. */
 #define POINT(along, x, measurement, ...)                                                                    \
     {                                                                                                        \
@@ -220,6 +227,7 @@ const struct bench_case bench_cases[] = {
     TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", 3, EIGHT_RUNS,
               .scenario_set = "reads.latest.rate=10/s"),
     TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", 3, NO_BUDGET),
+    TUNE_CASE("server-logs", "server-logs-1-hour, a table", "server-logs-1-hour.yaml", 3, EIGHT_RUNS),
     TUNE_CASE("sweep", "sweep.yaml", "sweep.yaml", 3, NO_BUDGET),
     TUNE_CASE("observed", "observed.yaml", "observed.yaml", 3, NO_BUDGET),
     TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", 3, NO_BUDGET),
@@ -229,6 +237,11 @@ const struct bench_case bench_cases[] = {
               .scenario_set = "arrivals.rate=500/s", .is_exact = true),
     TUNE_CASE("late-rows", "late-rows.yaml, cluster", "late-rows.yaml", 1, NO_BUDGET),
     TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", 3, NO_BUDGET, .set = BENCH_LONG),
+
+    FIRST_CASE("sensors", "sensors.yaml, thinned", .runs = 3),
+    FIRST_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", .scenario_set = "arrivals.rate=500/s", .runs = 3),
+    FIRST_CASE("sensors-1e9-exact", "the same, engine: exact", .scenario_set = "arrivals.rate=500/s",
+               .is_exact = true, .runs = 3),
 
     EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
     EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),

@@ -3,6 +3,7 @@
  * run's time that the database takes. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "kernel/random.h"
 #include "lab/run.h"
 #include "store/store.h"
+#include "tune/contest.h"
 
 enum { PATH_SIZE_MAX = 1024, WORDS_MAX = 24 };
 
@@ -296,6 +298,58 @@ bool bench_tune(const struct bench_case *bench, const struct bench_context *cont
         result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[1] / spent[0]};
     }
     note_children(result);
+    return true;
+}
+
+/* A race that ends when it has named the cheapest setting that is within the limits so far. */
+struct first_answer {
+    struct tune_contest contest;
+    struct lab_progress progress;
+};
+
+static bool watch_first(void *context, const struct tune_entrant *const *entrants, size_t count,
+                        uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
+                        struct tune_seen *out, struct sim_error *error)
+{
+    struct first_answer *first = context;
+    if (atomic_load(&first->progress.best) == NULL)
+        return tune_watch_lab(&first->contest, entrants, count, seed_index, threads, progress, out, error);
+    atomic_store(&first->progress.stop, true);
+    return true;
+}
+
+/* Processor time in s from the scenario's text to the first setting that the progress line of `tune` names.
+ */
+bool bench_tune_first(const struct bench_case *bench, const struct bench_context *context,
+                      struct bench_result *result)
+{
+    char path[PATH_SIZE_MAX];
+    const struct lab_override overrides[] = {
+        {context->is_quick || bench->scenario_set == NULL ? "seed=1" : bench->scenario_set},
+        {!context->is_quick && bench->is_exact ? "engine=exact" : "seed=1"}};
+    name_scenario(bench, context, path);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double from = bench_processor_s();
+        struct first_answer first = {.contest = {.led = SIZE_MAX}};
+        struct lab_scenario *scenario;
+        struct sim_error error;
+        if (!lab_scenario_load(path, overrides, 2, NULL, &scenario, &error))
+            return bench_fail(result, "%s", error.text);
+        bool is_fine = tune_contest_begin(&first.contest, scenario, &scenario->tune, 1, NULL, &error);
+        if (is_fine) {
+            first.contest.race.watch = watch_first;
+            first.contest.race.context = &first;
+            is_fine = tune_race_run(&first.contest.race, 1, &first.progress, &error) ||
+                      atomic_load(&first.progress.stop);
+        }
+        result->runs[i] = (struct bench_sample){bench_processor_s() - from, (double)NAN, (double)NAN};
+        const bool has_answer = atomic_load(&first.progress.best) != NULL;
+        tune_contest_clear(&first.contest);
+        lab_scenario_destroy(scenario);
+        if (!is_fine || !has_answer)
+            return bench_fail(result, "%s", is_fine ? "no setting is within the limits" : error.text);
+    }
+    bench_note_peak(result);
     return true;
 }
 
