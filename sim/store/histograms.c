@@ -27,8 +27,9 @@ static const struct {
 #define ALWAYS_COUNT 5
 #define PLACE_COUNT  (sizeof places / sizeof *places)
 
-static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct lab_histogram *histogram,
-                      struct sim_error *error)
+/* insert_many: inserts STORE_BINS_AT_ONCE bins, which costs less than as many statements. */
+static bool save_bins(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_many,
+                      const struct lab_histogram *histogram, struct sim_error *error)
 {
     int64_t id = sqlite3_last_insert_rowid(store->db);
     size_t count;
@@ -36,20 +37,24 @@ static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct la
     if (bins == NULL && histogram->used > 0)
         return sim_fail_memory(error);
     bool fine = true;
-    for (size_t i = 0; fine && i < count; i++) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, id);
-        store_bind_whole(&binder, bins[i].size);
-        store_bind_whole(&binder, bins[i].count);
-        store_bind_whole(&binder, bins[i].weight);
+    for (size_t i = 0; fine && i < count;) {
+        const bool is_many = count - i >= STORE_BINS_AT_ONCE;
+        struct store_binder binder = {.statement = is_many ? insert_many : insert};
+        for (const size_t end = i + (is_many ? STORE_BINS_AT_ONCE : 1); i < end; i++) {
+            store_bind_integer(&binder, id);
+            store_bind_whole(&binder, bins[i].size);
+            store_bind_whole(&binder, bins[i].count);
+            store_bind_whole(&binder, bins[i].weight);
+        }
         fine = store_bind_run(store, &binder, error);
     }
     free(bins);
     return fine;
 }
 
-bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin, int64_t id,
-                           const struct lab_strategy_result *result, struct sim_error *error)
+bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin,
+                           sqlite3_stmt *insert_bins, int64_t id, const struct lab_strategy_result *result,
+                           struct sim_error *error)
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         const struct lab_histogram *histogram =
@@ -71,7 +76,8 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
         store_bind_whole(&binder, histogram->sum_of_squares);
         store_bind_whole(&binder, histogram->weighted_sum);
         store_bind_whole(&binder, histogram->weighted_sum_of_squares);
-        if (!store_bind_run(store, &binder, error) || !save_bins(store, insert_bin, histogram, error))
+        if (!store_bind_run(store, &binder, error) ||
+            !save_bins(store, insert_bin, insert_bins, histogram, error))
             return false;
     }
     return true;

@@ -165,8 +165,10 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
 
 /* --- histograms.c: the histograms of a strategy, including its latencies */
 
-bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin, int64_t id,
-                           const struct lab_strategy_result *result, struct sim_error *error);
+#define STORE_BINS_AT_ONCE 16
+bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin,
+                           sqlite3_stmt *insert_bins, int64_t id, const struct lab_strategy_result *result,
+                           struct sim_error *error);
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
 
