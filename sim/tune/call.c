@@ -292,17 +292,22 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
     return false;
 }
 
-/* Returns whether a setting of the same template beats the setting and is as safe. */
-static bool has_better(const struct tune_race *race, const struct tune_entrant *entrant,
-                       const struct tune_entrant *first, double chance)
+/* Returns the cheapest setting of the same template that was shown to hold. Where settings share no rows, it
+ * is enough that the setting is as safe: if it fails, those that waited draw no rows a second time. */
+static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
+                                                const struct tune_entrant *entrant, double fail_chance)
 {
+    const bool waits = race->sharing == TUNE_SHARES_KEYS || race->sharing == TUNE_SHARES_NOTHING;
+    enum tune_demand demand;
+    const struct tune_entrant *best = entrant;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (other != entrant && competes(other) && is_peer(other, entrant) &&
-            is_as_safe(race, other, entrant) && is_beaten(entrant, other, first, chance))
-            return true;
+        if (competes(other) && is_peer(other, entrant) && tune_is_cheaper(other, best) &&
+            (waits ? is_as_safe(race, other, entrant)
+                   : tune_judge(other, &race->terms, fail_chance, &demand) == TUNE_VERDICT_HOLDS))
+            best = other;
     }
-    return false;
+    return best;
 }
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance)
@@ -311,7 +316,8 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (competes(entrant))
-            entrant->is_settled = has_better(race, entrant, first, cost_chance);
+            entrant->is_settled =
+                is_beaten(entrant, cheapest_safe(race, entrant, fail_chance), first, cost_chance);
     }
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];

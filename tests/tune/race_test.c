@@ -31,8 +31,8 @@ struct stage {
     uint64_t seed;
     uint64_t partitions;
     struct truth truths[ENTRANTS];
-    uint32_t over_from[ENTRANTS]; /* the first seed with partitions above a limit */
-    uint64_t own_count[ENTRANTS]; /* 0: `partitions` */
+    uint32_t over_from[ENTRANTS];     /* the first seed with partitions above a limit */
+    uint64_t partitions_of[ENTRANTS]; /* 0: `partitions` */
     _Atomic uint64_t runs;
 };
 
@@ -63,7 +63,8 @@ static bool watch(void *context, const struct tune_entrant *const *entrants, siz
         for (int j = 0; j < TUNE_OBJECTIVES; j++)
             out[i].figures[j] = truth->objectives[j] * (1 + truth->noise * (weather + sim_normal(&own)) / 2);
         out[i].figures[TUNE_COST] = out[i].figures[TUNE_COST_WRITE] + out[i].figures[TUNE_PER_READ];
-        out[i].partitions = stage->own_count[number] != 0 ? stage->own_count[number] : stage->partitions;
+        out[i].partitions =
+            stage->partitions_of[number] != 0 ? stage->partitions_of[number] : stage->partitions;
         if (seed_index >= stage->over_from[number])
             out[i].over = draw_hits(&own, out[i].partitions, truth->over);
         out[i].figures[TUNE_OVER] = (double)out[i].over / (double)out[i].partitions;
@@ -385,10 +386,10 @@ static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
     set_two(&stage, 1.005);
     enter_two(&race, &stage, &hours, &hour);
     check_outdone(&race, false);
-    stage.own_count[1] = 2 * stage.partitions;
+    stage.partitions_of[1] = 2 * stage.partitions;
     enter_two(&race, &stage, &hours, &hour);
     check_outdone(&race, true);
-    stage.own_count[1]--;
+    stage.partitions_of[1]--;
     enter_two(&race, &stage, &hours, &hour);
     check_outdone(&race, false);
     /* Without reads, windows cost nothing, whatever their length. */
@@ -403,13 +404,15 @@ static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
 static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
 {
     static const struct {
+        enum tune_sharing sharing;
         uint64_t partitions;
         uint32_t over_from, seeds;
         size_t recommended;
     } cases[] = {
-        {50, SEEDS, 3, 0}, /* shown after eight seeds, 1 - 0.99^400 = 98.2 % */
-        {20, SEEDS, 3, 0},
-        {50, 5, SEEDS, 1}, /* the first one fails after the fifth seed */
+        {TUNE_SHARES_NOTHING, 50, SEEDS, 3, 0}, /* shown after eight seeds, 1 - 0.99^400 = 98.2 % */
+        {TUNE_SHARES_NOTHING, 20, SEEDS, 3, 0},
+        {TUNE_SHARES_NOTHING, 50, 5, SEEDS, 1},  /* the first one fails after the fifth seed */
+        {TUNE_SHARES_ROWS, 50, SEEDS, SEEDS, 0}, /* it does not wait, since its rows are drawn anyway */
     };
     struct bk_strategy strategy;
     (void)state;
@@ -423,6 +426,7 @@ static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
         stage.over_from[0] = cases[i].over_from;
         stage.truths[1].over = 0;
         enter_two(&race, &stage, &strategy, &strategy);
+        race.sharing = cases[i].sharing;
         run(&race, 1);
         assert_int_equal(race.recommended, cases[i].recommended);
         assert_in_range(race.entrants[1].seeds, cases[i].seeds == 3 ? 3 : 8, cases[i].seeds);

@@ -19,13 +19,13 @@
  * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. Nor does one
  * run further that only cuts the buckets of another one, costs more by its first seeds, and cannot be
  * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
- * settled) while it is shown to cost more than another one of its template that may still hold; where costs
- * are nearly equal, it must also be shown to be less even. If the other one turns out to fail, the setting
- * resumes. If the seeds that are left have too few partitions to show that the setting holds, it is enough
- * that the other one is within the limits so far. The best is settled once no
- * other setting may take its place. So every setting that may be recommended, or be the best of its template,
- * runs with all seeds. Where seeds change nothing (a trace, and a setting without chance), one seed stands
- * for all.
+ * settled) while it is shown to cost more than the cheapest one of its template that is shown to be within
+ * the limits or, where settings share no rows, may still hold; where costs are nearly equal, it must also be
+ * shown to be less even. If the other one turns out to fail, the setting resumes. If the seeds that are left
+ * have too few partitions to show that the setting holds, it is enough that the other one is within the
+ * limits so far. The best is settled once no other setting may take its place. So every setting that may be
+ * recommended, or be the best of its template, runs with all seeds. Where seeds change nothing (a trace, and
+ * a setting without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -172,9 +172,8 @@ const char *tune_race_best(const struct tune_race *race);
 /* Calls the entrants that may be the best of their template by the figures so far; with `all`, all
  * entrants. */
 void tune_race_call(struct tune_race *race, bool all);
-/* Settles the entrants that cost more than another one of their template that may hold, lets the others
- * resume, and settles the best once no other can take its place. fail_chance and cost_chance: the levels of
- * the tests. */
+/* Settles the entrants that cost more than the best of their template, lets the others resume, and settles
+ * the best once no other can take its place. fail_chance and cost_chance: the levels of the tests. */
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance);
 
 /* --- judge.c */
