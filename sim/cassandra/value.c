@@ -20,7 +20,7 @@ static const char *const type_names[CASS_TYPE_COUNT] = {
     [CASS_COUNTER] = "counter",
 };
 
-/* The size of a value in bytes, 0 if it varies. */
+/* The size of a value in bytes; 0: the size varies. */
 static const uint8_t value_sizes[CASS_TYPE_COUNT] = {
     [CASS_INT] = 4,     [CASS_BIGINT] = 8,  [CASS_UUID] = UUID_SIZE, [CASS_TIMEUUID] = UUID_SIZE,
     [CASS_BOOLEAN] = 1, [CASS_TINYINT] = 1, [CASS_SMALLINT] = 2,     [CASS_TIMESTAMP] = 8,
@@ -29,7 +29,7 @@ static const uint8_t value_sizes[CASS_TYPE_COUNT] = {
 
 static const char *const wanted_forms[CASS_TYPE_COUNT] = {
     [CASS_TEXT] = "give UTF-8, or other bytes as a blob, 0x...",
-    [CASS_BLOB] = "give 0x and two hexadecimal digits a byte, such as 0x00ff",
+    [CASS_BLOB] = "give 0x and two hexadecimal digits per byte, such as 0x00ff",
     [CASS_INT] = "give a whole number from -2147483648 to 2147483647",
     [CASS_BIGINT] = "give a whole number from -9223372036854775808 to 9223372036854775807",
     [CASS_UUID] = "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
@@ -61,7 +61,7 @@ const char *cass_type_name(enum cass_type type)
     return type_names[type];
 }
 
-/* Types whose values Cassandra's valueLengthIfFixed() knows; tinyint and smallint are not among them. */
+/* Cassandra's valueLengthIfFixed(): it returns no length for tinyint and smallint. */
 uint32_t cass_type_size(enum cass_type type)
 {
     assert(type < CASS_TYPE_COUNT);
@@ -136,8 +136,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* There are two digits per byte. The digits end at the end of the text or at the first character that is not
- * one. */
+/* Reads two digits per byte. The digits end at the end of the text or at the first character that is not a
+ * digit. */
 static bool write_hex(const char *text, uint8_t *out, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -251,7 +251,7 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
     size_t size = 0;
     if (!value_size(type, text, &size, error))
         return false;
-    /* An empty value has a pointer, too, so that NULL always means failure. */
+    /* An empty value also gets a pointer, so that NULL always means failure. */
     uint8_t *bytes = malloc(size > 0 ? size : 1);
     if (bytes == NULL)
         return sim_fail_memory(error);

@@ -10,7 +10,7 @@
 
 #define QUOTED_SIZE (2 * LAB_LABEL_SIZE_MAX + 3)
 
-/* Quotes the label unless it is a plain word, however YAML would interpret it. */
+/* Quotes the label unless every YAML parser reads it as text without quotes. */
 static void write_label(const char *label, char *quoted)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

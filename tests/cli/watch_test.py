@@ -229,8 +229,8 @@ class WatchTest(ProgramTest):
         self.assertEqual(
             err,
             "look failed: 'sh node.sh' ended with exit code 7; run it by hand to see why\n"
-            "look failed: the command still ran when the next look was due, and was killed; give it less to do, "
-            "or a longer --every\n",
+            "look failed: the command still ran when the next look was due, and was killed; make it faster, "
+            "or --every longer\n",
         )
         with open(os.path.join(self.folder, "t.prom"), encoding="utf-8") as file:
             self.assertIn('bucketlab_watch_failures_total{scenario="small",strategy="time"} 2\n', file.read())

@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 #include "lab/quantity.h"
 
-/* The most settings with endless partitions that are mentioned. */
+/* The greatest number of settings with endless partitions that the notes mention. */
 #define ENDLESS_TOLD 3
 /* The largest value of `risk`. */
 #define RISK_MOST 0.5
@@ -54,7 +54,7 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
     if (entrant->has_distribution && entrant->exact_share == 0)
         cli_say(out, ", and none can");
     else if (entrant->has_distribution && entrant->over.high == entrant->exact_share)
-        cli_say(out, "; by the exact distribution %s %% of those that fill up do", most);
+        cli_say(out, "; by the exact distribution %s %% of the partitions that fill up do", most);
     else
         cli_say(out, "; with %g %% confidence at most %s %% do", 100 * contest->race.terms.confidence, most);
     cli_say(out, " (%s allowed).", may);
@@ -121,7 +121,7 @@ static void figure(double value, char *buffer)
         cli_compact(value, 5, buffer);
 }
 
-/* The requirements of a setting, in a few words after its cost. */
+/* Says what a setting requires, in a few words after its cost. */
 static void say_needs(const struct tune_entrant *entrant, struct cli_saying *out)
 {
     const char *join = "; needs ";
@@ -198,7 +198,7 @@ static bool has_external(const struct tune_contest *contest)
     return false;
 }
 
-/* What a number in each row would change. */
+/* Says what a sequence number in each row would change. */
 static void say_with_sequence(const struct tune_contest *contest, struct cli_saying *out)
 {
     char number[CLI_NUMBER_SIZE];
@@ -264,8 +264,10 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     if (is_cheapest(contest))
         cli_say(out, "%s is the cheapest that %s", best->strategy.label, how);
     else
-        cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and has the lowest CV of these",
-                best->strategy.label, how);
+        cli_say(
+            out,
+            "%s costs at most 1 %% more than the cheapest that %s, and has the lowest CV of such settings",
+            best->strategy.label, how);
     cli_say(out,
             lab_prices_are_equal(&contest->scenario->prices)
                 ? ": %s operations per 1000 rows in addition to the inserts"
@@ -340,7 +342,7 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
             label, safe, formula);
 }
 
-/* Says what more seeds might show. */
+/* Names a cheaper setting that more seeds might show to be within the limits. */
 static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -408,12 +410,13 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     say_cheaper(contest, out);
     say_endless(contest, out);
     if (contest->left_out > 0)
-        cli_say(out, " Left out: %zu setting%s that change%s during the run, or that one run cannot hold.",
+        cli_say(out,
+                " Left out: %zu setting%s that change%s during the run, or that the engine cannot simulate.",
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 
 /* Of the settings that were run and might be recommended, the one that is closest to meeting the demands,
- * which are compared in the order in which most settings meet them. */
+ * which are compared in order, beginning with the one that most settings meet. */
 static size_t nearest(const struct tune_contest *contest)
 {
     const struct tune_race *race = &contest->race;

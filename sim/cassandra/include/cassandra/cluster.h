@@ -313,7 +313,7 @@ struct cass_observer {
 };
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer);
 
-/* Functions that store what a recorded history contains (recorded.c), instead of requests. Observers are
+/* Functions that store the contents of a recorded history without requests (recorded.c). Observers are
  * notified, unless stated otherwise. */
 #define CASS_EVERY_REPLICA UINT32_MAX
 /* Stores the row of a CASS_WRITE_ROW on a replica. */

@@ -46,8 +46,8 @@ enum cass_type {
 /* Parses the name of a type, "text" to "counter"; false for any other name. */
 bool cass_type_parse(const char *name, enum cass_type *out);
 const char *cass_type_name(enum cass_type type);
-/* The size of a value that an sstable stores without a length; 0: the sstable stores the length. tinyint and
- * smallint are stored with a length, although it is always the same. */
+/* The size of a value that an sstable stores without its length; 0: the sstable stores the length, too. The
+ * length of tinyint and smallint is stored although it is always the same. */
 uint32_t cass_type_size(enum cass_type type);
 /* Converts a CQL literal to the bytes that Cassandra stores: text unchanged, a blob from 0x..., whole numbers
  * big-endian, a timestamp from milliseconds since 1970, float and double as IEEE 754, UUIDs as 16 bytes (a

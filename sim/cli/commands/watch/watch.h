@@ -11,16 +11,16 @@
 /* The request, according to the command line and the database. */
 struct watch {
     const char *database;
-    const char *path;    /* of a file; NULL: a command's output */
-    const char *command; /* NULL: a file's contents */
+    const char *path;    /* the file to read; NULL: the output of `command` is read */
+    const char *command; /* NULL: the file is read */
     const char *prometheus;
     int64_t every_ms; /* 0: one look */
     uint64_t looks;   /* 0: until a signal comes */
     bool is_json, is_quiet, is_check;
-    int64_t run; /* that predicts */
+    int64_t run; /* the number of the run that predicts the sizes */
     struct lab_result *result;
     const struct lab_strategy_result *predicted;
-    struct lab_drift_question question; /* except for what a look brings */
+    struct lab_drift_question question; /* without the fields that each look fills */
     uint64_t looked, failed;            /* by this process */
     struct cli_signals signals;
 };
@@ -28,7 +28,7 @@ struct watch {
 /* A look: what was observed, stored under the number `run`. */
 struct watch_look {
     int64_t run, time_s;
-    uint64_t number; /* of the looks at this prediction, from 1 */
+    uint64_t number; /* of this look among all looks for this prediction, from 1 */
     struct lab_result *result;
     const struct lab_strategy_result *observed; /* of result */
     struct lab_drift drift;

@@ -38,7 +38,7 @@ static pid_t start(const char *command, const struct cli_signals *signals, const
     return code == 0 ? process : -1;
 }
 
-/* Copies the output until it ends. False, with an error, when the command must be ended. */
+/* Copies the output until it ends. Returns false, with an error, when the command must be killed. */
 static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *out, struct sim_error *error)
 {
     static const struct timespec at_once;
@@ -53,8 +53,8 @@ static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *
         }
         if (limit_ms > 0 && cli_passed_ms(begin_ms) >= limit_ms)
             return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                            "the command still ran when the next look was due, and was killed; give it "
-                            "less to do, or a longer --every");
+                            "the command still ran when the next look was due, and was killed; make it "
+                            "faster, or --every longer");
         if (poll(&output, 1, CLI_FRAME_MS) <= 0)
             continue;
         ssize_t size = read(from, buffer, sizeof buffer);

@@ -33,7 +33,8 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
 /* The multiple of the rate at which the recommended setting still stays within the limits. */
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
                         struct cli_saying *out);
-/* Notes: settings whose partitions grow without end, prices of zero, settings that were not tried. */
+/* Notes: too few partitions for the confidence, a trace whose rate is fixed, the least safe lead, a cheaper
+ * setting that more seeds might show, settings whose partitions grow without end, and settings left out. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
 /* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the limit that is exceeded and
  * the nearest limit that would suffice. */
@@ -44,7 +45,7 @@ void cli_contest_flip(const struct tune_contest *contest, struct cli_saying *out
 
 /* --- contest_horizon.c */
 
-/* How many partitions exceed a limit without buckets, and when the first one does. If buckets are not needed
+/* How many partitions are expected to exceed a limit, and when the first one does. If buckets are not needed
  * for a year or longer, the text begins with that. "" when nothing is known. */
 void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out);
 /* The entrant `unbucketed`; NULL when it does not compete. */
