@@ -15,17 +15,17 @@
  *
  * Branch and bound: of each template (settings that differ only in numbers) the settings with the lowest
  * bound of cost run first (tune_entrant.cost_least; a window bounds the smaller windows into which it can be
- * cut). The others are called only while they may be cheaper than the best that is within the limits, or cost
- * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. Nor does one
- * run further that only cuts the buckets of another one, costs more by its first seeds, and cannot be
+ * cut). The others are run only while they may be cheaper than the best that is within the limits, or cost
+ * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. A setting
+ * also stops if it only cuts the buckets of another one, costs more by its first seeds, and cannot be
  * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
  * settled) while it is shown to cost more than the cheapest one of its template that is shown to be within
- * the limits or, where settings share no rows, may still hold; where costs are nearly equal, it must also be
- * shown to be less even. If the other one turns out to fail, the setting resumes. If the seeds that are left
- * have too few partitions to show that the setting holds, it is enough that the other one is within the
- * limits so far. The best is settled once no other setting may take its place. So every setting that may be
- * recommended, or be the best of its template, runs with all seeds. Where seeds change nothing (a trace, and
- * a setting without chance), one seed stands for all.
+ * the limits (or, where settings share no rows, that may still be within them); where costs are nearly
+ * equal, it must also be shown to be less even. If the other one turns out to fail, the setting resumes. If
+ * the seeds that are left have too few partitions to show that the setting holds, it is enough that the other
+ * one is within the limits so far. The best is settled once no other setting may take its place. So every
+ * setting that may be recommended, or be the best of its template, runs with all seeds. Where seeds change
+ * nothing (a trace, and a setting without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
