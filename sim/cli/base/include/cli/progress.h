@@ -10,7 +10,7 @@
 #include "lab/run.h"
 
 #define CLI_PROGRESS_SAMPLES 30
-#define CLI_PROGRESS_SIZE    384 /* size of a line in bytes */
+#define CLI_PROGRESS_SIZE    512 /* size of a line in bytes */
 
 struct cli_progress_sample {
     int64_t at_ms;
