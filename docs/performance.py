@@ -139,8 +139,8 @@ def later(kept):
 def machine(kept):
     told = kept["machine"]
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(told["unix_s"]))
-    return (f"Measured on {when} on {told['processors']} virtual cores of an {told['model']}, gcc "
-            f"{told['compiler'].split()[0]}, which others use too: the load was {told['load']:.1f} at the end."
+    return (f"Measured on {when} on {told['processors']} virtual cores of an {told['model']} that "
+            f"other programs use too, gcc {told['compiler'].split()[0]}: the load was {told['load']:.1f} at the end."
             + later(kept))
 
 

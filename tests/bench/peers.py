@@ -191,7 +191,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     arguments.bench = arguments.bench.resolve()
-    lines = ["| | beside | unit | ours | theirs | times |", "|---|---|---|--:|--:|--:|"]
+    lines = ["| | compared with | unit | ours | theirs | times |", "|---|---|---|--:|--:|--:|"]
     for what, who, unit, ours, theirs in comparisons(arguments):
         times = theirs / ours if unit == "ns" else ours / theirs
         lines.append(f"| {what} | {who} | {unit} | {digits(ours)} | {digits(theirs)} | {digits(times)} |")

@@ -166,17 +166,17 @@ def model(found, known, ranks=1000):
         part_s, tail_s = max(work_s / ranks, messages * known["message"]), work_s / (PARTS_A_RANK * ranks)
         lines += [
             f"| run of 10^14 rows, {name}: work | {work_s:,.0f} s |",
-            f"| ... of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2f} s |",
-            f"| ... speed-up | {work_s / (known['start'] + part_s + tail_s + merge_s):,.0f} |",
+            f"| {name}: work of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2f} s |",
+            f"| {name}: speed-up | {work_s / (known['start'] + part_s + tail_s + merge_s):,.0f} |",
         ]
     return lines + [
-        f"| ... messages, and time of rank 0 for them | {messages:,} and {messages * known['message']:.1f} s |",
-        f"| ... bytes from each rank, and at rank 0 | {answer_mb:.1f} MB and {answer_mb * ranks / 1e3:.1f} GB |",
-        f"| ... time of rank 0 to add them up, at most | {merge_s:.1f} s |",
-        f"| ... memory of rank 0, and of each other rank | {memory_mib * ranks / 1024:.1f} GiB and "
+        f"| run: messages, and time of rank 0 for them | {messages:,} and {messages * known['message']:.1f} s |",
+        f"| run: bytes from each rank, and at rank 0 | {answer_mb:.1f} MB and {answer_mb * ranks / 1e3:.1f} GB |",
+        f"| run: time of rank 0 to add up the results, at most | {merge_s:.1f} s |",
+        f"| run: memory of rank 0, and of each other rank | {memory_mib * ranks / 1024:.1f} GiB and "
         f"{largest(rank.peak_mib for rank in eight[1:]):.0f} MiB |",
-        f"| sweep: time of rank 0 to take a job in, at most | {known['take in'] * 1e3:.2f} ms |",
-        f"| ... so all ranks are busy when a job lasts | {known['take in'] * ranks:.1f} s or more |",
+        f"| sweep: time of rank 0 to receive and store a job's result, at most | {known['take in'] * 1e3:.2f} ms |",
+        f"| sweep: all ranks are busy if a job lasts | {known['take in'] * ranks:.1f} s or more |",
     ]
 
 
