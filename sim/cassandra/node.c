@@ -107,7 +107,7 @@ int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node
 {
     assert(node < cluster->node_count);
     const int64_t *heap = cluster->free_at + (size_t)node * cluster->config.concurrency;
-    int64_t latest = now_ns(cluster);
+    int64_t latest = at_least(now_ns(cluster), cluster->nodes[node].paused_until_ns);
     for (uint32_t i = 0; i < cluster->config.concurrency; i++)
         latest = at_least(latest, heap[i]);
     return latest;

@@ -376,6 +376,8 @@ static void test_node_that_was_slow_ends_what_it_began(void **state)
     cass_set_slow(h.cluster, 0, 1);
     assert_int_equal(cass_node_served_by_ns(h.cluster, 0), START + (1 + 2 * 100) * SIM_MS);
     assert_int_equal(cass_node_served_by_ns(h.cluster, 1), START + 50 * SIM_MS);
+    cass_pause(h.cluster, 1, 700 * SIM_MS);
+    assert_int_equal(cass_node_served_by_ns(h.cluster, 1), sim_queue_now(&h.queue) + 700 * SIM_MS);
     harness_run_for(&h, 50 * SIM_MS);
     assert_int_equal(peek(&h, 0, 7, 0), -1);
     harness_run_for(&h, 2 * SIM_MS);

@@ -236,8 +236,8 @@ uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t clien
 void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
 /* Multiplies a node's service times by the factor; 1: normal. */
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
-/* When the node will have served all requests that it has accepted: those that it accepted while it was slow
- * still take long. */
+/* When the node will have served all requests that it has accepted, and its pause will have ended: requests
+ * that it accepted while it was slow still take long. */
 int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node);
 /* Makes a node answer every replica request with an error, as with a broken disk. */
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
