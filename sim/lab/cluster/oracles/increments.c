@@ -103,8 +103,12 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
      * timeout. */
     bool is_at_level =
         sim_queue_now(&run->queue) - operation->asked_ns < run->scenario->network.timeout_write_ns;
-    if (operation->action == BK_ACT_ADD_COUNTER)
-        *books.added += !is_at_level ? 0 : operation->weight > 0 ? operation->weight : 1;
+    if (operation->action == BK_ACT_ADD_COUNTER && is_at_level)
+        *books.added += operation->weight > 0 ? operation->weight : 1;
+    else if (operation->action == BK_ACT_ADD_COUNTER)
+        /* The base of the next bucket may lack it; then it is counted again there. A bucket of guarded has a
+         * counter of its own. */
+        lab_increment_doubled(run, operation->counter, run->config.coordination != BK_GUARDED);
     else if (!lab_plain_state_is_weak(run) && (total < 0 || (uint64_t)total < operation->added))
         lab_violate_bare(run, LAB_ORACLE_CONSERVED, books.key,
                          "a counter is read as %" PRId64 ", and %" PRIu64

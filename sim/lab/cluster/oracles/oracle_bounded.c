@@ -276,6 +276,14 @@ static void judge_evicted(struct lab_cluster_run *run, const struct evicted *all
                            all->partitions, all->rows, bound);
 }
 
+/* Increments that were or may have been lost. Where agents read and then write the count, each of those that
+ * overlapped may have overwritten another one. */
+static uint64_t lost_of(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    bool overwrites = run->config.counter == BK_COUNTER_RMW;
+    return partition->increments_lost + (overwrites ? partition->overlapping % ROWS_MANY : 0);
+}
+
 void lab_bounded_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
@@ -292,8 +300,9 @@ void lab_bounded_end(struct lab_cluster_run *run)
             continue;
         uint64_t bound = *distribution, more = 0;
         if (!is_exact(run, partition)) {
-            if (partition->increments_lost > 0 && run->config.strategy.kind != BK_COUNT)
-                bound = distribution_of(run, partition, partition->increments_lost);
+            uint64_t lost = run->config.strategy.kind == BK_COUNT ? 0 : lost_of(run, partition);
+            if (lost > 0)
+                bound = distribution_of(run, partition, lost);
             bound += late_bound(run, partition);
             more = evicted_bound(run, partition);
             if (more > 0)
