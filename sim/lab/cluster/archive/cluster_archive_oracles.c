@@ -162,6 +162,7 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u64(archive, &ledger->numbers_lost);
     lab_archive_time(archive, run, &ledger->rolled_ns);
     lab_archive_time(archive, run, &ledger->at_once_ns);
+    sim_archive_bool(archive, &ledger->rolled_at_once);
     sim_archive_i64(archive, &ledger->gaps_judged);
     sim_archive_u32(archive, &ledger->stuck_stretch);
     sim_archive_i64(archive, &ledger->stuck_bucket);

@@ -97,8 +97,10 @@ static void note_levels(struct lab_cluster_run *run)
     bool is_state_weak = state_levels_are_weak(run);
     if (is_state_weak || row_levels_are_weak(run) || (lab_takes_numbers(run) && lab_plain_state_is_weak(run)))
         lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
+    /* With ANY, a bucket may have rows only in hints. */
+    bool is_any = run->scenario->consistency.write == CASS_ANY;
     for (int i = 0; i < LAB_ORACLE_COUNT && !is_state_weak && !counts_rows; i++) {
-        if (i != LAB_ORACLE_FINDABLE)
+        if (i != LAB_ORACLE_FINDABLE && !(is_any && i == LAB_ORACLE_NO_GAPS))
             run->oracles.except[i] &= ~(1u << LAB_CONDITION_WEAK_LEVELS);
     }
 }

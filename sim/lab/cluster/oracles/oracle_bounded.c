@@ -110,7 +110,8 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     bool is_locked_out = run->config.coordination == BK_LOCKED && operation->lock.held > 0;
     if (!is_counted || partition->is_late || is_locked_out || !rolls_at_once(run, partition) ||
         (is_steady ? partition->counted != due : partition->counted < due) ||
-        partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition) ||
+        partition->bucket < oracles->keys[partition->key].state_bucket ||
+        oracles->keys[partition->key].rolled_at_once || !was_well(run, partition) ||
         lab_line_is_near(run, partition->key))
         return;
     partition->is_late = true;

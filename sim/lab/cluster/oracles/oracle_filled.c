@@ -117,6 +117,7 @@ void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before
                            bucket, has, run->config.strategy.kind == BK_COUNT ? "" : " that fire", wants);
     }
     ledger->rolled_ns = now_ns;
+    ledger->rolled_at_once = ledger->counting > 1;
 }
 
 /* Returns the count of numbers below the key's newest one that may not have been given to a row. */

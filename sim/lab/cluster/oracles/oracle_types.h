@@ -105,11 +105,13 @@ struct lab_key_ledger {
     uint32_t writes_open;   /* writes of the state under way now */
     uint32_t missed;        /* number of rows that were refused, or are unresolved */
     uint32_t counting;      /* number of acknowledged rows whose operations have not ended */
-    uint64_t doubled;       /* increments of the key's only counter that were applied twice */
-    uint64_t added;         /* sum of acknowledged increments of that counter */
-    uint64_t numbers_lost;  /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
-                               assigned to a row */
-    int64_t rolled_ns;      /* when the state last changed to a higher bucket; 0: never */
+    bool rolled_at_once;   /* the state last changed to a higher bucket while several rows were being counted,
+                              each of which may have changed it */
+    uint64_t doubled;      /* increments of the key's only counter that were applied twice */
+    uint64_t added;        /* sum of acknowledged increments of that counter */
+    uint64_t numbers_lost; /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
+                              assigned to a row */
+    int64_t rolled_ns;     /* when the state last changed to a higher bucket; 0: never */
     int64_t at_once_ns; /* when counting of a row last began while another row was being counted; 0: never */
     uint64_t arrived, acknowledged; /* rows */
     int64_t born_ns;                /* the earliest time of a row */
