@@ -115,6 +115,22 @@ static struct lab_scenario *parse(const char *text, int mode, char *message, siz
     return scenario;
 }
 
+/* Returns the result of a run in a mode, which the caller must destroy; NULL, with a message, if it fails. */
+static struct lab_result *run_text(uint64_t seed, const char *text, int mode, char *message, size_t size)
+{
+    struct lab_scenario *scenario = parse(text, mode, message, size);
+    struct lab_result *result;
+    struct sim_error error;
+    if (scenario == NULL)
+        return NULL;
+    scenario->seed = scenario->workload.seed = seed;
+    bool ok = lab_run(scenario, 1, NULL, &result, &error);
+    if (!ok)
+        snprintf(message, size, "%s", error.text);
+    lab_scenario_destroy(scenario);
+    return ok ? result : NULL;
+}
+
 /* The seeds of the two modes are unrelated, so that all samples are independent. */
 static bool run_mode(uint64_t seed, const char *text, int mode, struct figures *figures, char *message,
                      size_t size)
@@ -262,29 +278,18 @@ static bool check_sizes(uint64_t seed, int mode, char *message, size_t size)
     struct stream_single single;
     bool is_thinned = mode == 1;
     stream_draw_single(seed, is_thinned ? 40000 : 3000, is_thinned ? 1e12 : 3e6, text, &single);
-    struct lab_scenario *scenario = parse(text, mode, message, size);
-    struct lab_result *result = NULL;
-    struct sim_error error;
-    if (scenario == NULL)
+    struct lab_result *result = run_text(seed, text, mode, message, size);
+    if (result == NULL)
         return false;
-    scenario->seed = scenario->workload.seed = seed;
-    bool ok = lab_run(scenario, 1, NULL, &result, &error);
-    if (ok) {
-        const struct lab_strategy_result *strategy = &result->strategies[0];
-        const struct lab_histogram *sizes =
-            single.is_weighted ? &strategy->closed_bytes : &strategy->closed_rows;
-        double k = (double)sizes->count, distance = k > 0 ? distance_of(&single, sizes) : 0;
-        double most = k > 0 ? sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k)) : 1;
-        ok = distance <= most;
-        if (!ok)
-            snprintf(message, size,
-                     "%s, %s: distance %.4g from the exact distribution, more than %.4g of %.0f", modes[mode],
-                     strategy->label, distance, most, k);
-    } else {
-        snprintf(message, size, "%s", error.text);
-    }
+    const struct lab_strategy_result *strategy = &result->strategies[0];
+    const struct lab_histogram *sizes = single.is_weighted ? &strategy->closed_bytes : &strategy->closed_rows;
+    double k = (double)sizes->count, distance = k > 0 ? distance_of(&single, sizes) : 0;
+    double most = k > 0 ? sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k)) : 1;
+    bool ok = distance <= most;
+    if (!ok)
+        snprintf(message, size, "%s, %s: distance %.4g from the exact distribution, more than %.4g of %.0f",
+                 modes[mode], strategy->label, distance, most, k);
     lab_result_destroy(result);
-    lab_scenario_destroy(scenario);
     return ok;
 }
 
@@ -441,28 +446,19 @@ static bool check_poisson(uint64_t seed, int mode, char *message, size_t size)
     char text[STREAM_TEXT_SIZE];
     struct stream_poisson drawn;
     stream_draw_poisson(seed, text, &drawn);
-    struct lab_scenario *scenario = parse(text, mode, message, size);
-    struct lab_result *result = NULL;
-    struct sim_error error;
-    if (scenario == NULL)
+    struct lab_result *result = run_text(seed, text, mode, message, size);
+    if (result == NULL)
         return false;
-    scenario->seed = scenario->workload.seed = seed;
-    bool ok = lab_run(scenario, 1, NULL, &result, &error);
-    if (!ok) {
-        snprintf(message, size, "%s", error.text);
-    } else {
-        const struct lab_strategy_result *strategy = &result->strategies[0];
-        double k = (double)(strategy->open_rows.count + strategy->closed_rows.count);
-        double distance = poisson_distance(&drawn, result);
-        double most = sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k));
-        ok = distance <= most;
-        if (!ok)
-            snprintf(message, size,
-                     "%s, %s of %.1f rows: distance %.4g from a Poisson process, more than %.4g of %.0f",
-                     modes[mode], drawn.is_hash ? "buckets" : "windows", drawn.mean, distance, most, k);
-    }
+    const struct lab_strategy_result *strategy = &result->strategies[0];
+    double k = (double)(strategy->open_rows.count + strategy->closed_rows.count);
+    double distance = poisson_distance(&drawn, result);
+    double most = sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k));
+    bool ok = distance <= most;
+    if (!ok)
+        snprintf(message, size,
+                 "%s, %s of %.1f rows: distance %.4g from a Poisson process, more than %.4g of %.0f",
+                 modes[mode], drawn.is_hash ? "buckets" : "windows", drawn.mean, distance, most, k);
     lab_result_destroy(result);
-    lab_scenario_destroy(scenario);
     return ok;
 }
 

@@ -96,8 +96,7 @@ static void say_best(const struct tune_contest *contest, struct cli_saying *out)
     if (horizon.is_least)
         cli_say(out,
                 "%s%s makes %s partitions in %s; with %g %% confidence at most %s of them are expected to "
-                "exceed a "
-                "limit, the first not before %s.",
+                "exceed a limit, the first not before %s.",
                 join, best->strategy.label, partitions, lasts, 100 * contest->race.terms.confidence, over,
                 when);
     else

@@ -207,17 +207,15 @@ static void say_with_sequence(const struct tune_contest *contest, struct cli_say
         figure(tune_mean_of(numbered, TUNE_COST), number);
         cli_say(out,
                 " This assumes that rows have no sequence number. If they already carry a gapless one, %s "
-                "(%s) stays "
-                "within the limits too.",
+                "(%s) stays within the limits too.",
                 numbered->strategy.label, number);
     } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) &&
                contest->rows.limit_rows >= 1) {
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
         cli_say(out,
                 " This assumes that rows have no sequence number. If they already carry a gapless one, such "
-                "as an "
-                "order number, counting by it costs no operation and gives a CV of 0, with up to %s rows per "
-                "partition; add count: {rows: N, counter: external} to try it.",
+                "as an order number, counting by it costs no operation and gives a CV of 0, with up to %s "
+                "rows per partition; add count: {rows: N, counter: external} to try it.",
                 number);
     }
 }
@@ -398,8 +396,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         cli_percent(race->entrants[race->recommended].over.high, most);
         cli_say(out,
                 " There are too few partitions to show this with %g %% confidence: up to %s %% may be above "
-                "a limit. "
-                "More seeds (--seeds) or more rows would decide.",
+                "a limit. More seeds (--seeds) or more rows would decide.",
                 100 * race->terms.confidence, most);
     }
     if (scenario->trace_path != NULL)

@@ -586,8 +586,7 @@ const struct lab_setting lab_setting_table[] = {
      .standard_text = "`false`",
      .meaning = "for `time`: readers remember the windows that they found empty, up to 32 spans of "
                 "consecutive windows per key, and do not query them again. In the cluster engine each agent "
-                "has its own "
-                "memory, for as many keys as `cache_entries` says"},
+                "has its own memory, for as many keys as `cache_entries` says"},
     {.path = "read.late",
      .stored = "read_late_ns",
      .kinds = CORE,

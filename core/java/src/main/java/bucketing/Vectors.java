@@ -19,7 +19,8 @@ import com.sun.jna.ptr.LongByReference;
 import java.io.File;
 import java.util.Arrays;
 
-/* * Checks the shared library with the vectors of core/vectors: Vectors FOLDER, with -Djna.library.path. Exits with 1
+/**
+ * Checks the shared library with the vectors of core/vectors: Vectors FOLDER, with -Djna.library.path. Exits with 1
  * if an answer differs. docs/porting.md describes the files. This class has the pure functions; agents are in Machines.
  */
 public final class Vectors {
