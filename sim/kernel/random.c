@@ -8,9 +8,7 @@ __extension__ typedef unsigned __int128 wide;
 
 uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity)
 {
-    uint64_t hash = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
-    hash = sim_mix64(hash + (uint64_t)purpose * UINT64_C(0xd1342543de82ef95));
-    return sim_mix64(hash ^ sim_mix64(entity + UINT64_C(0x2545f4914f6cdd1d)));
+    return sim_hash_with(sim_hash_of(seed, purpose), entity);
 }
 
 void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity)

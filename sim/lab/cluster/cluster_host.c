@@ -329,7 +329,6 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
         watch_outcome(run, operation);
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
-    lab_host_answered(run, agent, operation);
     const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
@@ -585,6 +584,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
     operation->serial++;
+    operation->requests++;
     operation->action = action->kind;
     operation->rows = operation->step_filled = operation->step_scanned = 0;
     operation->step_low = action->kind == BK_ACT_READ_ROWS ? action->step.bucket_low : action->bucket;

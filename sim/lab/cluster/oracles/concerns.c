@@ -49,7 +49,7 @@ void lab_concerns_begin(struct lab_cluster_run *run)
     if (run->context->tells_all) {
         memset(concerns->action, 0xff, sizeof concerns->action);
         memset(concerns->outcome, 0xff, sizeof concerns->outcome);
-        concerns->waits = true;
+        concerns->waits = concerns->all = true;
         return;
     }
     for (int heard = 0; heard < LAB_ACTIONS; heard++) {
@@ -71,9 +71,18 @@ static bool is_answered_at_once(const struct lab_cluster_run *run, const struct 
            operation->action != BK_ACT_READ_START && operation->heard_ns == sim_queue_now(&run->queue);
 }
 
-static void tell(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
-                 const struct bk_action *next, unsigned concerned)
+/* Beyond the bits of lab_concerns: the operation has waited, and its agent is paused. */
+#define CONCERNS_WAITS 256u
+#define CONCERNS_PAUSE 512u
+
+static __attribute__((noinline)) void tell(struct lab_cluster_run *run, uint32_t agent,
+                                           struct lab_host_operation *operation, const struct bk_action *next,
+                                           unsigned concerned)
 {
+    if ((concerned & CONCERNS_WAITS) != 0)
+        lab_waits_acted(run, agent, operation, next);
+    if ((concerned & CONCERNS_PAUSE) != 0)
+        lab_faults_acted(run, agent, operation->key);
     if ((concerned & LAB_CONCERNS_STEPS) != 0)
         lab_steps_acted(run, agent, operation, next);
     if ((concerned & LAB_CONCERNS_TURNS) != 0)
@@ -95,25 +104,21 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     if (((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires) || next->status == BK_OPERATION_REFUSED)
         concerned |= LAB_CONCERNS_STEPS;
     if (operation->is_awaited && (operation->is_parked || !is_answered_at_once(run, operation)))
-        lab_waits_acted(run, agent, operation, next);
+        concerned |= CONCERNS_WAITS;
     else if (operation->is_awaited)
         operation->tried = 0;
     operation->is_awaited = false;
     if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
-        lab_faults_acted(run, agent, operation->key);
+        concerned |= CONCERNS_PAUSE;
     if ((concerned & ~LAB_CONCERNS_FIRING) != 0)
         tell(run, agent, operation, next, concerned);
-    operation->requests += next->kind != BK_ACT_ACK;
-    operation->rows_told = 0;
-    operation->answers = 0;
-    operation->came_ns = 0;
-    operation->older_told = false;
 }
 
-struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
-                                          struct lab_host_operation *operation)
+struct lab_known_bucket lab_oracles_tell_heard(struct lab_cluster_run *run, uint32_t agent,
+                                               struct lab_host_operation *operation)
 {
     unsigned concerned = run->oracles.concerns.outcome[operation->action];
+    lab_host_answered(run, agent, operation);
     if ((concerned & LAB_CONCERNS_LOCK) != 0)
         lab_lock_heard(run, agent, operation);
     if ((concerned & LAB_CONCERNS_COPIES) != 0)

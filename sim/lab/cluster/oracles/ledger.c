@@ -217,6 +217,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
+    oracles->remembered.until_ns = INT64_MIN;
     if (!lab_lives_begin(run))
         return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
@@ -409,7 +410,7 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
     /* Most rows are in the highest bucket and newer than all rows of lower buckets. */
     if (partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
-        !run->context->tells_all)
+        !oracles->concerns.all)
         return;
     for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
         struct lab_partition *above = &oracles->partitions[i];

@@ -108,6 +108,8 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
 {
     struct lab_host_agent *host = &run->agents[agent];
     const struct lab_copy *copy = place_of(host, operation->key);
+    if (copy->is_known && copy->key != operation->key)
+        return; /* of this key nothing is known */
     bool asks = next->kind == BK_ACT_READ_STATE;
     bool is_first = operation->action == BK_ACT_DONE &&
                     (asks || next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
@@ -118,7 +120,7 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     /* After a jump of the clock the age of a copy is unknown, and after a jump back, a copy from before
      * remains the newest one. */
     bool has_jumped = host->jumped_ns != INT64_MIN;
-    if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !lab_copies_run_out(run))
+    if (!is_first || !copy->is_known || has_jumped || !lab_copies_run_out(run))
         return;
     int64_t age_ns = lab_agent_clock_at(run, agent, asks ? sim_queue_now(&run->queue) : operation->begun_ns) -
                      lab_agent_clock_at(run, agent, asks ? copy->kept_ns : copy->asked_ns);

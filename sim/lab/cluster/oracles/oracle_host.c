@@ -28,11 +28,6 @@
 /* Clocks that have jumped further are not judged. */
 #define JUMPS_MOST (INT64_C(1) << 61)
 
-bool lab_host_is_judged(const struct lab_cluster_run *run)
-{
-    return run->oracles.records != NULL && run->replay == NULL;
-}
-
 static void violate(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const char *what)
 {
     lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "the host of agent %" PRIu32 " %s", agent, what);
@@ -48,11 +43,15 @@ bool lab_host_begin(struct lab_cluster_run *run)
         sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, i);
         record->offset_ns = (2 * sim_random_unit(&draws) - 1) * (double)agents->clock_offset_ns;
         record->drift = (2 * sim_random_unit(&draws) - 1) * agents->clock_drift;
+        record->is_exact = record->offset_ns == 0 && record->drift == 0 && agents->clock_resolution_ns == 0;
         record->down_until_ns = INT64_MIN;
     }
     run->oracles.backups = calloc(run->scenario->fault_count + 1, sizeof *run->oracles.backups);
     if (run->oracles.records == NULL || run->oracles.backups == NULL)
         return false;
+    for (uint32_t i = 0; i < run->key_count; i++)
+        run->oracles.keys[i].draws =
+            sim_hash_of(run->scenario->seed ^ lab_rows_key_entity(run->rows, i), SIM_AGENT);
     lab_settings_begin(run);
     return true;
 }
@@ -227,33 +226,41 @@ static enum answer is_ready(const struct lab_cluster_run *run, uint32_t agent)
     return now_ns > held_ns || record->heard == 0 ? YES : NO;
 }
 
-void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
+static bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent, uint64_t draw)
 {
-    if (!lab_host_is_judged(run))
-        return;
-    uint32_t due = UINT32_MAX, first = (uint32_t)(draw % run->agent_count);
-    for (uint32_t i = 0; i < run->agent_count && due == UINT32_MAX; i++) {
-        uint32_t next = (first + i) % run->agent_count;
+    uint32_t next = (uint32_t)(draw % run->agent_count);
+    for (uint32_t i = 0; i < run->agent_count; i++) {
         enum answer ready = is_ready(run, next);
-        if (ready == NOT_SURE)
-            return;
-        due = ready == YES ? next : UINT32_MAX;
+        if (ready != NO)
+            return ready == NOT_SURE || agent == next;
+        next = next + 1 < run->agent_count ? next + 1 : 0;
     }
-    if (agent != due)
-        violate(run, agent, key, "gives it a row or a read that another agent should get");
+    return agent == UINT32_MAX;
 }
 
 /* The draw of a key, for its row with this number. */
 static uint64_t draw_of(const struct lab_cluster_run *run, uint32_t key, uint64_t row)
 {
-    uint64_t entity = lab_rows_key_entity(run->rows, key);
-    return sim_hash(run->scenario->seed ^ entity, SIM_AGENT, run->scenario->agents.by_key ? 0 : row);
+    return sim_hash_with(run->oracles.keys[key].draws, run->scenario->agents.by_key ? 0 : row);
+}
+
+static void judge_choice(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
+{
+    if (!is_choice_right(run, agent, draw))
+        violate(run, agent, key, "gives it a row or a read that another agent should get");
+}
+
+void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
+{
+    if (lab_host_is_judged(run))
+        judge_choice(run, key, agent, draw);
 }
 
 /* --- Clocks and times. */
 
-/* Returns whether the agent's clock may show this time now. */
-static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
+/* Returns whether a clock with an offset, a drift or a resolution may show this time now. */
+static __attribute__((noinline)) bool is_near(const struct lab_cluster_run *run, uint32_t agent,
+                                              int64_t shown_ns)
 {
     const struct lab_host_record *record = &run->oracles.records[agent];
     const struct lab_agents *agents = &run->scenario->agents;
@@ -271,11 +278,22 @@ static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, in
            apart_ns >= -slip_ns - (double)step_ns;
 }
 
+/* Returns whether the agent's clock may show this time now. */
+static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
+{
+    const struct lab_host_record *record = &run->oracles.records[agent];
+    uint64_t apart_ns = (uint64_t)shown_ns - (uint64_t)sim_queue_now(&run->queue);
+    return (record->is_exact && apart_ns == (uint64_t)record->jumps_ns && !run->oracles.concerns.all) ||
+           is_near(run, agent, shown_ns);
+}
+
 static bool is_time_right(const struct lab_cluster_run *run, int64_t clock_ns, int64_t late_ns,
                           int64_t time_ns)
 {
     const struct wl_workload *workload = &run->scenario->workload;
     int64_t early_ns = time_ns - (clock_ns - late_ns), step_ns = workload->resolution_ns;
+    if (early_ns == 0 && late_ns == 0)
+        return true;
     if (late_ns > 0 && workload->late_share <= 0 && workload->backfill_before_ns <= 0)
         return false;
     if (workload->early_share <= 0)
@@ -291,7 +309,7 @@ void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, 
         return;
     if (ledger->arrived == 1 || time_ns < ledger->born_ns)
         ledger->born_ns = time_ns;
-    lab_host_chosen(run, key, agent, draw_of(run, key, number));
+    judge_choice(run, key, agent, draw_of(run, key, number));
     int64_t clock_ns = agent == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, agent);
     if (arrival->time_ns != sim_queue_now(&run->queue) ||
         (agent != UINT32_MAX && !is_clock_right(run, agent, clock_ns)))
@@ -306,7 +324,7 @@ void lab_host_reads(struct lab_cluster_run *run, uint32_t agent, uint32_t key, u
     const struct lab_key_ledger *ledger = &run->oracles.keys[key];
     if (!lab_host_is_judged(run))
         return;
-    lab_host_chosen(run, key, agent, run->scenario->agents.by_key ? draw_of(run, key, 0) : draw);
+    judge_choice(run, key, agent, run->scenario->agents.by_key ? draw_of(run, key, 0) : draw);
     if (agent != UINT32_MAX && !is_clock_right(run, agent, lab_agent_clock(run, agent)))
         violate(run, agent, key, "has a clock that is not as declared");
     if (ledger->arrived > 0 && (birth_ns != ledger->born_ns || newest != ledger->arrived - 1))
@@ -352,10 +370,8 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
 
 /* --- Events of agents. */
 
-void lab_host_hears(struct lab_cluster_run *run, uint32_t agent)
+void lab_host_hears_now(struct lab_cluster_run *run, uint32_t agent)
 {
-    if (!lab_host_is_judged(run))
-        return;
     struct lab_host_record *record = &run->oracles.records[agent];
     int64_t now_ns = sim_queue_now(&run->queue);
     if (now_ns < record->down_until_ns)

@@ -45,11 +45,10 @@ static bool is_told_whole(const struct lab_host_operation *operation, const stru
     }
 }
 
-void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+void lab_reply_judge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct cass_reply *reply)
 {
     bool is_sure = reply->result == CASS_OK;
-    operation->answers++;
     operation->rows_told += is_sure ? reply->rows : 0;
     operation->older_told = operation->older_told || (is_sure && reply->saw_older);
     bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;

@@ -11,11 +11,24 @@
 #include "evidence.h"
 #include "oracles.h"
 
-static bool is_put(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                   const struct bk_action *action, const struct cass_statement *sent)
+/* lab_row_bytes() of a row that is sent now. Rows have often the bytes of the row before. */
+static uint64_t bytes_of(struct lab_cluster_run *run, uint64_t payload)
 {
-    uint64_t bytes = lab_row_bytes(&run->scenario->row_cost, action->row.bytes,
-                                   lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
+    struct lab_remembered *last = &run->oracles.remembered;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (payload != last->payload || now_ns >= last->until_ns || run->oracles.concerns.all) {
+        uint32_t stamp = lab_row_stamp_class(&run->stamps, now_ns);
+        last->payload = payload;
+        last->bytes = lab_row_bytes(&run->scenario->row_cost, payload, run->stamps.bytes[stamp]);
+        last->until_ns = run->stamps.until_ns[stamp];
+    }
+    return last->bytes;
+}
+
+static inline bool is_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct bk_action *action, const struct cass_statement *sent)
+{
+    uint64_t bytes = bytes_of(run, action->row.bytes);
     return sent->kind == CASS_WRITE_ROW && sent->consistency == run->scenario->consistency.write &&
            sent->key == operation->key && sent->bucket == action->bucket && sent->row_id == operation->row &&
            sent->row_time_ns == operation->row_time_ns && sent->row_order == (int64_t)operation->row_id &&
@@ -68,14 +81,15 @@ static bool is_conditional(const struct lab_cluster_run *run, const struct bk_ac
            memcmp(sent->equal, action->expected, sizeof action->expected) == 0;
 }
 
-static bool is_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                     const struct bk_action *action, const struct cass_statement *sent)
+/* All requests but puts. */
+static __attribute__((noinline)) bool is_right(const struct lab_cluster_run *run,
+                                               const struct lab_host_operation *operation,
+                                               const struct bk_action *action,
+                                               const struct cass_statement *sent)
 {
     uint64_t counter = lab_counter_key(run, action->key, action->bucket);
     uint64_t state = lab_state_register((uint32_t)action->key);
     switch (action->kind) {
-    case BK_ACT_PUT_ROW:
-        return is_put(run, operation, action, sent);
     case BK_ACT_READ_ROWS:
         return is_read_of_rows(run, action, sent);
     case BK_ACT_COUNT_ROWS:
@@ -104,12 +118,18 @@ static bool is_right(const struct lab_cluster_run *run, const struct lab_host_op
     }
 }
 
-void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       const struct bk_action *action, const struct cass_statement *sent)
 {
     run->oracles.requests[action->kind]++;
+    operation->rows_told = 0;
+    operation->answers = 0;
+    operation->came_ns = 0;
+    operation->older_told = false;
+    bool is_fine = action->kind == BK_ACT_PUT_ROW ? is_put(run, operation, action, sent)
+                                                  : is_right(run, operation, action, sent);
     /* The cluster sets the timestamp of every request. */
-    if (sent->timestamp_us != INT64_MIN || !is_right(run, operation, action, sent))
+    if (!is_fine || sent->timestamp_us != INT64_MIN)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 ": the statement for row %" PRIu64
                          " differs from what the agent requests",

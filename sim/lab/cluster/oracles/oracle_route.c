@@ -47,6 +47,21 @@ static bool is_firing_right(const struct bk_strategy *strategy, const struct lab
     return operation->fires == ((operation->row_id & mask) == mask);
 }
 
+static void __attribute__((cold))
+violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+        const struct bk_action *next, bool is_bucket)
+{
+    if (is_bucket)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
+                         ", which is not the row's bucket",
+                         agent, operation->row, next->bucket);
+    else
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 ": row %" PRIu64 " %s, but the bits of its id say otherwise", agent,
+                         operation->row, operation->fires ? "counts" : "does not count");
+}
+
 void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
@@ -54,12 +69,7 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
     if (operation->is_read || next->kind != BK_ACT_PUT_ROW || run->strategy->settings.change_count > 0)
         return;
     if (!is_bucket_right(strategy, operation, run->config.source, next->bucket))
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
-                         ", which is not the row's bucket",
-                         agent, operation->row, next->bucket);
+        violate(run, agent, operation, next, true);
     if (!is_firing_right(strategy, operation))
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": row %" PRIu64 " %s, but the bits of its id say otherwise", agent,
-                         operation->row, operation->fires ? "counts" : "does not count");
+        violate(run, agent, operation, next, false);
 }

@@ -7,6 +7,7 @@
 #ifndef LAB_ORACLE_TYPES_H
 #define LAB_ORACLE_TYPES_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -114,6 +115,7 @@ struct lab_key_ledger {
     int64_t rolled_ns;     /* when the state last changed to a higher bucket; 0: never */
     int64_t at_once_ns; /* when counting of a row last began while another row was being counted; 0: never */
     uint64_t arrived, acknowledged; /* rows */
+    uint64_t draws;                 /* oracle_host.c: sim_hash_of() the draws of its agents */
     int64_t born_ns;                /* the earliest time of a row */
     int64_t latest_ns;              /* for `lines`: the latest time of a row that an agent took; 0: none */
     int64_t gaps_judged;            /* the gaps below this bucket were judged */
@@ -220,6 +222,7 @@ struct lab_walk {
 struct lab_host_record {
     double offset_ns, drift; /* of its clock */
     int64_t jumps_ns;        /* the sum of its clock's jumps */
+    bool is_exact;           /* its clock shows the true time, apart from jumps */
     bool is_jump_wide;       /* too wide to be judged */
     bool is_kept;            /* its crash declares a checkpoint */
     bool is_unsure;          /* it crashed at the moment at which another crash ended */
@@ -244,13 +247,24 @@ struct lab_host_record {
 #define LAB_CONCERNS_TURNS  64u
 #define LAB_ACTIONS         (BK_ACT_DONE + 1) /* at most 15 */
 struct lab_concerns {
-    uint8_t action[2][LAB_ACTIONS][16]; /* of a row or a read; by the action before it, and by it */
+    alignas(
+        8) uint8_t action[2][LAB_ACTIONS][16]; /* of a row or a read; by the action before it, and by it */
     uint8_t outcome[15];
     bool waits; /* those after an answer, too */
+    bool all;   /* with `tells_all`: no shortcut is taken */
+};
+
+/* Results that usually hold for the next row, too. They are not archived, since they can be computed again.
+ */
+struct lab_remembered {
+    /* oracle_requests.c: a row with this payload that is put before until_ns takes these bytes. */
+    uint64_t payload, bytes;
+    int64_t until_ns;
 };
 
 struct lab_oracles {
     struct lab_concerns concerns;
+    struct lab_remembered remembered;
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     uint32_t *table; /* hash table of partitions by (key, bucket); an entry is 0 if free, otherwise the number

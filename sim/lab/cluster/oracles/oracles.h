@@ -17,11 +17,6 @@ struct lab_known_bucket {
     bool is_known;
     int64_t bucket;
 };
-/* The operation has an outcome that the agent has not seen yet. Returns the agent's current bucket before it
- * sees the outcome; is_known is false if lab_known_heard() is not to judge the change. */
-struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
-                                          struct lab_host_operation *operation);
-
 /* Returns a mask of the conditions under which a committed state may be lost, so that two grants of the same
  * bucket may have different starts. */
 uint32_t lab_may_go_back(const struct lab_cluster_run *run);
@@ -169,9 +164,16 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
 /* Returns whether the operation, which has not acted since its last outcome, may be parked: whether it may
  * wait for the request of another operation on the same key. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Judges the outcome of an operation, which includes this reply. */
-void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+/* Judges the outcome of an operation, which includes this reply. The OK to a put has no contents. */
+void lab_reply_judge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct cass_reply *reply);
+static inline void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent,
+                                   struct lab_host_operation *operation, const struct cass_reply *reply)
+{
+    operation->answers++;
+    if (operation->action != BK_ACT_PUT_ROW || reply->result != CASS_OK || run->oracles.concerns.all)
+        lab_reply_judge(run, agent, operation, reply);
+}
 /* Whether other operations may be parked until a request of this kind is answered. */
 bool lab_asks_for_key(enum bk_action_kind kind);
 /* An operation sends a request of this kind. With guarded, no other operation of the agent on the key may
@@ -196,7 +198,10 @@ void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before
 void lab_filled_end(struct lab_cluster_run *run);
 /* --- oracle_host.c: the host of the agents. */
 /* Returns whether the host has records to be judged by: not in a resumed run, and not in a history. */
-bool lab_host_is_judged(const struct lab_cluster_run *run);
+static inline bool lab_host_is_judged(const struct lab_cluster_run *run)
+{
+    return run->oracles.records != NULL && run->replay == NULL;
+}
 bool lab_host_begin(struct lab_cluster_run *run);
 void lab_host_end(struct lab_oracles *oracles);
 void lab_host_archive(struct lab_cluster_run *run, struct sim_archive *archive);
@@ -221,14 +226,35 @@ void lab_host_reads(struct lab_cluster_run *run, uint32_t agent, uint32_t key, u
 /* A read begins; operation->done.due: the rows that it has to find. */
 void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                   const struct bk_query *query);
-/* The agent handles an event; an event of the agent waits for the end of its pause. */
-void lab_host_hears(struct lab_cluster_run *run, uint32_t agent);
+/* Whether the agent should be up, and is not paused: the oracle has nothing to judge about its events. */
+static inline bool lab_host_is_up(const struct lab_cluster_run *run, uint32_t agent)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    return now_ns >= run->oracles.records[agent].down_until_ns && now_ns >= run->agents[agent].held_until_ns;
+}
+/* The agent handles an event: lab_host_hears_now() while it should be down, or is paused. */
+void lab_host_hears_now(struct lab_cluster_run *run, uint32_t agent) __attribute__((cold));
+static inline void lab_host_hears(struct lab_cluster_run *run, uint32_t agent)
+{
+    if (lab_host_is_judged(run) && !lab_host_is_up(run, agent))
+        lab_host_hears_now(run, agent);
+}
+/* An event of the agent waits for the end of its pause. */
 void lab_host_waits(struct lab_cluster_run *run, uint32_t agent);
 /* A reply of the cluster has come to an agent that is paused. */
 void lab_host_came(struct lab_cluster_run *run, const struct sim_event *reply);
 /* The operation has an outcome. */
 void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation);
+/* Whether lab_host_answered() has nothing to judge, as for most rows: the answer to a put came in time, and
+ * its agent was up. */
+static inline bool lab_host_is_usual(const struct lab_cluster_run *run, uint32_t agent,
+                                     const struct lab_host_operation *operation)
+{
+    return operation->action == BK_ACT_PUT_ROW && operation->outcome.kind == BK_OUTCOME_APPLIED &&
+           operation->answers == 1 && operation->came_ns == 0 && lab_host_is_up(run, agent) &&
+           sim_queue_now(&run->queue) - operation->asked_ns <= run->scenario->agents.timeout_ns;
+}
 /* --- oracle_settings.c: the settings of agents. */
 void lab_settings_begin(struct lab_cluster_run *run);
 /* The agent was given this change of settings. */
@@ -237,7 +263,7 @@ void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t
 void lab_settings_restarted(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history);
 void lab_settings_end(struct lab_cluster_run *run);
 /* --- oracle_requests.c: the statements of requests. */
-void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       const struct bk_action *action, const struct cass_statement *sent);
 /* A row or a read, or a request of one, took from since_ns until now. */
 void lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns);
@@ -280,5 +306,19 @@ uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key);
 void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* The run ended. `expired`: the number of rows that expired in the cluster. */
 void lab_expired_end(struct lab_cluster_run *run, uint64_t expired);
+
+/* --- concerns.c: the outcome of an operation, which the agent has not seen yet. Returns the agent's current
+ * bucket before it sees the outcome; is_known is false if lab_known_heard() is not to judge the change. */
+struct lab_known_bucket lab_oracles_tell_heard(struct lab_cluster_run *run, uint32_t agent,
+                                               struct lab_host_operation *operation);
+static inline struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
+                                                        struct lab_host_operation *operation)
+{
+    const struct lab_concerns *concerns = &run->oracles.concerns;
+    if (lab_host_is_judged(run) && concerns->outcome[operation->action] == 0 &&
+        lab_host_is_usual(run, agent, operation))
+        return (struct lab_known_bucket){false, 0};
+    return lab_oracles_tell_heard(run, agent, operation);
+}
 
 #endif
