@@ -142,6 +142,55 @@ static void expect(struct lab_lane *lane, const struct lab_lane_settings *settin
     lab_expect_rows(lane, settings, tally, &times, rows);
 }
 
+/* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
+ * times before the end of the class. The margin is far above the rounding errors of these times. */
+static uint64_t rows_of_class(const struct lab_thin *thin, const struct lab_rest *rest, uint32_t *class)
+{
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    *class = lab_row_stamp_class(stamps, rest->begin_ns);
+    if (*class + 1 == stamps->count)
+        return rest->rows;
+    const double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
+    const double left_ns = (double)(stamps->until_ns[*class] - rest->begin_ns) * (1 - 0x1p-40) - 16;
+    const double rows = left_ns - row_ns * (double)rest->after;
+    return rows >= row_ns * (double)rest->rows ? rest->rows : rows > 0 ? (uint64_t)(rows / row_ns) : 0;
+}
+
+/* Takes the rows up to the last one whose increment neither ends the partition nor changes what a read
+ * queries, so that nothing else happens at these rows. Their route is that of the row before. */
+static void take_increments(struct lab_lane *lane, struct lab_thin *thin, struct lab_tally *tally,
+                            struct lab_rest *rest, bool is_gone)
+{
+    const uint64_t most = thin->threshold - 1 - lane->state.counter;
+    uint32_t class;
+    uint64_t limit = rows_of_class(thin, rest, &class), rows = 0, count = 0;
+    if (lane->expected != NULL && limit >= lane->expected->rows_left)
+        limit = lane->expected->rows_left - 1;
+    struct sim_random draws = thin->draws;
+    for (; rows < rest->rows && count < most && count < STEPS_A_LOOK; count++) {
+        if (thin->to_fire == 0)
+            thin->to_fire = sim_trials_next(&thin->trials, &draws);
+        if (thin->to_fire > limit - rows)
+            break;
+        rows += thin->to_fire;
+        thin->to_fire = 0;
+    }
+    thin->draws = draws;
+    lane->state.counter += count;
+    lane->open.rows += rows;
+    lane->placement.rows += rows;
+    lab_bytes_add(&lane->open.bytes, product(rows, thin->row_bytes[class]));
+    if (is_gone) {
+        lane->open_gone += rows;
+        tally->rows_expired += rows;
+    }
+    tally->counter_increments += count;
+    if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
+        lane->expected->rows_left -= rows;
+    rest->after += rows;
+    rest->rows -= rows;
+}
+
 static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
                         const struct lab_stretch *stretch)
@@ -157,6 +206,14 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
     for (uint32_t step = 1; rest.rows > 0; step++) {
         if (thin->goes_by_time)
             locate(&rest, &thin->draws);
+        if (!rest.is_at && lane->state.counter + 1 < thin->threshold && lane->open.rows > 0 &&
+            lane->state.bucket == lane->bucket) {
+            const uint64_t rows = rest.rows;
+            take_increments(lane, thin, tally, &rest, stretch->is_gone);
+            sequence += rows - rest.rows;
+            if (rest.rows == 0)
+                break;
+        }
         struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
         struct bk_route route;
         enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);

@@ -38,6 +38,8 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
         chance = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
         out->firing = UINT64_MAX;
     }
+    if (!out->goes_by_time && !out->fires_always)
+        out->threshold = bk_threshold(strategy);
     sim_trials_init(&out->trials, chance);
 }
 

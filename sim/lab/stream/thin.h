@@ -26,10 +26,11 @@ struct lab_rest {
 /* The state of a strategy, and of the current key. */
 struct lab_thin {
     bool can_fire, goes_by_time;
-    bool fires_always;                      /* every row fires, with a weight that depends on the row */
-    struct sim_trials trials;               /* number of rows up to the next one that fires */
-    uint64_t quiet, firing;                 /* ids of a row that does not fire, and of one that does */
-    uint64_t bytes_each;                    /* payload per row */
+    bool fires_always;        /* every row fires, with a weight that depends on the row */
+    struct sim_trials trials; /* number of rows up to the next one that fires */
+    uint64_t quiet, firing;   /* ids of a row that does not fire, and of one that does */
+    uint64_t threshold;       /* if rows that fire only raise the counter until it reaches this; else 0 */
+    uint64_t bytes_each;      /* payload per row */
     uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
     struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
     struct sim_random draws;                /* the key's */

@@ -40,6 +40,8 @@ struct lab_histogram {
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
+/* Begins to load the bin of this size into the cache. */
+void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
 /* Adds to count, sums, least and most, but to no bin, so that the histogram has no quantiles. */
 void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_t count,
                          uint64_t weight_each);
