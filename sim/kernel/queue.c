@@ -46,8 +46,8 @@ bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *que
 {
     assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
     *queue = (struct sim_queue){
-        .end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = INT64_MAX, .listed_ns = INT64_MAX};
-    queue->few[0] = (struct sim_queue_item){INT64_MAX - 3, UINT64_MAX};
+        .end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = SIM_QUEUE_NEVER, .listed_ns = SIM_QUEUE_NEVER};
+    queue->few[0] = (struct sim_queue_item){SIM_QUEUE_NEVER, UINT64_MAX};
     if (capacity < SIM_QUEUE_FEW)
         capacity = SIM_QUEUE_FEW;
     if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
@@ -72,6 +72,7 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)
 {
     assert(queue->sequence == 0);
     queue->is_shuffled = true;
+    queue->next_tie = SIM_QUEUE_TIE_END;
     queue->shuffle = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -96,19 +97,6 @@ void sim_queue_spill(struct sim_queue *queue)
         queue->heap[queue->end++] = queue->few[queue->few_count--];
 }
 
-/* The heap has only a few items left, which become a sorted array. */
-void sim_queue_unspill(struct sim_queue *queue)
-{
-    struct sim_queue_item items[SIM_QUEUE_FEW];
-    uint32_t count = 0;
-    for (sim_queue_settle(queue); !sim_queue_has_few(queue); sim_queue_settle(queue)) {
-        items[count++] = queue->heap[SIM_QUEUE_ROOT];
-        queue->has_hole = true;
-    }
-    while (count > 0)
-        queue->few[++queue->few_count] = items[--count];
-}
-
 /* Puts an item into the heap, also when the sorted array is full. */
 void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item)
 {
@@ -120,6 +108,25 @@ void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item
     } else {
         sim_queue_rise(queue->heap, queue->end++, item);
     }
+}
+
+/* The heap has only a few items left. Those that are pending become a sorted array. */
+void sim_queue_unspill(struct sim_queue *queue)
+{
+    struct sim_queue_item items[SIM_QUEUE_FEW];
+    uint32_t count = 0;
+    for (sim_queue_settle(queue); !sim_queue_has_few(queue); sim_queue_settle(queue)) {
+        struct sim_queue_item item = queue->heap[SIM_QUEUE_ROOT];
+        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
+        queue->has_hole = true;
+        if (queue->slots[slot].stamp != 0)
+            items[count++] = item;
+        else
+            sim_queue_free_slot(queue, slot);
+    }
+    queue->stale = 0;
+    while (count > 0)
+        queue->few[++queue->few_count] = items[--count];
 }
 
 bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
@@ -138,12 +145,6 @@ bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim
     return true;
 }
 
-static void free_slot(struct sim_queue *queue, uint32_t slot)
-{
-    queue->slots[slot].event.a = queue->free_slot;
-    queue->free_slot = slot;
-}
-
 /* Drops the cancelled items and makes a heap of the remaining ones. */
 void sim_queue_purge(struct sim_queue *queue)
 {
@@ -156,7 +157,7 @@ void sim_queue_purge(struct sim_queue *queue)
         if (queue->slots[slot].stamp != 0) {
             queue->heap[kept++] = item;
         } else {
-            free_slot(queue, slot);
+            sim_queue_free_slot(queue, slot);
         }
     }
     for (size_t i = kept; i < queue->end; i++)
@@ -182,7 +183,7 @@ static bool make_room(struct sim_queue *queue)
             return has_stale;
         }
     }
-    free_slot(queue, ++queue->slots_used);
+    sim_queue_free_slot(queue, ++queue->slots_used);
     return true;
 }
 
@@ -215,14 +216,10 @@ void sim_queue_sweep_top(struct sim_queue *queue)
         uint32_t slot = (uint32_t)(sim_queue_first(queue)->tag & SIM_QUEUE_SLOT_MASK);
         if (queue->slots[slot].stamp != 0)
             return;
-        free_slot(queue, slot);
+        sim_queue_free_slot(queue, slot);
         queue->stale--;
-        if (sim_queue_has_few(queue)) {
-            queue->few_count--;
-        } else {
-            queue->has_hole = true;
-            sim_queue_settle(queue);
-        }
+        queue->has_hole = true;
+        sim_queue_settle(queue);
     }
 }
 
@@ -247,12 +244,12 @@ uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const st
         refuse_time(queue, time_ns);
     if (queue->free_slot == 0 && !make_room(queue))
         return 0;
-    if (queue->next_tie >= SIM_QUEUE_TIE_END)
+    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled)
         renumber(queue);
-    uint64_t next = queue->next_tie, handle = sim_queue_enter_usual(queue, event, out_tie);
+    uint64_t handle = sim_queue_enter_usual(queue, event, out_tie);
     if (queue->is_shuffled) {
         *out_tie = sim_queue_shuffled_tie(queue, queue->sequence - 1);
-        queue->next_tie = next;
+        queue->next_tie = SIM_QUEUE_TIE_END;
     }
     return handle;
 }
@@ -262,7 +259,8 @@ uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const str
     uint64_t tie, handle = sim_queue_enter_rare(queue, time_ns, event, &tie);
     if (handle == 0)
         return 0;
-    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)});
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)},
+                         !queue->is_shuffled);
     return handle;
 }
 

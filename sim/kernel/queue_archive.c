@@ -38,7 +38,7 @@ static bool make_room(struct sim_queue *queue, struct sim_archive *archive, uint
     fresh.is_shuffled = queue->is_shuffled;
     fresh.shuffle = queue->shuffle;
     fresh.sequence = queue->sequence;
-    fresh.next_tie = queue->next_tie;
+    fresh.next_tie = queue->is_shuffled ? SIM_QUEUE_TIE_END : queue->next_tie;
     fresh.slots_used = slots_used;
     fresh.soon = queue->soon;
     fresh.soon_context = queue->soon_context;

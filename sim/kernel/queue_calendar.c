@@ -17,6 +17,8 @@
 
 /* The number of cancelled items that are tolerated however few events are pending. */
 #define STALE_LEAST 64
+/* Buckets are moved while the sorted array has fewer items. */
+#define BROUGHT 4u
 /* The number of buckets that are searched for the next events. */
 #define LOOK_AHEAD 32u
 
@@ -79,40 +81,36 @@ uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const st
     return handle;
 }
 
-/* Returns the list of a delay. If there is none, an empty list is reused for it. Returns NULL if no list is
- * empty. */
-static struct sim_queue_list *list_of(struct sim_queue *queue, int64_t delay_ns)
+/* Returns the number of the list of a delay, from 1. If there is none, an empty list is reused for it.
+ * Returns 0 if no list is empty. */
+static uint32_t list_for(struct sim_queue *queue, int64_t delay_ns)
 {
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
         if (queue->lists[i].delay_ns == delay_ns)
-            return &queue->lists[i];
+            return i;
     }
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
         if (queue->lists[i].first == 0) {
             queue->lists[i].delay_ns = delay_ns;
-            return &queue->lists[i];
+            return i;
         }
     }
-    return NULL;
+    return 0;
 }
 
 uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
 {
     int64_t time_ns = queue->now_ns + delay_ns;
-    struct sim_queue_list *list = list_of(queue, delay_ns);
-    if (list == NULL || queue->calendar.places == NULL)
-        return sim_queue_push_later(queue, time_ns, event);
-    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
-    if (handle == 0)
-        return 0;
-    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
     struct sim_queue_place *places = queue->calendar.places;
-    uint32_t number = (uint32_t)(list - queue->lists) + 1;
-    places[slot] = (struct sim_queue_place){time_ns, 0, number << SIM_QUEUE_SLOT_BITS | list->last};
-    if (list->last != 0)
-        places[list->last].next = slot;
-    else
-        list->first = slot;
+    uint32_t number = queue->lists[1].delay_ns == delay_ns ? 1 : list_for(queue, delay_ns);
+    if (number == 0 || places == NULL || !sim_queue_is_usual(queue, time_ns))
+        return sim_queue_push_later(queue, time_ns, event);
+    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
+    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
+    struct sim_queue_list *list = &queue->lists[number];
+    uint32_t last = list->last;
+    places[slot] = (struct sim_queue_place){time_ns, 0, number << SIM_QUEUE_SLOT_BITS | last};
+    *(last != 0 ? &places[last].next : &list->first) = slot;
     list->last = slot;
     queue->listed_count++;
     if (time_ns < queue->listed_ns) {
@@ -125,7 +123,7 @@ uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const s
 static inline void take_out_of_list(struct sim_queue *queue, const struct sim_queue_place *place)
 {
     struct sim_queue_place *places = queue->calendar.places;
-    struct sim_queue_list *list = &queue->lists[(place->previous >> SIM_QUEUE_SLOT_BITS) - 1];
+    struct sim_queue_list *list = &queue->lists[place->previous >> SIM_QUEUE_SLOT_BITS];
     uint32_t before = (uint32_t)(place->previous & SIM_QUEUE_SLOT_MASK);
     if (before != 0)
         places[before].next = place->next;
@@ -161,6 +159,18 @@ static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
         queue->later_ns = queue->listed_ns;
 }
 
+static void take_out_of_few(struct sim_queue *queue, uint32_t slot)
+{
+    uint32_t i = queue->few_count--;
+    struct sim_queue_item moved = queue->few[i];
+    while ((moved.tag & SIM_QUEUE_SLOT_MASK) != slot) {
+        struct sim_queue_item next = queue->few[--i];
+        queue->few[i] = moved;
+        moved = next;
+    }
+    sim_queue_free_slot(queue, slot);
+}
+
 bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
 {
     uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
@@ -175,8 +185,11 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
         else
             take_out_of_calendar(queue, (uint32_t)slot);
         place->previous = 0;
-        queue->slots[slot].event.a = queue->free_slot;
-        queue->free_slot = (uint32_t)slot;
+        sim_queue_free_slot(queue, (uint32_t)slot);
+        return true;
+    }
+    if (sim_queue_has_few(queue)) {
+        take_out_of_few(queue, (uint32_t)slot);
         return true;
     }
     queue->stale++;
@@ -197,7 +210,7 @@ static void remember_first(struct sim_queue *queue)
     if (calendar->bucketed_count > 0)
         queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
     else
-        queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : INT64_MAX;
+        queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : SIM_QUEUE_NEVER;
     if (queue->listed_ns < queue->later_ns)
         queue->later_ns = queue->listed_ns;
 }
@@ -275,7 +288,7 @@ static void make_buckets(struct sim_queue_calendar *calendar)
 
 /* Moves an event to the heap with the tie number that it got when it was pushed: the next tie number less one
  * for each push since. */
-static void into_heap(struct sim_queue *queue, uint32_t slot)
+static inline void into_heap(struct sim_queue *queue, uint32_t slot)
 {
     const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
     struct sim_queue_place *place = &queue->calendar.places[slot];
@@ -284,15 +297,15 @@ static void into_heap(struct sim_queue *queue, uint32_t slot)
     if (queue->is_shuffled)
         tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
     place->previous = 0;
-    sim_queue_place_item(queue, (struct sim_queue_item){place->time_ns, tie | slot});
+    sim_queue_place_item(queue, (struct sim_queue_item){place->time_ns, tie | slot}, false);
 }
 
 /* Moves the earliest events of the lists to the heap, unless they are after its first item. */
 static void bring_listed(struct sim_queue *queue)
 {
     const struct sim_queue_place *places = queue->calendar.places;
-    int64_t first_ns = INT64_MAX;
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+    int64_t first_ns = SIM_QUEUE_NEVER;
+    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
         const struct sim_queue_list *list = &queue->lists[i];
         if (list->first != 0 && places[list->first].time_ns < first_ns)
             first_ns = places[list->first].time_ns;
@@ -300,7 +313,7 @@ static void bring_listed(struct sim_queue *queue)
     queue->listed_ns = first_ns;
     if (first_ns > sim_queue_first(queue)->time_ns)
         return;
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
         for (uint32_t slot; (slot = queue->lists[i].first) != 0 && places[slot].time_ns <= first_ns;) {
             take_out_of_list(queue, &places[slot]);
             into_heap(queue, slot);
@@ -308,25 +321,12 @@ static void bring_listed(struct sim_queue *queue)
     }
 }
 
-/* Moves buckets to the heap until all remaining events come after the heap's first one. */
-void sim_queue_bring(struct sim_queue *queue)
+/* Moves the current bucket to the heap, and further ones with events while the sorted array is short.
+ */
+static void bring_buckets(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    while (sim_queue_first(queue)->time_ns >= queue->later_ns) {
-        if (queue->later_ns == queue->listed_ns) {
-            bring_listed(queue);
-            remember_first(queue);
-            continue;
-        }
-        if (calendar->bucketed_count == 0)
-            make_buckets(calendar);
-        while (calendar->buckets[calendar->current] == 0)
-            calendar->current++;
-        remember_first(queue);
-        if (sim_queue_first(queue)->time_ns < queue->later_ns)
-            return;
-        if (queue->later_ns == queue->listed_ns)
-            continue;
+    do {
         if (queue->soon != NULL)
             tell_buckets(queue);
         for (uint32_t slot = calendar->buckets[calendar->current], next; slot != 0; slot = next) {
@@ -335,6 +335,23 @@ void sim_queue_bring(struct sim_queue *queue)
             calendar->bucketed_count--;
         }
         calendar->buckets[calendar->current++] = 0;
+        while (calendar->bucketed_count > 0 && calendar->buckets[calendar->current] == 0)
+            calendar->current++;
+    } while (calendar->bucketed_count > 0 && sim_queue_has_few(queue) && queue->few_count < BROUGHT);
+}
+
+/* Moves buckets to the heap until all remaining events come after the heap's first one. */
+void sim_queue_bring(struct sim_queue *queue)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    while (queue->later_ns < SIM_QUEUE_NEVER && sim_queue_first(queue)->time_ns >= queue->later_ns) {
+        if (queue->later_ns == queue->listed_ns) {
+            bring_listed(queue);
+        } else if (calendar->bucketed_count == 0) {
+            make_buckets(calendar);
+        } else {
+            bring_buckets(queue);
+        }
         remember_first(queue);
     }
 }
@@ -349,13 +366,13 @@ void sim_queue_gather(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
     sim_queue_settle(queue);
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
         for (uint32_t slot; (slot = queue->lists[i].first) != 0;) {
             take_out_of_list(queue, &calendar->places[slot]);
             into_heap(queue, slot);
         }
     }
-    queue->listed_ns = INT64_MAX;
+    queue->listed_ns = SIM_QUEUE_NEVER;
     for (uint32_t i = 0; i < calendar->overflow_count; i++)
         into_heap(queue, calendar->overflow[i].slot);
     for (uint32_t bucket = calendar->current; bucket < calendar->bucket_count; bucket++) {
@@ -366,7 +383,7 @@ void sim_queue_gather(struct sim_queue *queue)
         calendar->buckets[bucket] = 0;
     }
     calendar->overflow_count = calendar->bucketed_count = 0;
-    queue->later_ns = INT64_MAX;
+    queue->later_ns = SIM_QUEUE_NEVER;
     sim_queue_spill(queue);
 }
 

@@ -32,6 +32,7 @@ struct sim_event {
 #define SIM_QUEUE_MAX ((UINT32_C(1) << 24) - 2)
 /* The last time an event can have; the few nanoseconds above stand for "never". */
 #define SIM_QUEUE_TIME_MAX (INT64_MAX - 4)
+#define SIM_QUEUE_NEVER    (SIM_QUEUE_TIME_MAX + 1)
 
 /* tag: 40 bits that break ties, then 24 of the slot. */
 struct sim_queue_item {
@@ -87,7 +88,8 @@ struct sim_queue_list {
 typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
 
 struct sim_queue {
-    /* While the heap is empty: the items from few[1] on, in descending order. few[0] has the time "never". */
+    /* While the heap is empty: the items from few[1] on, in descending order, all of them pending. few[0] has
+     * the time "never". */
     struct sim_queue_item few[SIM_QUEUE_FEW + 1];
     uint32_t few_count;
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; unused items have the time "never" */
@@ -102,15 +104,15 @@ struct sim_queue {
     uint32_t stale; /* cancelled events whose items were not swept yet */
     int64_t now_ns;
     uint64_t sequence; /* pushes until now */
-    uint64_t next_tie; /* already shifted above the bits of the slot */
+    uint64_t next_tie; /* already shifted above the bits of the slot; when ties are shuffled, the end */
     uint64_t shuffle;
     sim_queue_soon *soon; /* NULL: no observer */
     void *soon_context;
-    int64_t later_ns; /* no waiting event is earlier; INT64_MAX: no event waits */
+    int64_t later_ns; /* no waiting event is earlier; SIM_QUEUE_NEVER: no event waits */
     struct sim_queue_calendar calendar;
     int64_t listed_ns; /* no event of a list is earlier */
     uint32_t listed_count;
-    struct sim_queue_list lists[SIM_QUEUE_LISTS];
+    struct sim_queue_list lists[SIM_QUEUE_LISTS + 1]; /* numbered from 1 */
 };
 
 /* Makes an empty queue with room for `capacity` events, which doubles when it is full, and sets the clock to
@@ -302,19 +304,19 @@ static inline bool sim_queue_has_few(const struct sim_queue *queue)
     return queue->end == SIM_QUEUE_ROOT;
 }
 
-/* Puts an item where it belongs. */
-static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queue_item item)
+/* Puts an item where it belongs. If it is the newest, it comes after all items of its time. */
+static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queue_item item, bool is_newest)
 {
     uint32_t i = queue->few_count;
     if (!sim_queue_has_few(queue) || __builtin_expect(i == SIM_QUEUE_FEW, 0)) {
         sim_queue_place_in_heap(queue, item);
         return;
     }
-    struct sim_queue_item *few = queue->few;
-    for (; sim_queue_before(&few[i], &item); i--)
-        few[i + 1] = few[i];
-    few[i + 1] = item;
-    queue->few_count++;
+    queue->few_count = i + 1;
+    struct sim_queue_item *at = &queue->few[i];
+    for (; is_newest ? at->time_ns <= item.time_ns : sim_queue_before(at, &item); at--)
+        at[1] = *at;
+    at[1] = item;
 }
 
 /* Returns the first item, which may be that of a cancelled event; in an empty queue it has the time
@@ -335,11 +337,13 @@ static inline bool sim_queue_ready(struct sim_queue *queue)
     return queue->count > 0;
 }
 
-/* Whether a push needs nothing rare: a slot is free, and the time and the number of pushes are as usual. */
+/* Whether a push needs nothing rare: the time is between now and the last one, a slot is free, and ties are
+ * neither used up nor shuffled. */
 static inline bool sim_queue_is_usual(const struct sim_queue *queue, int64_t time_ns)
 {
-    return (time_ns >= queue->now_ns) & (time_ns <= SIM_QUEUE_TIME_MAX) & (queue->free_slot != 0) &
-           (queue->next_tie < SIM_QUEUE_TIE_END) & !queue->is_shuffled;
+    uint64_t now_ns = (uint64_t)queue->now_ns;
+    return (uint64_t)time_ns - now_ns <= (uint64_t)SIM_QUEUE_TIME_MAX - now_ns && queue->free_slot != 0 &&
+           queue->next_tie < SIM_QUEUE_TIE_END;
 }
 
 /* Puts the event into a slot, and returns its handle. The push must be usual. */
@@ -371,8 +375,14 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, 
     if (!__builtin_expect(sim_queue_is_usual(queue, time_ns), 1))
         return sim_queue_push_rare(queue, time_ns, event);
     uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
-    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)});
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)}, true);
     return handle;
+}
+
+static inline void sim_queue_free_slot(struct sim_queue *queue, uint32_t slot)
+{
+    queue->slots[slot].event.a = queue->free_slot;
+    queue->free_slot = slot;
 }
 
 /* Takes the event out of the slot of the first item, which the caller removes. */
@@ -384,17 +394,16 @@ static inline void sim_queue_leave(struct sim_queue *queue, const struct sim_que
     *out_time_ns = queue->now_ns = first->time_ns;
     *out_event = slot->event;
     slot->stamp = 0;
-    slot->event.a = queue->free_slot;
-    queue->free_slot = index;
+    sim_queue_free_slot(queue, index);
     queue->count--;
 }
 
-/* The first event of the sorted array, unless it may be cancelled, or a waiting event may come first. */
+/* The first event of the sorted array, unless there is none, or a waiting event may come first. */
 static inline bool sim_queue_pop_few(struct sim_queue *queue, int64_t *out_time_ns,
                                      struct sim_event *out_event)
 {
     const struct sim_queue_item *first = &queue->few[queue->few_count];
-    if ((queue->few_count == 0) | (queue->stale > 0) || first->time_ns >= queue->later_ns)
+    if (first->time_ns >= queue->later_ns) /* few[0] has the time "never", which later_ns does not exceed */
         return false;
     sim_queue_leave(queue, first, out_time_ns, out_event);
     queue->few_count--;
