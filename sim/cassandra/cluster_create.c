@@ -282,3 +282,8 @@ bool cass_cluster_is_sound(const struct cass_cluster *cluster)
 {
     return !cluster->is_broken;
 }
+
+const bool *cass_cluster_broken(const struct cass_cluster *cluster)
+{
+    return &cluster->is_broken;
+}

@@ -217,6 +217,16 @@ static bool pause(struct lab_cluster_run *run, struct sim_error *error)
     return !lab_run_is_stopped(run->context) || lab_fail_stopped(error);
 }
 
+/* lab_push() of the next row of a key. */
+static inline void push_arrival(struct lab_cluster_run *run, int64_t time_ns, uint32_t index)
+{
+    const struct sim_event event = {.kind = LAB_EVENT_ARRIVAL, .target = index};
+    if (run->is_resumed)
+        lab_push_event(run, time_ns, &event);
+    else if (sim_queue_push_later(&run->queue, time_ns, &event) == 0)
+        run->out_of_memory = true;
+}
+
 static void arrive(struct lab_cluster_run *run, uint32_t index)
 {
     struct lab_cluster_key *key = &run->keys[index];
@@ -231,13 +241,17 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
     if (run->context->progress != NULL)
         atomic_fetch_add_explicit(&run->context->progress->rows, 1, memory_order_relaxed);
     if (!is_last)
-        lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, index);
+        push_arrival(run, key->coming.time_ns, index);
     else
         run->arrivals_pending--;
 }
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
+    if (event->kind - CASS_EVENT_FIRST <= CASS_EVENT_LAST - CASS_EVENT_FIRST) {
+        cass_handle(run->cluster, event);
+        return;
+    }
     /* Requests that are in flight in the cluster of a loaded run have tags, which must be valid. */
     if (run->is_resumed && event->kind == CASS_EVENT_REPLY && !lab_is_possible_tag(run, event->a)) {
         run->is_damaged = true;
@@ -286,8 +300,7 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         lab_agent_reply(run, event);
         break;
     default:
-        assert(event->kind >= CASS_EVENT_FIRST && event->kind <= CASS_EVENT_LAST);
-        cass_handle(run->cluster, event);
+        assert(event->kind == CASS_EVENT_REPLY);
     }
 }
 
@@ -311,24 +324,30 @@ static const char *event_name(uint32_t kind)
     return name != NULL ? name : "unknown";
 }
 
-/* Adds the event to the digest, and records a mark at intervals. When the marks are full, every other one is
- * removed and the interval is doubled. */
-static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
+/* The number of the next event that gets a mark or appears in the event trace. */
+static uint64_t next_noted(const struct lab_cluster_run *run)
+{
+    const struct lab_event_log *log = &run->events;
+    const struct lab_event_trace *trace = run->context->event_trace;
+    uint64_t next = (log->events | (log->stride - 1)) + 1;
+    if (trace == NULL || trace->first == 0 || log->events >= trace->last)
+        return next;
+    uint64_t traced = trace->first > log->events ? trace->first : log->events + 1;
+    return traced < next ? traced : next;
+}
+
+/* When the marks are full, every other one is removed and the interval is doubled. */
+static void note_event(struct lab_cluster_run *run, const struct sim_event *event)
 {
     struct lab_event_log *log = &run->events;
-    uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
-    log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
-    log->events++;
-    if ((log->events & (log->stride - 1)) == 0) {
-        if (log->mark_count == LAB_EVENT_MARKS_MAX) {
-            for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
-                log->marks[i] = log->marks[2 * i + 1];
-            log->mark_count /= 2;
-            log->stride *= 2;
-        }
-        if ((log->events & (log->stride - 1)) == 0)
-            log->marks[log->mark_count++] = (uint16_t)log->digest;
+    if ((log->events & (log->stride - 1)) == 0 && log->mark_count == LAB_EVENT_MARKS_MAX) {
+        for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
+            log->marks[i] = log->marks[2 * i + 1];
+        log->mark_count /= 2;
+        log->stride *= 2;
     }
+    if ((log->events & (log->stride - 1)) == 0)
+        log->marks[log->mark_count++] = (uint16_t)log->digest;
     const struct lab_event_trace *trace = run->context->event_trace;
     if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
         lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY),
@@ -337,15 +356,26 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
                             (unsigned long long)event->b);
 }
 
+/* Adds the event to the digest. */
+static inline uint64_t log_event(struct lab_event_log *log, int64_t time_ns, const struct sim_event *event)
+{
+    uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
+    log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
+    return ++log->events;
+}
+
 static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
+    uint64_t noted = next_noted(run);
+    const bool *is_broken = cass_cluster_broken(run->cluster);
     if (run->context->event_trace != NULL) /* or the compiler takes the whole loop for cold code */
         lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
                             run->strategy->label, run->is_resumed ? "goes on" : "begins");
     lab_record_begins(run);
-    while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
+    bool is_over = run->is_over; /* which no event changes */
+    while (!is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
         if (run->events.events >= run->pause_at && !pause(run, error))
             return false;
         if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
@@ -353,15 +383,16 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             break;
         if (time_ns >= run->views_next_ns)
             lab_views_sample(run, time_ns);
-        log_event(run, time_ns, &event);
+        if (log_event(&run->events, time_ns, &event) == noted) {
+            note_event(run, &event);
+            noted = next_noted(run);
+        }
         dispatch(run, &event);
-        if (run->is_damaged)
-            return sim_archive_fail_field(error);
-        if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
-            return sim_fail_memory(error);
+        if (run->is_damaged | run->out_of_memory | *is_broken)
+            return run->is_damaged ? sim_archive_fail_field(error) : sim_fail_memory(error);
     }
     lab_record_ends(run);
-    if (!run->is_over)
+    if (!is_over)
         lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen, so there is nothing to show */
@@ -482,6 +513,7 @@ uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const stru
         handle = sim_queue_push_later(&run->queue, time_ns, event);
     else
         handle = sim_queue_push(&run->queue, time_ns, event);
-    run->out_of_memory = run->out_of_memory || handle == 0;
+    if (handle == 0)
+        run->out_of_memory = true;
     return handle;
 }

@@ -208,6 +208,9 @@ void cass_cluster_destroy(struct cass_cluster *cluster);
 /* Returns false once a pool could not grow: the cluster then does nothing any more, and the run must be
  * abandoned. */
 bool cass_cluster_is_sound(const struct cass_cluster *cluster);
+/* Whether it is unsound, for a loop that tests it often. The address is valid until the cluster is destroyed.
+ */
+const bool *cass_cluster_broken(const struct cass_cluster *cluster);
 
 /* Sends a statement from a client to a coordinator. CASS_ANY_NODE: a random replica in the client's
  * datacenter that the client believes to be up, or else any node there. The reply has the same tag. */
