@@ -13,11 +13,6 @@
 #define LEVELS                                                                                               \
     (1u << CASS_ONE | 1u << CASS_QUORUM | 1u << CASS_ALL | 1u << CASS_LOCAL_ONE | 1u << CASS_LOCAL_QUORUM)
 
-static bool is_alone(const struct cass_cluster *cluster)
-{
-    return cluster->factor == 1 && !cluster->config.avoids_shortcuts;
-}
-
 /* The only replica is chosen with a draw, as one of many would be. */
 static void begin_read(struct cass_cluster *cluster, struct cass_operation *operation, int64_t *service_ns,
                        int64_t *timeout_ns)
@@ -29,47 +24,65 @@ static void begin_read(struct cass_cluster *cluster, struct cass_operation *oper
     *timeout_ns = cluster->config.timeout_read_ns;
 }
 
-bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
+/* Whether the operation of a request that has arrived can take the shortcut. */
+static bool begins_alone(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                         uint32_t place)
+{
+    const struct node *node = &cluster->nodes[place];
+    return (operation->is_carrying_row || operation->statement.kind == CASS_READ_COLUMNS) &&
+           (LEVELS >> operation->statement.consistency & 1) != 0 && !node->is_down &&
+           now_ns(cluster) >= node->paused_until_ns && replicas_at(cluster, operation->position)[0] == place;
+}
+
+void cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
 {
     const struct message *message = message_at(cluster, request);
-    if (message->kind != MESSAGE_REQUEST)
-        return false;
     uint32_t index = message->operation, place = message->to;
     struct cass_operation *operation = operation_at(cluster, index);
-    struct node *node = &cluster->nodes[place];
+    if (!cluster->is_alone || message->kind != MESSAGE_REQUEST || !begins_alone(cluster, operation, place)) {
+        cass_node_arrive(cluster, request);
+        return;
+    }
+    int64_t now = now_ns(cluster);
     bool is_row = operation->is_carrying_row;
-    if (!is_alone(cluster) || (!is_row && operation->statement.kind != CASS_READ_COLUMNS) ||
-        cluster->config.datacenter_count > 1 || (LEVELS >> operation->statement.consistency & 1) == 0 ||
-        node->is_down || now_ns(cluster) < node->paused_until_ns || cluster->config.coordinate_ns > 0 ||
-        replicas_at(cluster, operation->position)[0] != place)
-        return false;
     operation->place = place;
-    operation->started_ns = now_ns(cluster);
+    operation->started_ns = now;
     operation->level = operation->statement.consistency;
-    operation->stage = is_row ? STAGE_WRITE : STAGE_READ;
     operation->counted = operation->required = operation->asked = 1;
     operation->round++;
+    struct node *node = &cluster->nodes[place];
     node->stats.coordinated++;
+    struct message work = {.kind = MESSAGE_WRITE_ROW,
+                           .from = place,
+                           .to = place,
+                           .operation = index,
+                           .generation = operation->generation,
+                           .round = operation->round,
+                           .entity = operation->entity,
+                           .sent_ns = now};
     int64_t service_ns = cluster->config.write_ns, timeout_ns = cluster->config.timeout_write_ns;
-    if (is_row)
-        row_at(cluster, operation->body)->references++;
-    else
+    operation->stage = STAGE_WRITE;
+    if (is_row) {
+        work.body = operation->body;
+        row_at(cluster, work.body)->references++;
+    } else {
+        work.kind = MESSAGE_READ_CELLS;
+        operation->stage = STAGE_READ;
         begin_read(cluster, operation, &service_ns, &timeout_ns);
+    }
     /* If a server is free now, it will serve this before the timeout, unless the node pauses. */
-    const int64_t *free_at = cluster->free_at + (size_t)place * cluster->config.concurrency;
-    if (*free_at > now_ns(cluster) || node->slow != 1.0 || service_ns >= timeout_ns)
-        cass_operation_timer(cluster, index, now_ns(cluster) + timeout_ns);
-    uint32_t own = cass_message_new(cluster, is_row ? MESSAGE_WRITE_ROW : MESSAGE_READ_CELLS, place, place);
-    struct message *work = message_at(cluster, own);
-    work->operation = index;
-    work->generation = operation->generation;
-    work->round = operation->round;
-    work->entity = operation->entity;
-    work->body = is_row ? operation->body : CASS_NONE;
-    work->sent_ns = now_ns(cluster);
+    if (cluster->free_at[(size_t)place * cluster->config.concurrency] <= now && node->slow == 1.0 &&
+        service_ns < timeout_ns) {
+        uint32_t own = cass_pool_swap(&cluster->messages, request);
+        *message_at(cluster, own) = work;
+        cass_node_serve(cluster, own, now, service_ns);
+        return;
+    }
+    cass_operation_timer(cluster, index, now + timeout_ns);
+    uint32_t own = cass_pool_take(&cluster->messages);
+    *message_at(cluster, own) = work;
     cass_node_enqueue(cluster, own, service_ns, timeout_ns);
     cass_pool_give(&cluster->messages, request);
-    return true;
 }
 
 void cass_alone_paused(struct cass_cluster *cluster, uint32_t node)
@@ -106,32 +119,38 @@ static void end_read(struct cass_cluster *cluster, struct cass_operation *operat
     reply->found = cass_image_is_found(image, now_ns(cluster), reply->columns_mask);
 }
 
-bool cass_alone_end(struct cass_cluster *cluster, uint32_t own)
+/* Whether the message is an operation's only one, and nothing has failed since it was sent; a crash ends the
+ * operation. */
+static bool ends_alone(const struct cass_cluster *cluster, const struct message *message)
+{
+    const struct node *node = &cluster->nodes[message->to];
+    const struct cass_operation *operation = operation_at(cluster, message->operation);
+    bool is_row = message->kind == MESSAGE_WRITE_ROW;
+    return (is_row || message->kind == MESSAGE_READ_CELLS) && message->flags == 0 &&
+           message->from == message->to && operation->generation == message->generation &&
+           (is_row ? operation->stage == STAGE_WRITE : is_plain_read(cluster, operation, message)) &&
+           message->frozen_ns == node->frozen_ns && !node->is_failing &&
+           now_ns(cluster) >= node->paused_until_ns;
+}
+
+void cass_alone_end(struct cass_cluster *cluster, uint32_t own)
 {
     struct message *message = message_at(cluster, own);
-    bool is_read = message->kind == MESSAGE_READ_CELLS;
-    if ((message->kind != MESSAGE_WRITE_ROW && !is_read) || message->flags != 0 ||
-        message->from != message->to || !is_alone(cluster))
-        return false;
-    struct node *node = &cluster->nodes[message->to];
+    if (!cluster->is_alone || !ends_alone(cluster, message)) {
+        cass_node_served(cluster, own);
+        return;
+    }
     uint32_t index = message->operation;
-    struct cass_operation *operation = operation_at(cluster, index);
-    /* A crash ends the operation. */
-    if (operation->generation != message->generation ||
-        !(is_read ? is_plain_read(cluster, operation, message) : operation->stage == STAGE_WRITE) ||
-        message->frozen_ns != node->frozen_ns || node->is_failing || now_ns(cluster) < node->paused_until_ns)
-        return false;
-    if (is_read) {
-        end_read(cluster, operation, message);
+    if (message->kind == MESSAGE_READ_CELLS) {
+        end_read(cluster, operation_at(cluster, index), message);
     } else {
-        node->stats.writes++;
+        cluster->nodes[message->to].stats.writes++;
         cass_row_apply(cluster, message->body, 0);
         cass_row_release(cluster, message->body);
         message->body = CASS_NONE;
     }
-    operation->acked = 1; /* which is all that any level waits for, where there is one replica */
-    cass_operation_answer(cluster, index, CASS_OK);
-    cass_operation_end(cluster, index);
+    operation_at(cluster, index)->acked =
+        1; /* which is all that any level waits for, where there is one replica */
+    cass_operation_finish(cluster, index);
     cass_pool_give(&cluster->messages, own);
-    return true;
 }

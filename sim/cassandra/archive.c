@@ -55,6 +55,7 @@ static void network(struct cass_books *books)
         sim_archive_check(archive, cluster->late_ns >= 0 && cluster->late_ns <= SPAN_MAX);
     sim_archive_u64(archive, &cluster->events_handled);
     sim_archive_size(archive, &cluster->separated_count);
+    cass_network_settle(cluster);
     sim_archive_bytes(archive, cluster->separated, (pairs / 64 + 1) * sizeof *cluster->separated);
     cluster->gone_count = 0;
     for (size_t i = 0; i < pairs; i++) {

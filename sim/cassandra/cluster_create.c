@@ -212,6 +212,9 @@ static void begin(struct cass_cluster *cluster)
     cluster->loss = config->loss;
     cluster->duplicate = config->duplicate;
     cluster->delay = 1;
+    cluster->is_alone = cluster->factor == 1 && config->datacenter_count == 1 && config->coordinate_ns == 0 &&
+                        !config->avoids_shortcuts;
+    cass_network_settle(cluster);
     for (uint32_t i = 0; i < cluster->place_count; i++) {
         cluster->places[i].datacenter = i < cluster->node_count
                                             ? cluster->nodes[i].datacenter

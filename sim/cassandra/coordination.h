@@ -24,11 +24,17 @@ bool cass_statement_is_valid(const struct cass_statement *statement);
 /* coordinator.c: an operation from arrival to answer */
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
 /* The time to live, in ns, of what a statement writes; 0: it does not expire. */
-int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement);
+static inline int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
+{
+    int64_t ttl_ns = statement->ttl_ns == 0 ? cluster->config.default_ttl_ns : statement->ttl_ns;
+    return ttl_ns == CASS_NO_TTL ? 0 : ttl_ns;
+}
 /* Allocates an operation for a statement, and returns its index. Its members before `statement` are 0. For
  * the write of a row, only the statement's kind and level are copied, and `reply` is not initialised. */
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
+/* cass_operation_answer() with CASS_OK, then cass_operation_end(), of a client's operation without a lock. */
+void cass_operation_finish(struct cass_cluster *cluster, uint32_t operation);
 void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);
 void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t operation);
@@ -49,11 +55,11 @@ enum message_kind cass_write_kind(const struct cass_operation *operation);
 void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
 
-/* alone.c: a shortcut for a write whose coordinator is the row's only replica: cass_alone_begin() when the
- * request arrives, cass_alone_end() when the message is served. Both do nothing and return false if the
- * shortcut does not apply. */
-bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
-bool cass_alone_end(struct cass_cluster *cluster, uint32_t message);
+/* alone.c: a shortcut for a write whose coordinator is the row's only replica: cass_alone_begin() when a
+ * message arrives, cass_alone_end() when it is served. If the shortcut does not apply, both call the general
+ * functions, cass_node_arrive() and cass_node_served(). */
+void cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
+void cass_alone_end(struct cass_cluster *cluster, uint32_t message);
 /* Starts the timers of the node's operations that did not need one before the node paused. */
 void cass_alone_paused(struct cass_cluster *cluster, uint32_t node);
 

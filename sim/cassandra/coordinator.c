@@ -9,18 +9,12 @@
 #include "state.h"
 #include "traffic.h"
 
-int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
-{
-    int64_t ttl_ns = statement->ttl_ns == 0 ? cluster->config.default_ttl_ns : statement->ttl_ns;
-    return ttl_ns == CASS_NO_TTL ? 0 : ttl_ns;
-}
-
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     uint32_t index = cass_pool_take(&cluster->operations);
     struct cass_operation *operation = operation_at(cluster, index);
     uint32_t generation = operation->generation + 1;
-    memset(operation, 0, offsetof(struct cass_operation, statement));
+    cass_clear(operation, offsetof(struct cass_operation, statement));
     operation->generation = generation | 1;
     if (is_row_kind(statement->kind)) {
         operation->statement.kind = statement->kind;
@@ -77,6 +71,20 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     }
 }
 
+/* Releases what the operation has, except timers and locks. */
+static inline void let_go(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (operation->is_carrying_row)
+        cass_row_release(cluster, operation->body);
+    else if (operation->body != CASS_NONE)
+        cass_body_release(cluster, operation->body);
+    if (operation->gathered != CASS_NONE)
+        cass_read_let_go(cluster, index);
+    operation->generation++;
+    cass_pool_give(&cluster->operations, index);
+}
+
 void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -88,35 +96,25 @@ void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
         cass_lock_forget(cluster, index, operation->is_leader);
     else if (operation->has_lock)
         cass_lock_release(cluster, index, operation->is_leader);
-    operation = operation_at(cluster, index);
-    if (operation->is_carrying_row)
-        cass_row_release(cluster, operation->body);
-    else if (operation->body != CASS_NONE)
-        cass_body_release(cluster, operation->body);
-    if (operation->gathered != CASS_NONE)
-        cass_read_let_go(cluster, index);
-    operation->generation++;
-    cass_pool_give(&cluster->operations, index);
+    let_go(cluster, index);
 }
 
-void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+static void answer_leader(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {
-    struct cass_operation *operation = operation_at(cluster, index);
-    if (operation->is_answered)
-        return;
-    operation->is_answered = true;
-    if (operation->is_leader) {
-        uint32_t answer =
-            cass_message_new(cluster, MESSAGE_ANSWER, operation->place, operation->parent_place);
-        operation = operation_at(cluster, index);
-        struct message *message = message_at(cluster, answer);
-        message->operation = operation->parent;
-        message->generation = operation->parent_generation;
-        message->round = operation->parent_round;
-        message->limit = (uint32_t)result;
-        cass_message_send(cluster, answer);
-        return;
-    }
+    const struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t answer = cass_message_new(cluster, MESSAGE_ANSWER, operation->place, operation->parent_place);
+    operation = operation_at(cluster, index);
+    struct message *message = message_at(cluster, answer);
+    message->operation = operation->parent;
+    message->generation = operation->parent_generation;
+    message->round = operation->parent_round;
+    message->limit = (uint32_t)result;
+    cass_message_send(cluster, answer);
+}
+
+static inline void answer_client(struct cass_cluster *cluster, const struct cass_operation *operation,
+                                 enum cass_result result)
+{
     uint32_t place = cluster->node_count + operation->client;
     bool is_double;
     if (!cass_network_passes(cluster, operation->place, place, &is_double))
@@ -125,23 +123,48 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
     reply->named = CASS_NONE;
-    if (result == CASS_OK && operation->statement.kind == CASS_READ_NAMED) {
-        reply->named = body_at(cluster, operation->gathered)->named; /* the answer owns them now */
-        body_at(cluster, operation->gathered)->named = CASS_NONE;
-    }
-    reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
-    if (operation->is_carrying_row)
-        memset(&reply->reply, 0, sizeof reply->reply);
-    else
+    reply->row = CASS_NONE;
+    if (operation->is_carrying_row) {
+        cass_clear(&reply->reply, sizeof reply->reply);
+        if (result == CASS_OK && operation->body != CASS_NONE) {
+            reply->row = operation->body;
+            row_at(cluster, reply->row)->references++;
+        }
+    } else {
         reply->reply = operation->reply;
+        if (result == CASS_OK && operation->statement.kind == CASS_READ_NAMED) {
+            reply->named = body_at(cluster, operation->gathered)->named; /* the answer owns them now */
+            body_at(cluster, operation->gathered)->named = CASS_NONE;
+        }
+    }
     reply->reply.result = result;
     reply->reply.contentions = operation->contentions;
     reply->reply.received = bit_count(operation->acked & operation->counted);
     reply->reply.required = operation->required;
-    if (reply->row != CASS_NONE)
-        row_at(cluster, reply->row)->references++;
     int64_t at = now_ns(cluster) + cass_network_latency(cluster, operation->place, place);
     cass_schedule(cluster, at, CASS_EVENT_REPLY, operation->client, operation->tag, slot);
+}
+
+void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (operation->is_answered)
+        return;
+    operation->is_answered = true;
+    if (operation->is_leader)
+        answer_leader(cluster, index, result);
+    else
+        answer_client(cluster, operation, result);
+}
+
+void cass_operation_finish(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (!operation->is_answered)
+        answer_client(cluster, operation, CASS_OK);
+    if (operation->has_timer)
+        cass_operation_no_timer(cluster, index);
+    let_go(cluster, index);
 }
 
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)

@@ -49,7 +49,16 @@ int64_t cass_named_cost(const struct cass_cluster *cluster, uint32_t entity, uin
 
 /* storage_rows.c: data partitions */
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
-uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+/* Finds or makes a partition; most are those that were last written of their key. */
+static inline uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+{
+    uint32_t last = cluster->written[key % CASS_WRITTEN_LAST];
+    const struct partition *partition = partition_at(cluster, last);
+    if (last != CASS_NONE && partition->key == key && partition->bucket == bucket)
+        return last;
+    return cass_partition_need_other(cluster, key, bucket);
+}
 void cass_partition_enter(struct cass_cluster *cluster, uint32_t partition);
 uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);

@@ -23,12 +23,10 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
     cluster->events_handled++;
     switch (event->kind) {
     case EVENT_ARRIVE:
-        if (!cass_alone_begin(cluster, (uint32_t)event->a))
-            cass_node_arrive(cluster, (uint32_t)event->a);
+        cass_alone_begin(cluster, (uint32_t)event->a);
         break;
     case EVENT_SERVED:
-        if (!cass_alone_end(cluster, (uint32_t)event->a))
-            cass_node_served(cluster, (uint32_t)event->a);
+        cass_alone_end(cluster, (uint32_t)event->a);
         break;
     case EVENT_TIMER:
         /* A timer is cancelled when its operation ends. */
@@ -93,8 +91,12 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
 static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position)
 {
     uint32_t place = cluster->node_count + client;
-    uint32_t datacenter = cass_place_datacenter(cluster, place);
     struct sim_random *choice = &cluster->places[place].choice;
+    if (cluster->is_alone && cluster->gone_count == 0) {
+        random_below(choice, 1);
+        return replicas_at(cluster, position)[0];
+    }
+    uint32_t datacenter = cass_place_datacenter(cluster, place);
     uint32_t set =
         cass_replicas_alive(cluster, place, position) & cass_datacenter_set(cluster, position, datacenter);
     if (set != 0) {

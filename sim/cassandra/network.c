@@ -11,6 +11,12 @@
 #include "state.h"
 #include "traffic.h"
 
+void cass_network_settle(struct cass_cluster *cluster)
+{
+    cluster->is_calm = cluster->separated_count == 0 && cluster->loss <= 0 && cluster->duplicate <= 0 &&
+                       cluster->late <= 0 && cluster->delay == 1.0;
+}
+
 static void refer(struct cass_cluster *cluster, uint32_t index)
 {
     const struct message *message = message_at(cluster, index);
@@ -155,6 +161,7 @@ void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *
                 is_separated ? cluster->separated_count + 1 : cluster->separated_count - 1;
         }
     }
+    cass_network_settle(cluster);
 }
 
 void cass_network_partitions_tell(struct cass_cluster *cluster)
@@ -167,11 +174,13 @@ void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate)
 {
     cluster->loss = loss;
     cluster->duplicate = duplicate;
+    cass_network_settle(cluster);
 }
 
 void cass_set_delay(struct cass_cluster *cluster, double factor)
 {
     cluster->delay = factor;
+    cass_network_settle(cluster);
 }
 
 void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns)
@@ -179,6 +188,7 @@ void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns)
     assert(by_ns >= 0 && by_ns <= SPAN_MAX);
     cluster->late = chance;
     cluster->late_ns = by_ns;
+    cass_network_settle(cluster);
 }
 
 void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out)
@@ -205,6 +215,7 @@ void cass_heal(struct cass_cluster *cluster)
     size_t pairs = (size_t)cluster->place_count * cluster->node_count;
     memset(cluster->separated, 0, (pairs / 64 + 1) * sizeof(*cluster->separated));
     cluster->separated_count = 0;
+    cass_network_settle(cluster);
     for (uint32_t node = 0; node < cluster->node_count; node++) {
         cass_set_down(cluster, node, false);
         cluster->nodes[node].slow = 1;

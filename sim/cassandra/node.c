@@ -56,17 +56,9 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
-/* Replaces the least value of the heap, or that of any server that is free now, which is equivalent: for a
- * leaf, no further step is needed. The leaf is chosen by the request's index, so most requests find their
- * leaf free. */
-static void heap_add(int64_t *heap, uint32_t count, int64_t free_at, int64_t now, uint32_t index)
+void cass_node_busy(int64_t *heap, uint32_t count, int64_t free_at)
 {
-    uint32_t leaves = count - count / 2, at = 0;
-    uint32_t leaf = count / 2 + (uint32_t)((uint64_t)(index * UINT32_C(0x9e3779b9)) * leaves >> 32);
-    if (heap[leaf] <= now) {
-        heap[leaf] = free_at;
-        return;
-    }
+    uint32_t at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count)
@@ -94,13 +86,7 @@ void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t ser
     }
     if (node->slow != 1.0)
         service_ns = (int64_t)((double)service_ns * node->slow);
-    if (service_ns > SPAN_MAX)
-        service_ns = SPAN_MAX;
-    heap_add(heap, cluster->config.concurrency, start + service_ns, now_ns(cluster), index);
-    node->stats.busy_ns += service_ns;
-    message->epoch = node->epoch;
-    message->frozen_ns = node->frozen_ns;
-    cass_schedule(cluster, start + service_ns, EVENT_SERVED, message->to, index, 0);
+    cass_node_serve(cluster, index, start, service_ns);
 }
 
 int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node)

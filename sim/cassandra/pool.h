@@ -52,6 +52,21 @@ static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
     pool->live--;
 }
 
+/* Allocates an item and frees another one, in this order. */
+static inline uint32_t cass_pool_swap(struct cass_pool *pool, uint32_t index)
+{
+    uint32_t fresh = pool->free_head;
+    if (fresh == CASS_NONE || index == CASS_NONE) {
+        fresh = cass_pool_take(pool);
+        cass_pool_give(pool, index);
+        return fresh;
+    }
+    memcpy(pool->items + index * pool->item_size, pool->items + fresh * pool->item_size,
+           sizeof pool->free_head);
+    pool->free_head = index;
+    return fresh;
+}
+
 /* A hash table with linear probing, whose entries are indices of items that the owner compares; index 0 is an
  * empty slot. */
 struct cass_slot {

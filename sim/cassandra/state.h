@@ -357,6 +357,9 @@ struct cass_cluster {
     uint32_t written[CASS_WRITTEN_LAST];
     struct cass_observer observer;
     bool is_broken; /* out of memory; set by pools and tables */
+    /* Derived, so not archived: alone.c may take its shortcut while nothing fails; no fault of the network is
+     * in force. */
+    bool is_alone, is_calm;
     uint64_t events_handled;
 };
 
@@ -387,6 +390,15 @@ AT(chunk_at, clustering_chunk, chunks)
 AT(lifetimes_at, chunk_lifetimes, lifetimes)
 AT(range_at, range, ranges)
 #undef AT
+
+/* memset() to 0 in pieces, which the compiler replaces by stores, instead of a call. */
+static inline void cass_clear(void *memory, size_t bytes)
+{
+    char *at = memory;
+    for (; bytes >= 64; bytes -= 64, at += 64)
+        memset(at, 0, 64);
+    memset(at, 0, bytes);
+}
 
 static inline int64_t now_ns(const struct cass_cluster *cluster)
 {

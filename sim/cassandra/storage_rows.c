@@ -54,12 +54,9 @@ void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, i
     __builtin_prefetch(&partition->newest);
 }
 
-uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
     uint32_t *last = &cluster->written[key % CASS_WRITTEN_LAST];
-    if (*last != CASS_NONE && partition_at(cluster, *last)->key == key &&
-        partition_at(cluster, *last)->bucket == bucket)
-        return *last;
     uint32_t found = cass_partition_find(cluster, key, bucket);
     if (found != CASS_NONE)
         return *last = found;
@@ -124,13 +121,14 @@ void cass_rows_enter(struct cass_cluster *cluster, uint32_t index)
         enter(cluster, at);
 }
 
-static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
-                        const struct cass_statement *statement, uint32_t flags)
+static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
+                               const struct cass_statement *statement, uint32_t flags)
 {
     uint32_t index = cass_pool_take(&cluster->rows);
     struct partition *partition = partition_at(cluster, partition_index);
-    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster);
-    int64_t ttl_s = (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster), expires_s = NEVER;
+    if (ttl_ns > 0)
+        expires_s = now / SIM_SECOND + (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *row_at(cluster, index) = (struct row){
         .next = partition->unresolved,
         .partition = partition_index,
@@ -139,7 +137,7 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
         .bytes = statement->bytes,
         .time_ns = statement->row_time_ns,
         .order = statement->row_order,
-        .expires_s = ttl_ns > 0 ? now / SIM_SECOND + ttl_s : NEVER,
+        .expires_s = expires_s,
         .timestamp_us = statement->timestamp_us != NO_TIME ? statement->timestamp_us : now / SIM_US,
     };
     if (flags & ROW_RANGE) {
@@ -161,8 +159,8 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
     return index;
 }
 
-static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
-                         uint32_t flags)
+static inline uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
+                                uint32_t flags)
 {
     const struct cass_table *table = &cluster->row_table;
     if (!partition_at(cluster, partition)->is_tabled) {
@@ -264,7 +262,7 @@ static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t sec
     expiry_at(cluster, at)->bytes += bytes;
 }
 
-static void count_first(struct cass_cluster *cluster, const struct row *row)
+static inline void count_first(struct cass_cluster *cluster, const struct row *row)
 {
     struct partition *partition = partition_at(cluster, row->partition);
     if (row->flags & ROW_DELETE) {
@@ -286,7 +284,6 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
     if (row->expires_s != NEVER)
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
     if (cluster->observer.row_stored != NULL) {
-        partition = partition_at(cluster, row->partition);
         cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
                                      row->row_id, row->time_ns, row->order);
     }
@@ -304,9 +301,8 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
         if (cluster->config.keeps_lifetimes)
             cass_lifetime_open(cluster, index);
     }
-    row = row_at(cluster, index);
     row->held |= bit;
-    if (row->held == all_replicas(cluster) && cluster->config.keeps_lifetimes)
+    if (cluster->config.keeps_lifetimes && row->held == all_replicas(cluster))
         cass_lifetime_settle(cluster, index);
     uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
     if (!(row->flags & ROW_DELETE)) {

@@ -27,23 +27,24 @@ static inline void cass_message_drop(struct cass_cluster *cluster, uint32_t mess
 }
 /* cass_network_passes(): whether a message sent now is delivered, and whether twice. cass_network_latency():
  * its latency. */
+/* Called when a fault of the network has begun or ended: updates is_calm. */
+void cass_network_settle(struct cass_cluster *cluster);
 bool cass_network_passes_faults(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
 int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, uint32_t to);
 static inline bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to,
                                        bool *is_double)
 {
     *is_double = false;
-    if (cluster->separated_count == 0 && cluster->loss <= 0 && cluster->duplicate <= 0)
-        return true;
-    return cass_network_passes_faults(cluster, from, to, is_double);
+    return cluster->is_calm || cass_network_passes_faults(cluster, from, to, is_double);
 }
 
 /* The latency of most messages was drawn in advance, and no fault adds to it. */
 static inline int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
 {
     struct latencies *ahead = &cluster->places[from].ahead;
-    if (ahead->taken < LATENCIES_AHEAD && cluster->late <= 0 && cluster->delay == 1.0 &&
-        cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to))
+    if (ahead->taken < LATENCIES_AHEAD && cluster->is_calm &&
+        (cluster->config.datacenter_count == 1 ||
+         cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to)))
         return ahead->near_ns[ahead->taken++];
     return cass_network_latency_drawn(cluster, from, to);
 }
@@ -61,6 +62,30 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
 void cass_node_served(struct cass_cluster *cluster, uint32_t message);
 void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
                        int64_t timeout_ns);
+/* Replaces the least value of a heap. */
+void cass_node_busy(int64_t *heap, uint32_t count, int64_t free_at);
+/* The server that is free first serves the message from start_ns on. It is replaced in the heap; or any
+ * server that is free now, which is equivalent: for a leaf, no further step is needed. The leaf is chosen by
+ * the message's index, so most messages find their leaf free. */
+static inline void cass_node_serve(struct cass_cluster *cluster, uint32_t index, int64_t start_ns,
+                                   int64_t service_ns)
+{
+    struct message *message = message_at(cluster, index);
+    struct node *node = &cluster->nodes[message->to];
+    uint32_t count = cluster->config.concurrency, leaves = count - count / 2;
+    int64_t *heap = cluster->free_at + (size_t)message->to * count;
+    uint32_t leaf = count / 2 + (uint32_t)((uint64_t)(index * UINT32_C(0x9e3779b9)) * leaves >> 32);
+    if (service_ns > SPAN_MAX)
+        service_ns = SPAN_MAX;
+    if (heap[leaf] <= now_ns(cluster))
+        heap[leaf] = start_ns + service_ns;
+    else
+        cass_node_busy(heap, count, start_ns + service_ns);
+    node->stats.busy_ns += service_ns;
+    message->epoch = node->epoch;
+    message->frozen_ns = node->frozen_ns;
+    cass_schedule(cluster, start_ns + service_ns, EVENT_SERVED, message->to, index, 0);
+}
 int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node);
 int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t node, int64_t least_us);
 void cass_node_pause_event(struct cass_cluster *cluster, uint32_t node);
