@@ -45,6 +45,8 @@ static const char jobs[] = "sweep_job";
 static const char baselines[] = "baseline";
 /* Databases of earlier versions do not have this table, which is treated as empty. */
 static const char terms[] = "run_term";
+/* And their bins are rows, of which the copy makes one text. */
+static const char histograms[] = "histogram";
 
 static bool prepare(struct store_copier *copier, struct link *link, const char *column,
                     struct sim_error *error)
@@ -57,8 +59,9 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
     sqlite3_stmt *statement;
     struct store_row row;
     char key[128] = "";
-    bool more = true, is_there,
+    bool more = true, is_there, are_rows,
          fine = store_has_table(copier->from, link->table, &is_there, error) &&
+                store_bins_are_rows(copier->from, &are_rows, error) &&
                 store_prepare(copier->into, info, &statement, error);
     if (!fine)
         return false;
@@ -87,8 +90,10 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
     }
     sqlite3_finalize(statement);
     /* Sorted, so that new keys are in the order of the old ones. */
-    snprintf(select, sizeof select, "SELECT %s FROM \"%s\" WHERE \"%s\" = ? ORDER BY %s", names, link->table,
-             column != NULL ? column : key, link->is_new ? key : "1");
+    snprintf(select, sizeof select, "SELECT %s FROM (SELECT *%s FROM \"%s\") WHERE \"%s\" = ? ORDER BY %s",
+             names,
+             are_rows && strcmp(link->table, histograms) == 0 ? ", " STORE_BINS_OF_ROWS " AS bins" : "",
+             link->table, column != NULL ? column : key, link->is_new ? key : "1");
     if (!is_there && strcmp(link->table, terms) == 0)
         snprintf(select, sizeof select, "SELECT 1 WHERE ? IS NULL AND 0");
     snprintf(insert, sizeof insert, "INSERT %sINTO \"%s\" (%s) VALUES (%s)",

@@ -27,34 +27,57 @@ static const struct {
 #define ALWAYS_COUNT 5
 #define PLACE_COUNT  (sizeof places / sizeof *places)
 
-/* insert_many: inserts STORE_BINS_AT_ONCE bins, which costs less than as many statements. */
-static bool save_bins(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_many,
-                      const struct lab_histogram *histogram, struct sim_error *error)
+/* The digits of three numbers of 64 bits, their quotes, commas and brackets. */
+#define BIN_TEXT_MAX 72
+
+/* JSON numbers have 63 bits in SQLite; a larger one is a string of digits, as in other columns. */
+static char *write_whole(char *at, uint64_t value)
 {
-    int64_t id = sqlite3_last_insert_rowid(store->db);
-    size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    if (bins == NULL && histogram->used > 0)
-        return sim_fail_memory(error);
-    bool fine = true;
-    for (size_t i = 0; fine && i < count;) {
-        const bool is_many = count - i >= STORE_BINS_AT_ONCE;
-        struct store_binder binder = {.statement = is_many ? insert_many : insert};
-        for (const size_t end = i + (is_many ? STORE_BINS_AT_ONCE : 1); i < end; i++) {
-            store_bind_integer(&binder, id);
-            store_bind_whole(&binder, bins[i].size);
-            store_bind_whole(&binder, bins[i].count);
-            store_bind_whole(&binder, bins[i].weight);
-        }
-        fine = store_bind_run(store, &binder, error);
-    }
-    free(bins);
-    return fine;
+    char digits[20], *begin = digits + sizeof digits;
+    const bool is_text = value > INT64_MAX;
+    do
+        *--begin = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    const size_t length = (size_t)(digits + sizeof digits - begin);
+    *at = '"';
+    memcpy(at + is_text, begin, length);
+    at += is_text + length;
+    *at = '"';
+    return at + is_text;
 }
 
-bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin,
-                           sqlite3_stmt *insert_bins, int64_t id, const struct lab_strategy_result *result,
-                           struct sim_error *error)
+/* Returns the bins as JSON, in order of size: [[size, count, weight], ...]. The caller must free the text.
+ * NULL: out of memory. */
+static char *write_bins(const struct lab_histogram *histogram, size_t *length)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    char *text = malloc(count * BIN_TEXT_MAX + sizeof "[]"), *at = text;
+    if (text == NULL || (bins == NULL && histogram->used > 0)) {
+        free(bins);
+        free(text);
+        return NULL;
+    }
+    *at++ = '[';
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            *at++ = ',';
+        *at++ = '[';
+        at = write_whole(at, bins[i].size);
+        *at++ = ',';
+        at = write_whole(at, bins[i].count);
+        *at++ = ',';
+        at = write_whole(at, bins[i].weight);
+        *at++ = ']';
+    }
+    free(bins);
+    *at++ = ']';
+    *length = (size_t)(at - text);
+    return text;
+}
+
+bool store_histograms_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                           const struct lab_strategy_result *result, struct sim_error *error)
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         const struct lab_histogram *histogram =
@@ -76,8 +99,14 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
         store_bind_whole(&binder, histogram->sum_of_squares);
         store_bind_whole(&binder, histogram->weighted_sum);
         store_bind_whole(&binder, histogram->weighted_sum_of_squares);
-        if (!store_bind_run(store, &binder, error) ||
-            !save_bins(store, insert_bin, insert_bins, histogram, error))
+        size_t length;
+        char *bins = write_bins(histogram, &length);
+        if (bins == NULL)
+            return sim_fail_memory(error);
+        store_bind_long_text(&binder, bins, length);
+        const bool is_stored = store_bind_run(store, &binder, error);
+        free(bins);
+        if (!is_stored)
             return false;
     }
     return true;
@@ -94,23 +123,54 @@ static struct lab_histogram *find_place(struct lab_strategy_result *result, cons
     return NULL;
 }
 
-static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_bin *bins, size_t count,
+/* Reads a number, with or without quotes, and the character after it. */
+static bool read_whole(const char **at, char after, uint64_t *value)
+{
+    const char *text = *at;
+    const bool is_text = *text == '"';
+    uint64_t sum = 0;
+    text += is_text;
+    const char *begin = text;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        const unsigned digit = (unsigned)(*text - '0');
+        if (sum > (UINT64_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    if (text == begin || (is_text && *text++ != '"') || *text++ != after)
+        return false;
+    *at = text;
+    *value = sum;
+    return true;
+}
+
+/* Reads what write_bins() writes. bins: room for as many as the text has closing brackets. */
+static bool read_bins(const char *text, struct lab_bin *bins, size_t *count)
+{
+    *count = 0;
+    if (*text++ != '[')
+        return false;
+    for (bool more = *text != ']'; more; (*count)++) {
+        struct lab_bin *bin = &bins[*count];
+        if (*text++ != '[' || !read_whole(&text, ',', &bin->size) || !read_whole(&text, ',', &bin->count) ||
+            !read_whole(&text, ']', &bin->weight))
+            return false;
+        more = *text == ',';
+        text += more;
+    }
+    return strcmp(text, "]") == 0;
+}
+
+static bool load_bins(struct store *store, const char *text, struct lab_bin **out, size_t *count,
                       struct sim_error *error)
 {
-    struct store_row row;
-    bool more;
-    for (size_t i = 0; i < count; i++) {
-        if (!store_next(store, statement, &row, &more, error))
-            return false;
-        if (!more)
-            return store_fail_damaged(store, "fewer bins than were counted", error);
-        bins[i].size = (uint64_t)store_take_whole(&row, UINT64_MAX);
-        bins[i].count = (uint64_t)store_take_whole(&row, UINT64_MAX);
-        bins[i].weight = (uint64_t)store_take_whole(&row, UINT64_MAX);
-        if (!store_row_check(store, &row, error))
-            return false;
-    }
-    return true;
+    size_t most = 0;
+    for (const char *at = text; (at = strchr(at, ']')) != NULL; at++)
+        most++;
+    *out = calloc(most + 1, sizeof **out);
+    if (*out == NULL)
+        return sim_fail_memory(error);
+    return read_bins(text, *out, count) || store_fail_damaged(store, "bins that no run has", error);
 }
 
 /* Detects flipped bits, which SQLite does not: the statistics that were stored must follow from the bins,
@@ -139,8 +199,8 @@ static bool agree(const struct lab_bin *bins, size_t count, const struct lab_his
            seen.weighted_sum == figures->weighted_sum;
 }
 
-static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins_statement,
-                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error)
+static bool load_one(struct store *store, struct store_row *row, struct lab_strategy_result *result,
+                     bool *is_latency, struct sim_error *error)
 {
     char *state = store_take_text(row), *unit = store_take_text(row);
     struct lab_histogram *histogram =
@@ -150,8 +210,6 @@ static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *b
     free(unit);
     lab_histogram_init(&figures);
     row->is_damaged = histogram == NULL;
-    sqlite3_reset(bins_statement);
-    sqlite3_bind_int64(bins_statement, 1, store_take_integer(row));
     figures.is_rounded = store_take_integer(row) != 0;
     figures.count = (uint64_t)store_take_whole(row, UINT64_MAX);
     figures.weight = (uint64_t)store_take_whole(row, UINT64_MAX);
@@ -161,13 +219,11 @@ static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *b
     figures.sum_of_squares = store_take_whole(row, WIDE_MAX);
     figures.weighted_sum = store_take_whole(row, WIDE_MAX);
     figures.weighted_sum_of_squares = store_take_whole(row, WIDE_MAX);
-    size_t count = (size_t)store_take_whole(row, INT64_MAX);
-    if (!store_row_check(store, row, error))
-        return false;
-    struct lab_bin *bins = calloc(count > 0 ? count : 1, sizeof *bins);
-    if (bins == NULL)
-        return sim_fail_memory(error);
-    bool fine = load_bins(store, bins_statement, bins, count, error);
+    char *text = store_take_name(row);
+    struct lab_bin *bins = NULL;
+    size_t count = 0;
+    bool fine = store_row_check(store, row, error) && load_bins(store, text, &bins, &count, error);
+    free(text);
     if (fine && !agree(bins, count, &figures))
         fine = store_fail_damaged(store, "a histogram that does not add up", error);
     if (fine && !lab_histogram_restore(histogram, bins, count, &figures))
@@ -176,28 +232,31 @@ static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *b
     return fine;
 }
 
+bool store_bins_are_rows(struct store *store, bool *are_rows, struct sim_error *error)
+{
+    return store_has_table(store, "bin", are_rows, error);
+}
+
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error)
 {
-    static const char sql[] = "SELECT state, unit, histogram, is_rounded, count, weight, least, most, sum, "
-                              "sum_of_squares, weighted_sum, weighted_sum_of_squares, (SELECT count(*) FROM "
-                              "bin WHERE bin.histogram = histogram.histogram) FROM histogram WHERE strategy "
-                              "= ?";
-    static const char bins_sql[] = "SELECT size, count, weight FROM bin WHERE histogram = ? ORDER BY size";
-    sqlite3_stmt *statement = NULL, *bins = NULL;
+#define SELECT                                                                                               \
+    "SELECT state, unit, is_rounded, count, weight, least, most, sum, sum_of_squares, weighted_sum, "        \
+    "weighted_sum_of_squares, "
+#define FROM " FROM histogram WHERE strategy = ?"
+    sqlite3_stmt *statement = NULL;
     struct store_row row;
-    bool more = true,
-         fine = store_prepare(store, sql, &statement, error) && store_prepare(store, bins_sql, &bins, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, id);
+    bool more = true, are_rows,
+         fine = store_bins_are_rows(store, &are_rows, error) &&
+                store_query(store, are_rows ? SELECT STORE_BINS_OF_ROWS FROM : SELECT "bins" FROM, id,
+                            &statement, error);
     size_t loaded = 0;
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         bool is_latency = false;
-        fine = load_one(store, &row, bins, result, &is_latency, error);
+        fine = load_one(store, &row, result, &is_latency, error);
         loaded += !is_latency;
     }
     sqlite3_finalize(statement);
-    sqlite3_finalize(bins);
     if (fine && loaded != ALWAYS_COUNT)
         fine = store_fail_damaged(store, "a strategy without all of its histograms", error);
     return fine;

@@ -96,6 +96,7 @@ struct store_binder {
     int index, code;
 };
 void store_bind_text(struct store_binder *binder, const char *text); /* not copied; NULL is NULL */
+void store_bind_long_text(struct store_binder *binder, const char *text, size_t length); /* not copied */
 void store_bind_integer(struct store_binder *binder, int64_t value);
 void store_bind_whole(struct store_binder *binder, lab_wide value);
 void store_bind_real(struct store_binder *binder, double value); /* NaN is NULL */
@@ -165,10 +166,14 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
 
 /* --- histograms.c: the histograms of a strategy, including its latencies */
 
-#define STORE_BINS_AT_ONCE 16
-bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin,
-                           sqlite3_stmt *insert_bins, int64_t id, const struct lab_strategy_result *result,
-                           struct sim_error *error);
+/* histogram.bins, from a database whose bins are rows. */
+#define STORE_BINS_OF_ROWS                                                                                   \
+    "(SELECT json_group_array(json_array(size, count, weight)) FROM bin WHERE bin.histogram = "              \
+    "histogram.histogram)"
+bool store_histograms_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                           const struct lab_strategy_result *result, struct sim_error *error);
+/* Finds out whether the database is of a version whose bins are rows. */
+bool store_bins_are_rows(struct store *store, bool *are_rows, struct sim_error *error);
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
 

@@ -11,8 +11,6 @@ enum insert {
     INSERT_SETTING,
     INSERT_METRIC,
     INSERT_HISTOGRAM,
-    INSERT_BIN,
-    INSERT_BINS,
     INSERT_EXPECTATION,
     INSERT_EVENT_LOG,
     INSERT_CHANGE,
@@ -23,10 +21,6 @@ enum insert {
     INSERT_TERM,
     INSERT_COUNT
 };
-
-#define BIN      "(?, ?, ?, ?)"
-#define BINS     ", " BIN ", " BIN ", " BIN ", " BIN ", " BIN
-#define BIN_INTO "INSERT INTO bin (histogram, size, count, weight) VALUES "
 
 static const char *const inserts[INSERT_COUNT] = {
     [INSERT_RUN] =
@@ -39,10 +33,8 @@ static const char *const inserts[INSERT_COUNT] = {
     [INSERT_SETTING] = "INSERT INTO setting (strategy, name, value) VALUES (?, ?, ?)",
     [INSERT_METRIC] = "INSERT INTO metric (strategy, position, name, value) VALUES (?, ?, ?, ?)",
     [INSERT_HISTOGRAM] = "INSERT INTO histogram (strategy, state, unit, is_rounded, count, weight, least, "
-                         "most, sum, sum_of_squares, weighted_sum, weighted_sum_of_squares) VALUES (?, ?, "
-                         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_BIN] = BIN_INTO BIN,
-    [INSERT_BINS] = BIN_INTO BIN BINS BINS BINS, /* STORE_BINS_AT_ONCE */
+                         "most, sum, sum_of_squares, weighted_sum, weighted_sum_of_squares, bins) VALUES (?, "
+                         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_EXPECTATION] = "INSERT INTO expectation (run, position, text, actual, ok) VALUES (?, ?, ?, ?, ?)",
     [INSERT_EVENT_LOG] =
         "INSERT INTO event_log (strategy, digest, events, stride, marks) VALUES (?, ?, ?, ?, ?)",
@@ -160,8 +152,7 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
         if (!store_bind_run(store, &binder, error))
             return false;
     }
-    return store_histograms_save(store, statements[INSERT_HISTOGRAM], statements[INSERT_BIN],
-                                 statements[INSERT_BINS], id, result, error) &&
+    return store_histograms_save(store, statements[INSERT_HISTOGRAM], id, result, error) &&
            store_largest_save(store, statements[INSERT_LARGEST], id, result->largest, error) &&
            store_slices_save(store, statements[INSERT_SLICE], id, &result->timeline, error) &&
            store_nodes_save(store, statements[INSERT_NODE], id, result, error) &&

@@ -219,9 +219,19 @@ static const char version_9_tables[] =
     ") STRICT, WITHOUT ROWID;\n"
     "CREATE VIEW run_terms AS SELECT run, name AS term, value FROM run_term;\n";
 
+/* The bins of a histogram are one text instead of a row each; `bin` shows them as before. Readers accept
+ * both. */
+static const char version_10_tables[] =
+    "ALTER TABLE histogram ADD COLUMN bins TEXT NOT NULL DEFAULT '[]';\n"
+    "UPDATE histogram SET bins = " STORE_BINS_OF_ROWS ";\n"
+    "DROP TABLE bin;\n"
+    "CREATE VIEW bin AS SELECT histogram, json_extract(value, '$[0]') AS size,\n"
+    "  json_extract(value, '$[1]') AS count, json_extract(value, '$[2]') AS weight\n"
+    "  FROM histogram, json_each(bins);\n";
+
 static const struct store_migration migrations[] = {
     {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}, {version_5_tables},
-    {version_6_tables}, {version_7_tables}, {version_8_tables}, {version_9_tables}};
+    {version_6_tables}, {version_7_tables}, {version_8_tables}, {version_9_tables}, {version_10_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

@@ -50,6 +50,12 @@ void store_bind_text(struct store_binder *binder, const char *text)
     note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_STATIC));
 }
 
+void store_bind_long_text(struct store_binder *binder, const char *text, size_t length)
+{
+    note(binder,
+         sqlite3_bind_text64(binder->statement, ++binder->index, text, length, SQLITE_STATIC, SQLITE_UTF8));
+}
+
 void store_bind_integer(struct store_binder *binder, int64_t value)
 {
     note(binder, sqlite3_bind_int64(binder->statement, ++binder->index, value));

@@ -122,6 +122,22 @@ static void test_every_table_is_merged(void **state)
     stand_remove(&stand);
 }
 
+static void test_bins_of_an_earlier_version_are_merged(void **state)
+{
+    (void)state;
+    struct stand stand = stand_make();
+    fill_all(stand.paths[0], stand.sweep);
+    char *there = dump(stand.paths[0], true);
+    execute(stand.paths[0], SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 9");
+    struct store_merged merged = must_merge(stand.paths[1], stand.paths[0]);
+    assert_true(merged.added == 6 && merged.found == 0);
+    char *here = dump(stand.paths[1], true);
+    assert_string_equal(here, there);
+    free(there);
+    free(here);
+    stand_remove(&stand);
+}
+
 static void assert_loads(const char *path, int64_t run, uint64_t bins)
 {
     struct lab_result *expected = sample_make(bins), *loaded;
@@ -477,6 +493,7 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_table_is_merged),
+        cmocka_unit_test(test_bins_of_an_earlier_version_are_merged),
         cmocka_unit_test(test_runs_are_numbered_again_behind_those_that_are_there),
         cmocka_unit_test(test_run_that_was_stored_twice_comes_twice),
         cmocka_unit_test(test_overlapping_parts_merge_in_any_order),

@@ -121,9 +121,9 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 10");
+    execute(folder.db, "PRAGMA user_version = 11");
     assert_refused_untouched(&folder,
-                             "made by a newer bucketlab (database version 10, this program knows 9)");
+                             "made by a newer bucketlab (database version 11, this program knows 10)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -199,13 +199,13 @@ static void test_log_next_to_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 9, the log version 10; SQLite has to read the log to find out. */
+/* The header says version 10, the log version 11; SQLite has to read the log to find out. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 10");
+    leave_log(&folder, "PRAGMA user_version = 11");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -213,7 +213,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "10\n");
+    assert_query(folder.db, "PRAGMA user_version", "11\n");
     free(before);
     free(after);
     folder_remove(&folder);
@@ -528,11 +528,11 @@ static void test_contents_that_no_run_has_are_reported_as_damage(void **state)
         "UPDATE setting SET value = 'four-state' WHERE name = 'coordination'",
         "UPDATE setting SET value = 'abacus' WHERE name = 'counter'",
         "UPDATE setting SET value = -1 WHERE name = 'lead_ns'",
-        "UPDATE bin SET count = count + 1 WHERE size = 7",
-        "UPDATE bin SET count = 0 WHERE size = 7",
-        "UPDATE bin SET weight = weight + 1 WHERE size = 7",
-        "UPDATE bin SET size = 8 WHERE size = 7",
-        "DELETE FROM bin WHERE size = 7",
+        "UPDATE histogram SET bins = replace(bins, '[7,2,14]', '[7,3,14]')",
+        "UPDATE histogram SET bins = replace(bins, '[7,2,14]', '[7,0,14]')",
+        "UPDATE histogram SET bins = replace(bins, '[7,2,14]', '[7,2,15]')",
+        "UPDATE histogram SET bins = replace(bins, '[7,2,14]', '[8,2,14]')",
+        "UPDATE histogram SET bins = replace(bins, '[7,2,14],', '')",
         "UPDATE histogram SET sum = sum + 1",
         "UPDATE histogram SET most = most + 1",
         "UPDATE histogram SET sum_of_squares = '340282366920938463463374607431768211456'",

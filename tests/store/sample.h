@@ -23,6 +23,13 @@
 
 #define PATH_SIZE 256
 
+/* Makes the bins of a database rows, as in versions before 10. */
+#define SAMPLE_BINS_TO_ROWS                                                                                  \
+    "CREATE TABLE rows AS SELECT * FROM bin; DROP VIEW bin; CREATE TABLE bin (histogram INTEGER NOT NULL "   \
+    "REFERENCES histogram ON DELETE CASCADE, size ANY NOT NULL, count ANY NOT NULL, weight ANY NOT NULL, "   \
+    "PRIMARY KEY (histogram, size)) STRICT, WITHOUT ROWID; INSERT INTO bin SELECT * FROM rows; DROP TABLE "  \
+    "rows; ALTER TABLE histogram DROP COLUMN bins; "
+
 struct folder {
     char path[PATH_SIZE / 2];
     char db[PATH_SIZE]; /* "FOLDER/runs.db", which does not exist yet */
