@@ -229,8 +229,6 @@ void cass_row_confirm(struct cass_cluster *cluster, uint32_t index)
 
 static void tell_copy(const struct cass_cluster *cluster, const struct row *row, uint32_t replica)
 {
-    if (cluster->observer.row_copied == NULL)
-        return;
     const struct partition *partition = partition_at(cluster, row->partition);
     cluster->observer.row_copied(cluster->observer.context, partition->key, partition->bucket, row->row_id,
                                  row->time_ns, row->order, replica);
@@ -262,7 +260,7 @@ static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t sec
     expiry_at(cluster, at)->bytes += bytes;
 }
 
-static inline void count_first(struct cass_cluster *cluster, const struct row *row)
+static inline void count_first(struct cass_cluster *cluster, const struct row *row, uint32_t replica)
 {
     struct partition *partition = partition_at(cluster, row->partition);
     if (row->flags & ROW_DELETE) {
@@ -285,7 +283,7 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
     if (cluster->observer.row_stored != NULL) {
         cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
-                                     row->row_id, row->time_ns, row->order);
+                                     row->row_id, row->time_ns, row->order, replica);
     }
 }
 
@@ -295,9 +293,10 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
     uint32_t bit = UINT32_C(1) << replica;
     if (row->held & bit)
         return;
-    if (row->held == 0) {
+    bool is_first = row->held == 0;
+    if (is_first) {
         if (!(row->flags & ROW_RANGE))
-            count_first(cluster, row);
+            count_first(cluster, row, replica);
         if (cluster->config.keeps_lifetimes)
             cass_lifetime_open(cluster, index);
     }
@@ -308,7 +307,8 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
     if (!(row->flags & ROW_DELETE)) {
         cluster->nodes[node].stats.rows++;
         cluster->nodes[node].stats.bytes += row->bytes;
-        tell_copy(cluster, row, replica);
+        if (!is_first && cluster->observer.row_copied != NULL)
+            tell_copy(cluster, row, replica);
     }
     if (row->references == 0)
         cass_row_settle(cluster, index);

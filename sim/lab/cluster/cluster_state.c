@@ -112,16 +112,6 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
         run->oracles.rolls_until_ns = change_ns;
 }
 
-int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
-{
-    const struct lab_cluster_key *key = &run->keys[key_index];
-    int64_t bucket = run->oracles.keys[key_index].state_bucket;
-    while (bucket > 0 && (size_t)bucket < key->change_count && key->changes[bucket] != 0 &&
-           time_ns < key->changes[bucket])
-        bucket--;
-    return bucket;
-}
-
 int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];

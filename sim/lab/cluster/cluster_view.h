@@ -53,7 +53,17 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
 /* The date of the newest bucket, in a state that counts rows. */
 int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns);
-int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* The bucket to which a row of this time belongs by the state. */
+static inline int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_index,
+                                          int64_t time_ns)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    int64_t bucket = run->oracles.keys[key_index].state_bucket;
+    while (bucket > 0 && (size_t)bucket < key->change_count && time_ns < key->changes[bucket] &&
+           key->changes[bucket] != 0)
+        bucket--;
+    return bucket;
+}
 /* The bucket to which a row of this time would belong, by the state as stored now; partitions below it are
  * closed. */
 int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);

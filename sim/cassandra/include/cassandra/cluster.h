@@ -305,8 +305,8 @@ struct cass_observer {
     void *context;
     /* A row was stored on its first replica. */
     void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
-                       int64_t row_order);
-    /* A replica has stored a row that it did not have before. */
+                       int64_t row_order, uint32_t replica);
+    /* A replica has stored a row that it did not have, and that another replica had stored before. */
     void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order, uint32_t replica);
     /* A replica's copy of a register got a write or a commit. */

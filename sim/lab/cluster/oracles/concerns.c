@@ -46,6 +46,7 @@ static uint8_t of_outcome(const struct lab_cluster_run *run, enum bk_action_kind
 void lab_concerns_begin(struct lab_cluster_run *run)
 {
     struct lab_concerns *concerns = &run->oracles.concerns;
+    concerns->times = wl_has_own_times(&run->scenario->workload);
     if (run->context->tells_all) {
         memset(concerns->action, 0xff, sizeof concerns->action);
         memset(concerns->outcome, 0xff, sizeof concerns->outcome);
@@ -60,6 +61,8 @@ void lab_concerns_begin(struct lab_cluster_run *run)
                     of_action(run, is_read, (enum bk_action_kind)heard, (enum bk_action_kind)next);
         }
     }
+    concerns->finds = run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
+                      run->config.remember_keys == 0;
     concerns->waits = lab_contends_for_rows(run);
 }
 

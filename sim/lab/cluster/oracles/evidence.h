@@ -20,9 +20,22 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
                         int64_t bucket, uint32_t agent);
 /* Called when the operation's row was acknowledged. */
 void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Called when the write has ended, or its agent has crashed. */
-void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                             bool is_counted, bool is_refused);
+/* Called when the write has ended, or its agent has crashed. Most rows were acknowledged, are in one bucket
+ * and do not count. */
+void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                            bool is_counted, bool is_refused);
+static inline void lab_oracles_write_ended(struct lab_cluster_run *run,
+                                           const struct lab_host_operation *operation, bool is_counted,
+                                           bool is_refused)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    bool is_usual = operation->is_acknowledged && operation->bucket != LAB_UNPLACED &&
+                    !(operation->is_moved || operation->fires || operation->has_counted);
+    if (is_usual)
+        ledger->counting -= ledger->counting > 0;
+    else
+        lab_oracles_tell_ended(run, operation, is_counted, is_refused);
+}
 /* From now on only copies of rows are observed. */
 void lab_copies_alone(struct lab_cluster_run *run);
 /* Finds a partition, or LAB_NO_PARTITION: lab_partition_search() in the hash table; lab_partition_find()
@@ -53,7 +66,20 @@ void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint3
 #define lab_violate(run, oracle, key, count, ...)                                                            \
     lab_violate_within(run, oracle, key, count, sim_queue_now(&(run)->queue), sim_queue_now(&(run)->queue),  \
                        __VA_ARGS__)
-void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent);
+static inline void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent)
+{
+    if (time_ns > extreme->time_ns[0]) {
+        if (agent != extreme->agent[0]) {
+            extreme->time_ns[1] = extreme->time_ns[0];
+            extreme->agent[1] = extreme->agent[0];
+        }
+        extreme->time_ns[0] = time_ns;
+        extreme->agent[0] = agent;
+    } else if (time_ns > extreme->time_ns[1] && agent != extreme->agent[0]) {
+        extreme->time_ns[1] = time_ns;
+        extreme->agent[1] = agent;
+    }
+}
 bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation);
 /* Compares two struct lab_open_row by key, row and bucket, for qsort(). */
 int lab_open_compare(const void *a, const void *b);
@@ -100,7 +126,14 @@ void lab_health_begin(struct lab_cluster_run *run);
 void lab_health_fault(struct lab_cluster_run *run, bool begins);
 /* Called for a fault that ends by itself at until_ns. */
 void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns);
-int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run);
+static inline int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run)
+{
+    const struct lab_health *health = &run->oracles.health;
+    if (!health->is_unhealthy)
+        return health->total_ns;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    return health->total_ns + (now_ns < health->until_ns ? now_ns : health->until_ns) - health->since_ns;
+}
 /* For how long nothing has failed; below 0: something fails at present. */
 int64_t lab_health_well_ns(const struct lab_cluster_run *run);
 

@@ -52,15 +52,6 @@ void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns)
                    health->active > 0 ? INT64_MAX : health->pulse_until_ns);
 }
 
-int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run)
-{
-    const struct lab_health *health = &run->oracles.health;
-    if (!health->is_unhealthy)
-        return health->total_ns;
-    int64_t now_ns = sim_queue_now(&run->queue);
-    return health->total_ns + (now_ns < health->until_ns ? now_ns : health->until_ns) - health->since_ns;
-}
-
 int64_t lab_health_well_ns(const struct lab_cluster_run *run)
 {
     const struct lab_health *health = &run->oracles.health;

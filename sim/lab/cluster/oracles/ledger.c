@@ -118,12 +118,13 @@ static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_
 }
 
 /* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
- * Those of n replicas are n * n together. */
-static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *partition, uint64_t row)
+ * Those of n replicas are n * n together. When a row is first stored, all its copies but this one are due. */
+static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *partition, uint64_t row,
+                            uint32_t replica)
 {
     uint64_t replicas = oracles->replicas;
-    oracles->copies_due += replicas;
-    partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas);
+    oracles->copies_due += replicas - 1;
+    partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas - (2 * (uint64_t)replica + 1));
 }
 
 /* Returns whether no count will include the row, because it is before the last counted row or in a bucket
@@ -148,9 +149,11 @@ static void balance_add(struct lab_partition *partition, uint64_t row, bool is_s
 }
 
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order)
+                       int64_t order, uint32_t replica)
 {
     struct lab_cluster_run *run = context;
+    if (lab_record_wants(run))
+        lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
     if (run->config.source == BK_SOURCE_INCREMENTAL)
         run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
@@ -165,7 +168,7 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     if (oracles->lives != NULL)
         lab_lives_stored(run, (uint32_t)key);
     balance_add(partition, row, true);
-    copies_fall_due(oracles, partition, row);
+    copies_fall_due(oracles, partition, row, replica);
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
@@ -217,7 +220,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
-    oracles->remembered.until_ns = INT64_MIN;
+    oracles->remembered.until_ns = oracles->remembered.second_until_ns = INT64_MIN;
     if (!lab_lives_begin(run))
         return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
@@ -274,13 +277,17 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
 }
 
 /* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
- * first one whose bucket is not. */
-static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
+ * first one whose bucket is not. Usually no other row waits. */
+static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
 {
-    struct lab_window *window = &run->oracles.keys[key].window;
     uint64_t place = row - window->placement.rows;
     if (place >= window->count)
         return;
+    if (window->count == 1) {
+        sim_placement_add(&window->placement, bucket, 1);
+        window->count = 0;
+        return;
+    }
     *lab_window_bucket(window, (uint32_t)place) = bucket;
     while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
         sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
@@ -295,7 +302,7 @@ void lab_oracles_end(struct lab_cluster_run *run)
     for (uint32_t i = 0; i < oracles->key_count; i++) {
         struct lab_window *window = &oracles->keys[i].window;
         while (window->count > 0) /* still in progress: counts as refused */
-            window_set(run, i, window->placement.rows, LAB_UNPLACED);
+            window_set(window, window->placement.rows, LAB_UNPLACED);
         run->tally.placement_digest += sim_placement_finish(&window->placement, i);
     }
     lab_no_gaps_end(run);
@@ -368,6 +375,15 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
         __builtin_prefetch(lines + i);
 }
 
+/* Returns whether the row's time is the first of its window. */
+static __attribute__((noinline)) bool begins_window(const struct lab_cluster_run *run, int64_t time_ns)
+{
+    struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    bk_history_route(lab_settings_at(run, time_ns), NULL, &row, &route);
+    return route.from_ns == time_ns;
+}
+
 /* Returns whether the row's time is the first of its bucket or the first beyond a grant. */
 static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns, int64_t bucket)
 {
@@ -376,19 +392,25 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
         return true;
     if (lab_keeps_state(run))
         return bucket > 0 && (size_t)bucket < key->change_count && time_ns == key->changes[bucket];
-    if (run->config.strategy.kind != BK_TIME)
-        return false;
-    struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    bk_history_route(lab_settings_at(run, time_ns), NULL, &row, &route);
-    return route.from_ns == time_ns;
+    return run->config.strategy.kind == BK_TIME && begins_window(run, time_ns);
+}
+
+/* The number of the current second. */
+static int64_t second_now(struct lab_cluster_run *run)
+{
+    struct lab_remembered *last = &run->oracles.remembered;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (now_ns >= last->second_until_ns) {
+        last->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+        last->second_until_ns = (last->second + 1) * SIM_SECOND;
+    }
+    return last->second;
 }
 
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
                          struct lab_partition *partition)
 {
-    int64_t now_ns = sim_queue_now(&run->queue);
-    int64_t second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    int64_t second = second_now(run);
     if (partition->second != second || partition->placed == 1) {
         partition->second = second;
         partition->rows_in_second = 0;
@@ -403,15 +425,20 @@ static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *led
         ledger->peak_rows_per_s = ledger->rows_in_second;
 }
 
-static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
-                        int64_t time_ns, uint32_t agent)
+/* Returns whether the row is in the highest bucket and newer than all rows of lower buckets, as most are. */
+static bool is_in_order(const struct lab_oracles *oracles, const struct lab_partition *partition,
+                        int64_t time_ns)
+{
+    return partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
+           !oracles->concerns.all;
+}
+
+static __attribute__((noinline)) void judge_order(struct lab_cluster_run *run,
+                                                  struct lab_partition *partition, uint64_t row,
+                                                  int64_t time_ns, uint32_t agent)
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
-    /* Most rows are in the highest bucket and newer than all rows of lower buckets. */
-    if (partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
-        !oracles->concerns.all)
-        return;
     for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
         struct lab_partition *above = &oracles->partitions[i];
         lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
@@ -422,28 +449,39 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
     lab_monotone_placed(run, partition, row, time_ns, &higher);
 }
 
+/* A row with a time of its own may come into a bucket that is closed. */
+static __attribute__((noinline)) void watch_closed(struct lab_cluster_run *run,
+                                                   struct lab_partition *partition)
+{
+    if (partition->bucket >= lab_current_bucket(run, partition->key, sim_queue_now(&run->queue)))
+        return;
+    run->tally.rows_into_closed++;
+    run->tally.reopened += !partition->is_reopened;
+    partition->is_reopened = true;
+}
+
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent)
 {
     struct lab_oracles *oracles = &run->oracles;
-    window_set(run, key, row, bucket);
-    oracles->keys[key].missed += bucket == LAB_UNPLACED;
-    uint32_t index = bucket == LAB_UNPLACED ? LAB_NO_PARTITION : partition_need(run, key, bucket);
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    window_set(&ledger->window, row, bucket);
+    if (bucket == LAB_UNPLACED) {
+        ledger->missed++;
+        return;
+    }
+    uint32_t index = partition_need(run, key, bucket);
     if (index == LAB_NO_PARTITION)
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     oracles->placed++;
     partition->placed++;
     bool is_steady = run->strategy->settings.change_count == 0;
-    partition->eras |= (uint8_t)(1u << (is_steady ? 0 : lab_era_at(run, time_ns)));
-    watch_second(run, &oracles->keys[key], partition);
-    if (wl_has_own_times(&run->scenario->workload) &&
-        bucket < lab_current_bucket(run, key, sim_queue_now(&run->queue))) {
-        run->tally.rows_into_closed++;
-        run->tally.reopened += !partition->is_reopened;
-        partition->is_reopened = true;
-    }
-    if (oracles->is_ordered)
+    partition->eras |= is_steady ? 1 : (uint8_t)(1u << lab_era_at(run, time_ns));
+    watch_second(run, ledger, partition);
+    if (oracles->concerns.times)
+        watch_closed(run, partition);
+    if (oracles->is_ordered && !is_in_order(oracles, partition, time_ns))
         judge_order(run, partition, row, time_ns, agent);
     if (oracles->keeps_times) {
         lab_extreme_add(&partition->latest, time_ns, agent);
@@ -454,19 +492,18 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
     if (!lab_rows_fire(run)) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
-        return;
+    } else if (bucket != lab_state_bucket_at(run, key, time_ns)) {
+        run->tally.misrouted++;
+        oracles->verdict.probes[LAB_PROBE_STALE_CACHE] += bucket < ledger->state_bucket;
     }
-    bool is_misrouted = bucket != lab_state_bucket_at(run, key, time_ns);
-    run->tally.misrouted += is_misrouted;
-    if (is_misrouted && bucket < oracles->keys[key].state_bucket)
-        oracles->verdict.probes[LAB_PROBE_STALE_CACHE]++;
 }
 
 void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
-    oracles->keys[key].acknowledged++;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    ledger->acknowledged++;
     if (index == LAB_NO_PARTITION)
         return;
     struct lab_partition *partition = &oracles->partitions[index];
@@ -474,17 +511,20 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     partition->acknowledged++;
     balance_add(partition, operation->row, false);
     lab_available_acknowledged(run, operation);
-    lab_findable_acknowledged(run, key, partition, operation);
-    lab_filled_acknowledged(run, partition, operation);
-    lab_bounded_acknowledged(run, partition, operation);
+    if (!lab_findable_is_usual(run, partition))
+        lab_findable_acknowledged(run, key, partition, operation);
+    if (!lab_filled_is_usual(run, partition))
+        lab_filled_acknowledged(run, partition, operation);
+    if (ledger->counting++ > 0)
+        lab_bounded_at_once(run, partition, operation);
     if (operation->fires) {
         partition->fired++;
         lab_live_fired(run, partition);
     }
 }
 
-void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                             bool is_counted, bool is_refused)
+void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                            bool is_counted, bool is_refused)
 {
     struct lab_oracles *oracles = &run->oracles;
     /* A number is taken before the row is put, whether the row is stored or not. */
@@ -598,21 +638,6 @@ void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint3
     va_end(arguments);
 }
 
-void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent)
-{
-    if (time_ns > extreme->time_ns[0]) {
-        if (agent != extreme->agent[0]) {
-            extreme->time_ns[1] = extreme->time_ns[0];
-            extreme->agent[1] = extreme->agent[0];
-        }
-        extreme->time_ns[0] = time_ns;
-        extreme->agent[0] = agent;
-    } else if (agent != extreme->agent[0] && time_ns > extreme->time_ns[1]) {
-        extreme->time_ns[1] = time_ns;
-        extreme->agent[1] = agent;
-    }
-}
-
 int lab_open_compare(const void *a, const void *b)
 {
     const struct lab_open_row *one = a, *other = b;
@@ -637,7 +662,7 @@ bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *o
 
 /* Observes a row that is stored after the run. */
 static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                            int64_t order)
+                            int64_t order, uint32_t replica)
 {
     struct lab_oracles *oracles = &((struct lab_cluster_run *)context)->oracles;
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
@@ -647,7 +672,7 @@ static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_
         return;
     oracles->partitions[index].stored++;
     balance_add(&oracles->partitions[index], row, true);
-    copies_fall_due(oracles, &oracles->partitions[index], row);
+    copies_fall_due(oracles, &oracles->partitions[index], row, replica);
 }
 
 void lab_copies_alone(struct lab_cluster_run *run)

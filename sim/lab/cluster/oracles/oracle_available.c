@@ -57,11 +57,10 @@ static bool is_judged(const struct lab_cluster_run *run, const struct lab_host_o
     return well_ns >= grace_ns && well_ns - grace_ns >= spent_ns;
 }
 
-void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+void lab_available_late(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     int64_t now_ns = sim_queue_now(&run->queue), spent_ns = now_ns - operation->begun_ns;
-    lab_request_spent(run, LAB_LATENCY_WRITE, operation->begun_ns);
-    if (spent_ns <= run->oracles.available_ns || !is_judged(run, operation))
+    if (!is_judged(run, operation))
         return;
     lab_violate_within(run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
                        "row %" PRIu64 " was acknowledged after %.3f s without a fault; the bound is %.3f s",

@@ -73,12 +73,10 @@ void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t chang
                     (double)run->config.lead_ns / 1e9);
 }
 
-void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
-                              const struct lab_host_operation *operation)
+void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *partition,
+                         const struct lab_host_operation *operation)
 {
-    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
-    if (ledger->counting++ == 0)
-        return;
+    const struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     /* Two operations that count at once may write the same number. One that resets the counter discards
      * what was counted; with three-state any operation may do so, since it may have read the state before
      * another one's reset. */

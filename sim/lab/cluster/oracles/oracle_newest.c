@@ -25,30 +25,31 @@ static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t 
     return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
-/* Appends a row to the ring, replacing the first one if the ring is full. */
-static void append(const struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+/* Appends a row to the ring, replacing the first one if the ring is full, unless it is older than the last
+ * one. newest_run: at least this many of the last rows are in the same bucket. */
+static bool append(const struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket)
 {
-    *at(oracles, ledger, ledger->newest_count) = (struct lab_newest_row){time_ns, bucket};
-    if (ledger->newest_count < oracles->newest_rows)
+    uint32_t most = oracles->newest_rows, count = ledger->newest_count, next = ledger->newest_begin + count;
+    next -= next < most ? 0 : most;
+    const struct lab_newest_row *last = &ledger->newest[(next == 0 ? most : next) - 1];
+    if (count > 0 && !is_older(last, time_ns, bucket))
+        return false;
+    bool is_same = count > 0 && last->bucket == bucket;
+    ledger->newest_run = is_same ? ledger->newest_run + (ledger->newest_run < most) : 1;
+    ledger->newest[next] = (struct lab_newest_row){time_ns, bucket};
+    if (count < most)
         ledger->newest_count++;
     else
-        ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
+        ledger->newest_begin = next + 1 < most ? next + 1 : 0;
+    return true;
 }
 
-/* Inserts a row unless it is older than all others. newest_run: at least this many of the last rows are in
- * the same bucket. */
-static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
-                   int64_t bucket)
+/* Inserts a row before newer ones, unless it is older than all others. */
+static __attribute__((noinline)) void insert(const struct lab_oracles *oracles, struct lab_key_ledger *ledger,
+                                             int64_t time_ns, int64_t bucket)
 {
     uint32_t count = ledger->newest_count;
-    const struct lab_newest_row *last = count == 0 ? NULL : at(oracles, ledger, count - 1);
-    if (last != NULL && is_older(last, time_ns, bucket)) {
-        bool is_same = last->bucket == bucket;
-        append(oracles, ledger, time_ns, bucket);
-        ledger->newest_run = is_same ? ledger->newest_run + (ledger->newest_run < oracles->newest_rows) : 1;
-        return;
-    }
     if (count == oracles->newest_rows) {
         if (!is_older(at(oracles, ledger, 0), time_ns, bucket))
             return;
@@ -69,12 +70,7 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
     const struct lab_key_ledger *ledger = &oracles->keys[key];
     uint32_t count = ledger->newest_count;
     int64_t from = lab_state_newest(run, key), last = INT64_MIN;
-    const struct lab_newest_row *newest = at(oracles, ledger, count - 1);
     uint32_t top = ledger->top;
-    /* Usually all of them are in the highest partition. */
-    if (ledger->newest_run >= count && newest->bucket <= from &&
-        oracles->partitions[top].bucket == newest->bucket)
-        return true;
     /* Simulates the reader: `last` is the bucket in which it gets enough rows, of which it takes `wanted`. */
     uint64_t wanted = count;
     for (; top != LAB_NO_PARTITION; top = oracles->partitions[top].lower) {
@@ -99,18 +95,21 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
     return in_last <= wanted;
 }
 
-void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
+/* Returns whether all of the newest rows are in the highest partition, to which a row was just appended, as
+ * usually. */
+static bool are_on_top(const struct lab_cluster_run *run, const struct lab_key_ledger *ledger, uint32_t key,
+                       int64_t bucket)
 {
-    struct lab_oracles *oracles = &run->oracles;
-    struct lab_key_ledger *ledger = &oracles->keys[key];
-    if (ledger->newest == NULL) {
-        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
-        if (ledger->newest == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-    }
-    insert(oracles, ledger, time_ns, bucket);
+    const struct lab_oracles *oracles = &run->oracles;
+    return ledger->newest_run >= ledger->newest_count && oracles->partitions[ledger->top].bucket == bucket &&
+           bucket <= lab_state_newest(run, key) && !oracles->concerns.all;
+}
+
+static __attribute__((noinline)) void judge(struct lab_cluster_run *run, uint32_t key, int64_t time_ns,
+                                            int64_t bucket)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
     if (reader_gets_them(run, key))
         return;
     /* A reader that begins high enough misses rows only if rows are out of order, and possibly later than
@@ -125,6 +124,24 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
                        "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
                        " down no longer gets the newest %" PRIu32,
                        lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
+}
+
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest == NULL) {
+        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
+        if (ledger->newest == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    bool is_newest = append(oracles, ledger, time_ns, bucket);
+    if (!is_newest)
+        insert(oracles, ledger, time_ns, bucket);
+    if (!is_newest || !are_on_top(run, ledger, key, bucket))
+        judge(run, key, time_ns, bucket);
 }
 
 const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,

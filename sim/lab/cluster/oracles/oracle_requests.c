@@ -138,12 +138,6 @@ void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
 
 /* --- Totals. */
 
-void lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns)
-{
-    run->oracles.spent_ns[kind] += (uint64_t)(sim_queue_now(&run->queue) - since_ns);
-    run->oracles.spent[kind]++;
-}
-
 void lab_requests_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;

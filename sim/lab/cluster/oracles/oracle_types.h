@@ -252,6 +252,8 @@ struct lab_concerns {
     uint8_t outcome[15];
     bool waits; /* those after an answer, too */
     bool all;   /* with `tells_all`: no shortcut is taken */
+    bool times; /* rows have times of their own, which may differ from those of their arrival */
+    bool finds; /* a reader queries all replicas, and no agent skips windows */
 };
 
 /* Results that usually hold for the next row, too. They are not archived, since they can be computed again.
@@ -260,6 +262,7 @@ struct lab_remembered {
     /* oracle_requests.c: a row with this payload that is put before until_ns takes these bytes. */
     uint64_t payload, bytes;
     int64_t until_ns;
+    int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
 };
 
 struct lab_oracles {

@@ -36,6 +36,15 @@ struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint
  * returned it. */
 void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct lab_known_bucket *before);
+/* The operation's row was acknowledged. lab_findable_is_usual(): there is nothing to judge, since a reader
+ * begins high enough and queries all replicas, and each acknowledged row of the partition is stored, so on at
+ * least one of them. */
+static inline bool lab_findable_is_usual(const struct lab_cluster_run *run,
+                                         const struct lab_partition *partition)
+{
+    return run->oracles.concerns.finds && (partition->balance[0] | partition->balance[1]) == 0 &&
+           lab_keeps_state(run) && partition->bucket <= run->oracles.keys[partition->key].state_bucket;
+}
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                const struct lab_host_operation *operation);
 /* A read begins. Counts in operation->beyond the acknowledged rows that it need not find, because they are in
@@ -84,9 +93,9 @@ void lab_bounded_end(struct lab_cluster_run *run);
 bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key);
 /* The key's state names a later bucket, which begins at change_ns. */
 void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns);
-/* The operation's row was acknowledged, and may be counted from now on. */
-void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
-                              const struct lab_host_operation *operation);
+/* The operation's row was acknowledged while other rows of the key are being counted. */
+void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *partition,
+                         const struct lab_host_operation *operation);
 /* The operation ended. `is_counted`: its row was counted. */
 void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
                          const struct lab_host_operation *operation, bool is_counted);
@@ -97,9 +106,24 @@ uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_pa
 /* For strategies whose rows fire: returns the mean increment of a counter by `rows` rows of `bytes` bytes in
  * total. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
-/* The operation's row was acknowledged. */
-void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* The operation ended without an acknowledgement. */
+/* A row or a read, or a request of one, took from since_ns until now; returns how long. */
+static inline int64_t lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns)
+{
+    int64_t spent_ns = sim_queue_now(&run->queue) - since_ns;
+    run->oracles.spent_ns[kind] += (uint64_t)spent_ns;
+    run->oracles.spent[kind]++;
+    return spent_ns;
+}
+/* The operation's row was acknowledged: lab_available_late() after more time than the bound. */
+void lab_available_late(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+static inline void lab_available_acknowledged(struct lab_cluster_run *run,
+                                              const struct lab_host_operation *operation)
+{
+    int64_t spent_ns = lab_request_spent(run, LAB_LATENCY_WRITE, operation->begun_ns);
+    if (spent_ns > run->oracles.available_ns)
+        lab_available_late(run, operation);
+}
+/* The operation ended, perhaps without an acknowledgement. */
 void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_refused);
 /* The operation had not ended at the end of the run. */
@@ -186,7 +210,15 @@ void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_h
 void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 /* An operation on the key had the outcome of an action of this kind, and the agent took all its actions. */
 void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind);
-/* The operation's row was acknowledged, and may be counted from now on. */
+/* The operation's row was acknowledged, and may be counted from now on. lab_filled_is_usual(): no other row
+ * of the key is being counted, and its state has not changed and does not change. */
+static inline bool lab_filled_is_usual(const struct lab_cluster_run *run,
+                                       const struct lab_partition *partition)
+{
+    const struct lab_key_ledger *ledger = &run->oracles.keys[partition->key];
+    return ledger->counting == 0 && ledger->writes_open == 0 && partition->bucket >= ledger->state_bucket &&
+           !run->oracles.concerns.all;
+}
 void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
                              const struct lab_host_operation *operation);
 /* The operation writes the bucket or the dates of the key's state. */
@@ -265,8 +297,6 @@ void lab_settings_end(struct lab_cluster_run *run);
 /* --- oracle_requests.c: the statements of requests. */
 void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       const struct bk_action *action, const struct cass_statement *sent);
-/* A row or a read, or a request of one, took from since_ns until now. */
-void lab_request_spent(struct lab_cluster_run *run, enum lab_latency kind, int64_t since_ns);
 /* The result is complete. */
 void lab_requests_end(struct lab_cluster_run *run);
 /* A try of a delete was sent; it was refused, is not known to be applied, or is_timeout: was not answered. */
