@@ -113,7 +113,8 @@ def public_headers(folder):
 
 
 def compile_commands(build):
-    """Source below ROOT -> the compiler's arguments, without output, source, LTO and sanitizers."""
+    """Source below ROOT -> the compiler's arguments, without output, source, LTO and sanitizers. Of a file that is
+    compiled again for a benchmark, those of its library, which come first."""
     commands = {}
     for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"])
@@ -122,7 +123,8 @@ def compile_commands(build):
         words = shlex.split(entry["command"])
         words = words[: words.index("-o")]
         dropped = ("-flto", "-fno-fat-lto-objects", "-fsanitize", "-fno-sanitize")
-        commands[str(source.relative_to(ROOT))] = [word for word in words if not word.startswith(dropped)]
+        kept = [word for word in words if not word.startswith(dropped)]
+        commands.setdefault(str(source.relative_to(ROOT)), kept)
     return commands
 
 
