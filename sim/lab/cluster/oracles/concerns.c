@@ -77,6 +77,18 @@ static bool is_answered_at_once(const struct lab_cluster_run *run, const struct 
 /* Beyond the bits of lab_concerns: the operation has waited, and its agent is paused. */
 #define CONCERNS_WAITS 256u
 #define CONCERNS_PAUSE 512u
+/* What concerns the first put of most rows. */
+#define CONCERNS_PUT (LAB_CONCERNS_COPIES | LAB_CONCERNS_ROUTE)
+
+static __attribute__((noinline)) void tell_put(struct lab_cluster_run *run, uint32_t agent,
+                                               const struct lab_host_operation *operation,
+                                               const struct bk_action *next, unsigned concerned)
+{
+    if ((concerned & LAB_CONCERNS_COPIES) != 0)
+        lab_copies_acted(run, agent, operation, next);
+    if ((concerned & LAB_CONCERNS_ROUTE) != 0)
+        lab_route_acted(run, agent, operation, next);
+}
 
 static __attribute__((noinline)) void tell(struct lab_cluster_run *run, uint32_t agent,
                                            struct lab_host_operation *operation, const struct bk_action *next,
@@ -92,10 +104,7 @@ static __attribute__((noinline)) void tell(struct lab_cluster_run *run, uint32_t
         lab_parked_acted(run, agent, operation, next->kind);
     if ((concerned & LAB_CONCERNS_LOCK) != 0)
         lab_lock_acted(run, agent, operation, next);
-    if ((concerned & LAB_CONCERNS_COPIES) != 0)
-        lab_copies_acted(run, agent, operation, next);
-    if ((concerned & LAB_CONCERNS_ROUTE) != 0)
-        lab_route_acted(run, agent, operation, next);
+    tell_put(run, agent, operation, next, concerned);
     if ((concerned & LAB_CONCERNS_READS) != 0)
         lab_reads_acted(run, agent, operation, next);
 }
@@ -113,8 +122,10 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     operation->is_awaited = false;
     if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
         concerned |= CONCERNS_PAUSE;
-    if ((concerned & ~LAB_CONCERNS_FIRING) != 0)
+    if ((concerned & ~(LAB_CONCERNS_FIRING | CONCERNS_PUT)) != 0)
         tell(run, agent, operation, next, concerned);
+    else if ((concerned & CONCERNS_PUT) != 0)
+        tell_put(run, agent, operation, next, concerned);
 }
 
 struct lab_known_bucket lab_oracles_tell_heard(struct lab_cluster_run *run, uint32_t agent,

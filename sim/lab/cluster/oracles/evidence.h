@@ -10,8 +10,19 @@
 bool lab_oracles_begin(struct lab_cluster_run *run);
 void lab_oracles_end(struct lab_cluster_run *run); /* completes the verdict */
 void lab_oracles_destroy(struct lab_cluster_run *run);
+/* Doubles the capacity of a window; false when out of memory. */
+bool lab_window_grow(struct lab_window *window);
 /* Called when a row has arrived, before it is placed. */
-void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
+static inline void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    struct lab_window *window = &ledger->window;
+    ledger->arrived++;
+    if (window->count == lab_window_capacity(window) && !lab_window_grow(window))
+        run->out_of_memory = true;
+    else
+        *lab_window_bucket(window, window->count++) = LAB_PENDING;
+}
 /* Prefetches what a row of the key, which will arrive soon, needs of its partition. */
 void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key);
 /* Called at a row's first put, or with the bucket LAB_UNPLACED when it will not be put. row: its number

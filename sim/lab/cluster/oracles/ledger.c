@@ -341,25 +341,19 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
     *oracles = (struct lab_oracles){.verdict = oracles->verdict};
 }
 
-void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
+bool lab_window_grow(struct lab_window *window)
 {
-    struct lab_window *window = &run->oracles.keys[key].window;
-    run->oracles.keys[key].arrived++;
-    if (window->count == lab_window_capacity(window)) {
-        uint32_t capacity = lab_window_capacity(window) * 2;
-        int64_t *buckets = malloc(capacity * sizeof *buckets);
-        if (buckets == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-        for (uint32_t i = 0; i < window->count; i++)
-            buckets[i] = *lab_window_bucket(window, i);
-        free(window->buckets);
-        window->buckets = buckets;
-        window->begin = 0;
-        window->capacity = capacity;
-    }
-    *lab_window_bucket(window, window->count++) = LAB_PENDING;
+    uint32_t capacity = lab_window_capacity(window) * 2;
+    int64_t *buckets = malloc(capacity * sizeof *buckets);
+    if (buckets == NULL)
+        return false;
+    for (uint32_t i = 0; i < window->count; i++)
+        buckets[i] = *lab_window_bucket(window, i);
+    free(window->buckets);
+    window->buckets = buckets;
+    window->begin = 0;
+    window->capacity = capacity;
+    return true;
 }
 
 void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key)

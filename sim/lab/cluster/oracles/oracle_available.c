@@ -82,12 +82,10 @@ static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_h
            lab_has_failed(operation->outcome.kind);
 }
 
-void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                         bool is_refused)
+void lab_available_failed(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          bool is_refused)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (operation->is_acknowledged)
-        return;
     if (gives_up_early(run, operation)) {
         lab_violate_within(
             run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,

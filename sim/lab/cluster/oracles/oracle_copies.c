@@ -103,13 +103,11 @@ static bool may_ask(const struct lab_cluster_run *run, uint32_t agent,
            lab_may_be_evicted(run, operation->key);
 }
 
-void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+void lab_copies_judge(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                       const struct bk_action *next)
 {
     struct lab_host_agent *host = &run->agents[agent];
     const struct lab_copy *copy = place_of(host, operation->key);
-    if (copy->is_known && copy->key != operation->key)
-        return; /* of this key nothing is known */
     bool asks = next->kind == BK_ACT_READ_STATE;
     bool is_first = operation->action == BK_ACT_DONE &&
                     (asks || next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);

@@ -45,25 +45,6 @@ static bool append(const struct lab_oracles *oracles, struct lab_key_ledger *led
     return true;
 }
 
-/* Inserts a row before newer ones, unless it is older than all others. */
-static __attribute__((noinline)) void insert(const struct lab_oracles *oracles, struct lab_key_ledger *ledger,
-                                             int64_t time_ns, int64_t bucket)
-{
-    uint32_t count = ledger->newest_count;
-    if (count == oracles->newest_rows) {
-        if (!is_older(at(oracles, ledger, 0), time_ns, bucket))
-            return;
-        ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
-        count--;
-    }
-    uint32_t place = count;
-    for (; place > 0 && !is_older(at(oracles, ledger, place - 1), time_ns, bucket); place--)
-        *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
-    *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
-    ledger->newest_count = count + 1;
-    ledger->newest_run = 1;
-}
-
 static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_oracles *oracles = &run->oracles;
@@ -126,21 +107,43 @@ static __attribute__((noinline)) void judge(struct lab_cluster_run *run, uint32_
                        lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
 }
 
+/* Inserts a row before newer ones, unless it is older than all others, and judges. */
+static __attribute__((noinline)) void insert(struct lab_cluster_run *run, uint32_t key, int64_t time_ns,
+                                             int64_t bucket)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    uint32_t count = ledger->newest_count, most = oracles->newest_rows;
+    bool is_full = count == most;
+    if (!is_full || is_older(at(oracles, ledger, 0), time_ns, bucket)) {
+        if (is_full)
+            ledger->newest_begin = ledger->newest_begin + 1 < most ? ledger->newest_begin + 1 : 0;
+        uint32_t place = is_full ? count - 1 : count;
+        for (; place > 0 && !is_older(at(oracles, ledger, place - 1), time_ns, bucket); place--)
+            *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
+        *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
+        ledger->newest_count = is_full ? count : count + 1;
+        ledger->newest_run = 1;
+    }
+    judge(run, key, time_ns, bucket);
+}
+
+static __attribute__((cold, noinline)) bool begin(struct lab_cluster_run *run, struct lab_key_ledger *ledger)
+{
+    ledger->newest = malloc(run->oracles.newest_rows * sizeof *ledger->newest);
+    run->out_of_memory = run->out_of_memory || ledger->newest == NULL;
+    return ledger->newest != NULL;
+}
+
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
 {
-    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
-    if (ledger->newest == NULL) {
-        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
-        if (ledger->newest == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-    }
-    bool is_newest = append(oracles, ledger, time_ns, bucket);
-    if (!is_newest)
-        insert(oracles, ledger, time_ns, bucket);
-    if (!is_newest || !are_on_top(run, ledger, key, bucket))
+    if (ledger->newest == NULL && !begin(run, ledger))
+        return;
+    if (!append(oracles, ledger, time_ns, bucket))
+        insert(run, key, time_ns, bucket);
+    else if (!are_on_top(run, ledger, key, bucket))
         judge(run, key, time_ns, bucket);
 }
 

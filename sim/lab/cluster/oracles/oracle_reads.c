@@ -164,10 +164,10 @@ static void judge_limit(const struct place *place)
 }
 
 /* A client that routes a retry itself may store the row in a bucket that its agent does not know. */
-void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
+void lab_reads_keep(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     struct lab_host_agent *host = &run->agents[agent];
-    host->stored.is_known = run->config.remember_keys > 0 && !operation->is_moved;
+    host->stored.is_known = !operation->is_moved;
     host->stored.key = operation->key;
     host->stored.bucket = operation->bucket;
     if (host->stored.is_known)

@@ -11,17 +11,21 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* lab_row_bytes() of a row that is sent now. Rows have often the bytes of the row before. */
-static uint64_t bytes_of(struct lab_cluster_run *run, uint64_t payload)
+static __attribute__((noinline)) void compute_bytes(struct lab_cluster_run *run, uint64_t payload)
 {
     struct lab_remembered *last = &run->oracles.remembered;
-    int64_t now_ns = sim_queue_now(&run->queue);
-    if (payload != last->payload || now_ns >= last->until_ns || run->oracles.concerns.all) {
-        uint32_t stamp = lab_row_stamp_class(&run->stamps, now_ns);
-        last->payload = payload;
-        last->bytes = lab_row_bytes(&run->scenario->row_cost, payload, run->stamps.bytes[stamp]);
-        last->until_ns = run->stamps.until_ns[stamp];
-    }
+    uint32_t stamp = lab_row_stamp_class(&run->stamps, sim_queue_now(&run->queue));
+    last->payload = payload;
+    last->bytes = lab_row_bytes(&run->scenario->row_cost, payload, run->stamps.bytes[stamp]);
+    last->until_ns = run->stamps.until_ns[stamp];
+}
+
+/* lab_row_bytes() of a row that is sent now. Rows have often the bytes of the row before. */
+static inline uint64_t bytes_of(struct lab_cluster_run *run, uint64_t payload)
+{
+    const struct lab_remembered *last = &run->oracles.remembered;
+    if (payload != last->payload || sim_queue_now(&run->queue) >= last->until_ns || run->oracles.concerns.all)
+        compute_bytes(run, payload);
     return last->bytes;
 }
 
@@ -118,6 +122,15 @@ static __attribute__((noinline)) bool is_right(const struct lab_cluster_run *run
     }
 }
 
+static __attribute__((cold, noinline)) void differs(struct lab_cluster_run *run, uint32_t agent,
+                                                    const struct lab_host_operation *operation)
+{
+    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                     "agent %" PRIu32 ": the statement for row %" PRIu64
+                     " differs from what the agent requests",
+                     agent, operation->row);
+}
+
 void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       const struct bk_action *action, const struct cass_statement *sent)
 {
@@ -130,10 +143,7 @@ void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
                                                   : is_right(run, operation, action, sent);
     /* The cluster sets the timestamp of every request. */
     if (!is_fine || sent->timestamp_us != INT64_MIN)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": the statement for row %" PRIu64
-                         " differs from what the agent requests",
-                         agent, operation->row);
+        differs(run, agent, operation);
 }
 
 /* --- Totals. */

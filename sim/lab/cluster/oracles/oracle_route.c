@@ -41,17 +41,16 @@ static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab
 
 static bool is_firing_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation)
 {
-    if (strategy->kind != BK_PROBABILISTIC || strategy->of.probabilistic.chance_denominator != 0)
-        return true;
     uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
-    return operation->fires == ((operation->row_id & mask) == mask);
+    return strategy->of.probabilistic.chance_denominator != 0 ||
+           operation->fires == ((operation->row_id & mask) == mask);
 }
 
 static void __attribute__((cold))
 violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
-        const struct bk_action *next, bool is_bucket)
+        const struct bk_action *next)
 {
-    if (is_bucket)
+    if (run->config.strategy.kind != BK_PROBABILISTIC)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
                          ", which is not the row's bucket",
@@ -68,8 +67,8 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
     const struct bk_strategy *strategy = &run->config.strategy;
     if (operation->is_read || next->kind != BK_ACT_PUT_ROW || run->strategy->settings.change_count > 0)
         return;
-    if (!is_bucket_right(strategy, operation, run->config.source, next->bucket))
-        violate(run, agent, operation, next, true);
-    if (!is_firing_right(strategy, operation))
-        violate(run, agent, operation, next, false);
+    if (strategy->kind == BK_PROBABILISTIC
+            ? !is_firing_right(strategy, operation)
+            : !is_bucket_right(strategy, operation, run->config.source, next->bucket))
+        violate(run, agent, operation, next);
 }

@@ -247,8 +247,7 @@ struct lab_host_record {
 #define LAB_CONCERNS_TURNS  64u
 #define LAB_ACTIONS         (BK_ACT_DONE + 1) /* at most 15 */
 struct lab_concerns {
-    alignas(
-        8) uint8_t action[2][LAB_ACTIONS][16]; /* of a row or a read; by the action before it, and by it */
+    alignas(8) uint8_t action[2][16][16]; /* of a row or a read; by the action before it, and by it */
     uint8_t outcome[15];
     bool waits; /* those after an answer, too */
     bool all;   /* with `tells_all`: no shortcut is taken */

@@ -123,9 +123,15 @@ static inline void lab_available_acknowledged(struct lab_cluster_run *run,
     if (spent_ns > run->oracles.available_ns)
         lab_available_late(run, operation);
 }
-/* The operation ended, perhaps without an acknowledgement. */
-void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                         bool is_refused);
+/* The operation ended: lab_available_failed() without an acknowledgement. */
+void lab_available_failed(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          bool is_refused);
+static inline void lab_available_ended(struct lab_cluster_run *run,
+                                       const struct lab_host_operation *operation, bool is_refused)
+{
+    if (!operation->is_acknowledged)
+        lab_available_failed(run, operation, is_refused);
+}
 /* The operation had not ended at the end of the run. */
 void lab_available_left(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* Returns whether a row may need a conditional update, for which agents contend, before it is acknowledged.
@@ -147,8 +153,13 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
 bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation);
 /* The agent stored the operation's row, so its next reads must not skip the row's window. */
-void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
-                      const struct lab_host_operation *operation);
+void lab_reads_keep(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation);
+static inline void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
+                                    const struct lab_host_operation *operation)
+{
+    if (run->config.remember_keys > 0)
+        lab_reads_keep(run, agent, operation);
+}
 /* --- Which windows an agent remembers as empty. */
 /* A step of a read was answered. */
 void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
@@ -182,9 +193,17 @@ void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,
 bool lab_copies_has(const struct lab_cluster_run *run, uint32_t agent, uint32_t key);
 /* The agent restarted. */
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent);
-/* Judges that the agent does not use an expired copy for its next action. */
-void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+/* Judges that the agent does not use an expired copy for its next action, unless another key has taken the
+ * place of the operation's. */
+void lab_copies_judge(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                       const struct bk_action *next);
+static inline void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent,
+                                    const struct lab_host_operation *operation, const struct bk_action *next)
+{
+    const struct lab_copy *copy = &run->agents[agent].copies[operation->key % LAB_COPIES];
+    if (!copy->is_known || copy->key == operation->key)
+        lab_copies_judge(run, agent, operation, next);
+}
 /* Returns whether the operation, which has not acted since its last outcome, may be parked: whether it may
  * wait for the request of another operation on the same key. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
