@@ -15,6 +15,7 @@
 #define CELLS_MIN     4u
 #define CELLS_AT_ONCE 32u
 #define IDS_AT_ONCE   256u
+#define STEP_FIRST    8u
 
 void lab_lane_begin(struct lab_lane *lane)
 {
@@ -32,14 +33,24 @@ void lab_lane_begin(struct lab_lane *lane)
 
 size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
 {
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (times_ns[middle] < until_ns)
-            from = middle + 1;
-        else
-            to = middle;
+    /* Most runs of rows are short, so the search begins in steps that grow. The binary search has no
+     * branches, since half of them would be mispredicted. */
+    size_t left = to - from;
+    for (size_t step = STEP_FIRST; left > step; step *= 2) {
+        if (times_ns[from + step - 1] >= until_ns) {
+            left = step;
+            break;
+        }
+        from += step;
+        left -= step;
     }
-    return from;
+    const int64_t *first = times_ns + from;
+    while (left > 0) {
+        const size_t half = (left + 1) / 2;
+        first += half & -(size_t)(first[half - 1] < until_ns);
+        left -= half;
+    }
+    return (size_t)(first - times_ns);
 }
 
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
