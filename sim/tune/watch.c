@@ -104,7 +104,7 @@ static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram 
 {
     const uint64_t count = closed->count + open->count, above = (uint64_t)(risk * (double)count);
     const uint64_t ranks[] = {(above < count ? above : count - 1) + 1, count / 100 + 1};
-    struct lab_sizes binned = {.listed = 0};
+    struct lab_sizes binned = {.small_count = 0};
     uint64_t found[] = {0, 0};
     if (closed->used + open->used > 0) {
         lab_histogram_merge(&binned.rest, closed);

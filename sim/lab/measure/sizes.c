@@ -13,27 +13,34 @@
 
 static void put(struct lab_histogram *histogram, const struct lab_sizes *sizes)
 {
-    for (size_t i = 0; i < sizes->listed; i++)
-        lab_histogram_add(histogram, sizes->list[i], 1, 1);
+    for (size_t i = 0; i < sizes->small_count; i++)
+        lab_histogram_add(histogram, sizes->small[i], 1, 1);
+    for (size_t i = 0; i < sizes->large_count; i++)
+        lab_histogram_add(histogram, sizes->large[i], 1, 1);
 }
 
 void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
 {
-    if (sizes->listed == LISTED_MOST) {
+    if (sizes->small_count + sizes->large_count == LISTED_MOST) {
         put(&sizes->rest, sizes);
-        sizes->listed = 0;
+        sizes->small_count = sizes->large_count = 0;
     }
-    if (!sim_grow(&sizes->list, &sizes->capacity, sizes->listed + 1, sizeof *sizes->list)) {
+    if (size <= UINT32_MAX &&
+        sim_grow(&sizes->small, &sizes->small_capacity, sizes->small_count + 1, sizeof *sizes->small))
+        sizes->small[sizes->small_count++] = (uint32_t)size;
+    else if (size > UINT32_MAX &&
+             sim_grow(&sizes->large, &sizes->large_capacity, sizes->large_count + 1, sizeof *sizes->large))
+        sizes->large[sizes->large_count++] = size;
+    else
         sizes->out_of_memory = true;
-        return;
-    }
-    sizes->list[sizes->listed++] = size;
 }
 
 void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from)
 {
-    for (size_t i = 0; i < from->listed; i++)
-        lab_sizes_add(into, from->list[i]);
+    for (size_t i = 0; i < from->small_count; i++)
+        lab_sizes_add(into, from->small[i]);
+    for (size_t i = 0; i < from->large_count; i++)
+        lab_sizes_add(into, from->large[i]);
     lab_histogram_merge(&into->rest, &from->rest);
     into->out_of_memory |= from->out_of_memory;
 }
@@ -93,9 +100,13 @@ static bool find_in_class(const struct lab_sizes *sizes, uint32_t class, uint64_
     size_t found = 0;
     if (members == NULL)
         return false;
-    for (size_t i = 0; i < sizes->listed; i++) {
-        if (class_of(sizes->list[i]) == class)
-            members[found++] = sizes->list[i];
+    for (size_t i = 0; i < sizes->small_count; i++) {
+        if (class_of(sizes->small[i]) == class)
+            members[found++] = sizes->small[i];
+    }
+    for (size_t i = 0; i < sizes->large_count; i++) {
+        if (class_of(sizes->large[i]) == class)
+            members[found++] = sizes->large[i];
     }
     *out = select_size(members, found, rank);
     free(members);
@@ -106,8 +117,10 @@ static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, si
                         uint64_t *out)
 {
     uint32_t counts[CLASSES] = {0};
-    for (size_t i = 0; i < sizes->listed; i++)
-        counts[class_of(sizes->list[i])]++;
+    for (size_t i = 0; i < sizes->small_count; i++)
+        counts[class_of(sizes->small[i])]++;
+    for (size_t i = 0; i < sizes->large_count; i++)
+        counts[class_of(sizes->large[i])]++;
     for (size_t i = 0; i < rank_count; i++) {
         uint32_t class = CLASSES - 1;
         uint64_t above = 0;
@@ -151,7 +164,8 @@ bool lab_sizes_find(const struct lab_sizes *sizes, const uint64_t *ranks, size_t
 
 void lab_sizes_clear(struct lab_sizes *sizes)
 {
-    free(sizes->list);
+    free(sizes->small);
+    free(sizes->large);
     lab_histogram_clear(&sizes->rest);
     memset(sizes, 0, sizeof *sizes);
 }

@@ -11,8 +11,10 @@
 #include "lab/histogram.h"
 
 struct lab_sizes {
-    uint64_t *list; /* in any order */
-    size_t listed, capacity;
+    /* In any order: those below 2^32, and the others. */
+    uint32_t *small;
+    uint64_t *large;
+    size_t small_count, small_capacity, large_count, large_capacity;
     struct lab_histogram rest; /* those that are not listed */
     bool out_of_memory;        /* set once a size was lost, and never cleared */
 };
