@@ -9,10 +9,10 @@
 #include "evidence.h"
 #include "oracles.h"
 
-static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, enum bk_action_kind heard,
-                         enum bk_action_kind next)
+static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, bool fires,
+                         enum bk_action_kind heard, enum bk_action_kind next)
 {
-    unsigned concerned = lab_steps_concern(run, heard, next);
+    unsigned concerned = lab_steps_concern(run, fires, heard, next);
     bool is_first = heard == BK_ACT_DONE &&
                     (next == BK_ACT_PUT_ROW || next == BK_ACT_READ_ROWS || next == BK_ACT_READ_STATE);
     if (run->config.coordination == BK_LOCKED && !is_read)
@@ -56,9 +56,11 @@ void lab_concerns_begin(struct lab_cluster_run *run)
     for (int heard = 0; heard < LAB_ACTIONS; heard++) {
         concerns->outcome[heard] = of_outcome(run, (enum bk_action_kind)heard);
         for (int next = 0; next < LAB_ACTIONS; next++) {
-            for (int is_read = 0; is_read < 2; is_read++)
-                concerns->action[is_read][heard][next] =
-                    of_action(run, is_read, (enum bk_action_kind)heard, (enum bk_action_kind)next);
+            for (int is_read = 0; is_read < 2; is_read++) {
+                for (int fires = 0; fires < 2; fires++)
+                    concerns->action[is_read][fires][heard][next] =
+                        of_action(run, is_read, fires, (enum bk_action_kind)heard, (enum bk_action_kind)next);
+            }
         }
     }
     concerns->finds = run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
@@ -112,8 +114,10 @@ static __attribute__((noinline)) void tell(struct lab_cluster_run *run, uint32_t
 void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                        const struct bk_action *next)
 {
-    unsigned concerned = run->oracles.concerns.action[operation->is_read][operation->action][next->kind];
-    if (((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires) || next->status == BK_OPERATION_REFUSED)
+    const struct lab_concerns *concerns = &run->oracles.concerns;
+    unsigned concerned =
+        concerns->action[operation->is_read][operation->fires][operation->action][next->kind];
+    if (next->status == BK_OPERATION_REFUSED)
         concerned |= LAB_CONCERNS_STEPS;
     if (operation->is_awaited && (operation->is_parked || !is_answered_at_once(run, operation)))
         concerned |= CONCERNS_WAITS;
@@ -122,9 +126,9 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     operation->is_awaited = false;
     if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
         concerned |= CONCERNS_PAUSE;
-    if ((concerned & ~(LAB_CONCERNS_FIRING | CONCERNS_PUT)) != 0)
+    if ((concerned & ~CONCERNS_PUT) != 0)
         tell(run, agent, operation, next, concerned);
-    else if ((concerned & CONCERNS_PUT) != 0)
+    else if (concerned != 0)
         tell_put(run, agent, operation, next, concerned);
 }
 

@@ -73,7 +73,8 @@ static bool table_grow(struct lab_oracles *oracles)
     return true;
 }
 
-static uint32_t partition_add(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+static __attribute__((noinline)) uint32_t partition_add(struct lab_cluster_run *run, uint32_t key,
+                                                        int64_t bucket)
 {
     static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
     struct lab_oracles *oracles = &run->oracles;
@@ -277,7 +278,18 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
 }
 
 /* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
- * first one whose bucket is not. Usually no other row waits. */
+ * first one whose bucket is not. */
+static __attribute__((noinline)) void window_wait(struct lab_window *window, uint32_t place, int64_t bucket)
+{
+    *lab_window_bucket(window, place) = bucket;
+    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
+        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
+        window->count--;
+    }
+}
+
+/* Usually no other row waits. */
 static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
 {
     uint64_t place = row - window->placement.rows;
@@ -286,13 +298,8 @@ static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
     if (window->count == 1) {
         sim_placement_add(&window->placement, bucket, 1);
         window->count = 0;
-        return;
-    }
-    *lab_window_bucket(window, (uint32_t)place) = bucket;
-    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
-        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
-        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
-        window->count--;
+    } else {
+        window_wait(window, (uint32_t)place, bucket);
     }
 }
 
@@ -389,15 +396,19 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
     return run->config.strategy.kind == BK_TIME && begins_window(run, time_ns);
 }
 
+static __attribute__((noinline)) void begin_second(struct lab_remembered *last, int64_t now_ns)
+{
+    last->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    last->second_until_ns = (last->second + 1) * SIM_SECOND;
+}
+
 /* The number of the current second. */
 static int64_t second_now(struct lab_cluster_run *run)
 {
     struct lab_remembered *last = &run->oracles.remembered;
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (now_ns >= last->second_until_ns) {
-        last->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
-        last->second_until_ns = (last->second + 1) * SIM_SECOND;
-    }
+    if (now_ns >= last->second_until_ns)
+        begin_second(last, now_ns);
     return last->second;
 }
 

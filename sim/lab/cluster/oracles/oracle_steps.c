@@ -798,7 +798,7 @@ static void judge_answer(const struct step *step)
     }
 }
 
-unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kind heard,
+unsigned lab_steps_concern(const struct lab_cluster_run *run, bool fires, enum bk_action_kind heard,
                            enum bk_action_kind next)
 {
     bool is_dated = run->config.coordination == BK_THREE_STATE;
@@ -816,9 +816,9 @@ unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kin
     case BK_ACT_CAS_LOCK:
         return 0;
     case BK_ACT_PUT_ROW:
-        return is_dated ? LAB_CONCERNS_FIRING : LAB_CONCERNS_STEPS;
+        return !is_dated || fires ? LAB_CONCERNS_STEPS : 0;
     case BK_ACT_READ_STATE:
-        return LAB_CONCERNS_FIRING;
+        return fires ? LAB_CONCERNS_STEPS : 0;
     default:
         return LAB_CONCERNS_STEPS;
     }

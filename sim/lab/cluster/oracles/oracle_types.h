@@ -237,9 +237,8 @@ struct lab_host_record {
     } eras[BK_ERAS_MAX];
 };
 
-/* What an oracle is notified of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
+/* What an oracle is notified of: bits of lab_concerns. */
 #define LAB_CONCERNS_STEPS  1u
-#define LAB_CONCERNS_FIRING 2u
 #define LAB_CONCERNS_LOCK   4u
 #define LAB_CONCERNS_COPIES 8u
 #define LAB_CONCERNS_ROUTE  16u
@@ -247,7 +246,8 @@ struct lab_host_record {
 #define LAB_CONCERNS_TURNS  64u
 #define LAB_ACTIONS         (BK_ACT_DONE + 1) /* at most 15 */
 struct lab_concerns {
-    alignas(8) uint8_t action[2][16][16]; /* of a row or a read; by the action before it, and by it */
+    /* Of a row or a read, that fires or does not; by the action before it, and by it. */
+    alignas(8) uint8_t action[2][2][16][16];
     uint8_t outcome[15];
     bool waits; /* those after an answer, too */
     bool all;   /* with `tells_all`: no shortcut is taken */

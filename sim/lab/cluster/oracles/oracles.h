@@ -176,10 +176,9 @@ bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_
                       int64_t high);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-/* Returns whether the oracle of steps is concerned when action `next` follows action `heard`:
- * LAB_CONCERNS_STEPS, LAB_CONCERNS_FIRING (only if the row fires), or 0. It is always concerned by a refusal.
- */
-unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kind heard,
+/* Returns LAB_CONCERNS_STEPS if the oracle of steps is concerned when action `next` of a row that fires or
+ * does not follows action `heard`, otherwise 0. It is always concerned by a refusal. */
+unsigned lab_steps_concern(const struct lab_cluster_run *run, bool fires, enum bk_action_kind heard,
                            enum bk_action_kind next);
 /* Returns whether an agent's copies of states expire, so that it must read the state again. */
 bool lab_copies_run_out(const struct lab_cluster_run *run);
