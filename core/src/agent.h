@@ -30,6 +30,13 @@
 
 #include "bucketing/agent.h"
 
+/* For functions that few rows need: inlined, they would make their callers save registers for every row. */
+#ifdef __GNUC__
+#define OUT_OF_LINE __attribute__((noinline))
+#else
+#define OUT_OF_LINE
+#endif
+
 #define BIT(column) (1u << (column))
 #define COLUMNS_ALL (BIT(BK_COLUMN_COUNT) - 1)
 #define CACHE_WAYS  4u
@@ -72,20 +79,21 @@ struct operation {
     uint64_t key;
     int64_t bucket;
     struct bk_row row; /* in a read, time_ns is its now_ns, and sequence the newest sequence number */
-    struct bk_query query;
-    int64_t weight;   /* what the row adds to the counter; above 0 when it fired */
-    int64_t begun_ns; /* by the agent's clock; not in a checkpoint */
-    int64_t asked_ns; /* when the current action became ready; begun_ns before the first action */
-    int64_t wake_ns;  /* INT64_MAX: not asleep */
-    int64_t total;    /* value of the counter column */
-    int64_t end_ns;   /* BK_GUARDED, while looking up an old start: end of the bucket */
+    int64_t weight;    /* what the row adds to the counter; above 0 when it fired */
+    int64_t begun_ns;  /* by the agent's clock; not in a checkpoint */
+    int64_t asked_ns;  /* when the current action became ready; begun_ns before the first action */
+    int64_t wake_ns;   /* INT64_MAX: not asleep */
+    int64_t total;     /* value of the counter column */
+    int64_t end_ns;    /* BK_GUARDED, while looking up an old start: end of the bucket */
     struct known known;
     struct known next; /* what the step writes to the state; `mask` has the columns to write */
     struct filling
         filling;     /* BK_SOURCE_LWT, BK_SOURCE_LEASE: mapping of the numbers that the step reserves */
     int64_t lock[2]; /* owner and end as last read; both 0 in a released lock */
-    struct bk_history_reader reader;
     enum bk_operation_status status;
+    /* Only reads use what follows; in an operation that was never a read since it was cleared it is 0. */
+    struct bk_query query;
+    struct bk_history_reader reader;
 };
 
 /* What an agent remembers of a key's empty windows. */
@@ -152,13 +160,18 @@ void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
 /* NULL when the key is not in the cache. Only for protocols with has_local_count. */
 struct local_count *bk_agent_cache_local(const struct bk_agent *agent, uint64_t key);
 /* The index of the first entry of the key's set, in a table of `sets` sets. */
-size_t bk_agent_set_at(uint64_t key, uint32_t sets);
+static inline size_t bk_agent_set_at(uint64_t key, uint32_t sets)
+{
+    /* Fibonacci hashing: the high half of the product selects the set. */
+    uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return (size_t)(high * sets >> 32) * CACHE_WAYS;
+}
 
 /* agent_read.c: begins the reader of an operation at `bucket`, the newest one; handles the rows found. */
 void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
 void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation,
                         const struct bk_outcome *outcome);
-/* Called when a row was stored in the bucket, which is then no longer empty. */
+/* Called when a row was stored in the bucket, which is then no longer empty; only if memory_sets is not 0. */
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket);
 
 /* agent_change.c: whether a history fits a config, and the settings at a row's time. */

@@ -109,10 +109,3 @@ uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key)
     uint32_t sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
     return (uint32_t)(bk_agent_set_at(key, sets) / CACHE_WAYS);
 }
-
-size_t bk_agent_set_at(uint64_t key, uint32_t sets)
-{
-    /* Fibonacci hashing: the high half of the product selects the set. */
-    uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    return (size_t)(high * sets >> 32) * CACHE_WAYS;
-}

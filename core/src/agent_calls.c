@@ -152,36 +152,45 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     return BK_OK;
 }
 
-static enum bk_status begin(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint32_t *number)
+/* Returns the operation; NULL: all operations are under way. */
+static struct operation *begin(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint32_t *number)
 {
     if (agent->free_count == 0)
-        return BK_ERROR_BUSY;
-    *number = bk_agent_numbers(agent, agent->free_at)[--agent->free_count];
+        return NULL;
+    uint32_t taken = bk_agent_numbers(agent, agent->free_at)[--agent->free_count];
+    struct operation *operation = &bk_agent_operations(agent)[taken];
+    *number = taken;
     /* Those that never began are the lowest ones of the stack, in the order of their numbers. */
-    if (*number == agent->operations_met)
+    if (taken == agent->operations_met) {
         agent->operations_met++;
-    struct operation *operation = &bk_agent_operations(agent)[*number];
-    memset(operation, 0, sizeof *operation);
+        memset(operation, 0, sizeof *operation);
+    } else if (operation->is_read) {
+        memset(operation, 0, sizeof *operation);
+    } else { /* in two parts, each of which compilers clear without a call */
+        memset(operation, 0, offsetof(struct operation, known));
+        memset(&operation->known, 0, offsetof(struct operation, query) - offsetof(struct operation, known));
+    }
     operation->key = key;
     operation->begun_ns = operation->asked_ns = now_ns;
     operation->wake_ns = INT64_MAX;
-    return BK_OK;
+    return operation;
 }
 
 /* Queues an operation after its step changed: it has an action now, or sleeps first, or is parked until
  * another operation releases it. */
-static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
+static void after(struct bk_agent *agent, struct operation *operation, uint32_t number, int64_t now_ns)
 {
-    struct operation *operation = &bk_agent_operations(agent)[number];
     if (agent->list_count != 0)
         bk_turns_update(agent, number);
-    if (operation->wake_ns < agent->wake_ns)
-        agent->wake_ns = operation->wake_ns;
-    if (operation->wake_ns == INT64_MAX && operation->step != STEP_PARKED) {
+    if (operation->wake_ns != INT64_MAX) {
+        if (operation->wake_ns < agent->wake_ns)
+            agent->wake_ns = operation->wake_ns;
+    } else if (operation->step != STEP_PARKED) {
         operation->asked_ns = now_ns;
-        uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
-        uint32_t operations = agent->config.operations;
-        bk_agent_numbers(agent, agent->ready_at)[end < operations ? end : end - operations] = number;
+        uint32_t end = agent->ready_begin + agent->ready_count++;
+        if (end >= agent->config.operations)
+            end -= agent->config.operations;
+        bk_agent_numbers(agent, agent->ready_at)[end] = number;
     }
 }
 
@@ -190,14 +199,13 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
 {
     if (agent == NULL || row == NULL || operation == NULL)
         return BK_ERROR_NULL;
-    enum bk_status status = begin(agent, now_ns, key, operation);
-    if (status != BK_OK)
-        return status;
-    struct operation *begun = &bk_agent_operations(agent)[*operation];
+    struct operation *begun = begin(agent, now_ns, key, operation);
+    if (begun == NULL)
+        return BK_ERROR_BUSY;
     begun->row = *row;
     bk_protocol(agent)->write(agent, begun, now_ns);
     agent->stats.cache_hits += begun->step == STEP_PUT;
-    after(agent, *operation, now_ns);
+    after(agent, begun, *operation, now_ns);
     return BK_OK;
 }
 
@@ -226,16 +234,16 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     asked.starts = NULL;
     asked.start_count = 0;
     enum bk_status status = bk_history_read_begin(&agent->config.history, &new_key, &asked, &trial);
-    if (status == BK_OK)
-        status = begin(agent, now_ns, key, operation);
     if (status != BK_OK)
         return status;
-    struct operation *begun = &bk_agent_operations(agent)[*operation];
+    struct operation *begun = begin(agent, now_ns, key, operation);
+    if (begun == NULL)
+        return BK_ERROR_BUSY;
     begun->is_read = true;
     begun->query = asked;
     begun->row = (struct bk_row){now_ns, newest_sequence, 0, 0};
     bk_protocol(agent)->read(agent, begun, now_ns);
-    after(agent, *operation, now_ns);
+    after(agent, begun, *operation, now_ns);
     return BK_OK;
 }
 
@@ -251,13 +259,13 @@ static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, 
         if (operation->step != STEP_PARKED || (is_taken && !protocol->is_served(agent, operation, now_ns)))
             continue;
         protocol->resume(agent, operation, now_ns);
-        after(agent, (uint32_t)(operation - bk_agent_operations(agent)), now_ns);
+        after(agent, operation, (uint32_t)(operation - bk_agent_operations(agent)), now_ns);
         is_taken = is_taken || protocol->asks(operation);
     }
 }
 
 /* Returns whether the current action raises the bucket in the state row. */
-static bool raises_bucket(const struct bk_agent *agent, const struct operation *operation)
+OUT_OF_LINE static bool raises_bucket(const struct bk_agent *agent, const struct operation *operation)
 {
     struct bk_action action;
     memset(&action, 0, sizeof action);
@@ -265,6 +273,26 @@ static bool raises_bucket(const struct bk_agent *agent, const struct operation *
     return (action.kind == BK_ACT_WRITE_STATE || action.kind == BK_ACT_CAS_STATE) &&
            (action.mask & BIT(BK_BUCKET)) != 0 &&
            action.columns[BK_BUCKET] > operation->known.columns[BK_BUCKET];
+}
+
+static void take(struct bk_agent *agent, struct operation *operation, uint32_t number, int64_t now_ns,
+                 const struct bk_outcome *outcome)
+{
+    operation->waits_for_outcome = false;
+    bk_operation_outcome(agent, operation, now_ns, outcome);
+    after(agent, operation, number, now_ns);
+}
+
+/* As take(), for protocols in which other operations on the key may wait for the outcome. A read of the state
+ * by a reader may also answer what parked writers wait for, although another operation still asks for it. */
+OUT_OF_LINE static void take_for_all(struct bk_agent *agent, struct operation *operation, uint32_t number,
+                                     int64_t now_ns, const struct bk_outcome *outcome)
+{
+    bool asked_for_key = bk_turns_asks(agent, operation);
+    bool learns = asked_for_key || operation->step == STEP_LOOK;
+    take(agent, operation, number, now_ns, outcome);
+    if (learns)
+        release_parked(agent, operation->key, !asked_for_key || bk_turns_asks(agent, operation), now_ns);
 }
 
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
@@ -275,59 +303,78 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     if (operation >= agent->operations_met || !bk_agent_operations(agent)[operation].waits_for_outcome)
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
-    bool asked_for_key = bk_turns_asks(agent, waiting);
-    /* A read of the state by a reader may also answer what parked writers wait for, although another
-     * operation still asks for it. */
-    bool learns = asked_for_key || (waiting->step == STEP_LOOK && bk_protocol(agent)->asks != NULL);
-    waiting->waits_for_outcome = false;
-    agent->stats.rolls += outcome->kind == BK_OUTCOME_APPLIED && waiting->step >= STEP_OF_PROTOCOL &&
-                          raises_bucket(agent, waiting);
+    if (waiting->step >= STEP_OF_PROTOCOL && outcome->kind == BK_OUTCOME_APPLIED)
+        agent->stats.rolls += raises_bucket(agent, waiting);
     agent->stats.unknown += bk_outcome_is_unknown(outcome);
-    bk_operation_outcome(agent, waiting, now_ns, outcome);
-    after(agent, operation, now_ns);
-    if (learns)
-        release_parked(agent, waiting->key, !asked_for_key || bk_turns_asks(agent, waiting), now_ns);
+    if (bk_protocol(agent)->asks == NULL)
+        take(agent, waiting, operation, now_ns, outcome);
+    else
+        take_for_all(agent, waiting, operation, now_ns, outcome);
     return BK_OK;
 }
 
-static void count_done(struct bk_agent_stats *stats, const struct operation *operation)
+OUT_OF_LINE static void end_read(struct bk_agent_stats *stats, const struct operation *operation,
+                                 struct bk_action *out)
 {
-    bool is_ok = operation->status == BK_OPERATION_OK;
+    out->rows_found = bk_history_rows_found(&operation->reader);
+    out->partitions_asked = bk_history_partitions_asked(&operation->reader);
+    out->partitions_spared = operation->reader.reader.partitions_spared;
+    out->order = operation->reader.reader.order;
+    ++*(operation->status == BK_OPERATION_OK ? &stats->reads_complete : &stats->reads_incomplete);
+}
+
+/* Returns the result of an operation, whose number is then free. */
+static void end(struct bk_agent *agent, uint32_t number, struct bk_action *out)
+{
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    out->kind = BK_ACT_DONE;
+    out->status = operation->status;
+    out->fired = operation->fired;
+    out->counted = operation->counted;
+    operation->step = STEP_FREE;
+    bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
     if (operation->is_read)
-        ++*(is_ok ? &stats->reads_complete : &stats->reads_incomplete);
-    else if (is_ok)
-        stats->rows_stored++;
+        end_read(&agent->stats, operation, out);
     else
-        ++*(operation->status == BK_OPERATION_REFUSED ? &stats->rows_refused : &stats->rows_unknown);
+        ++*(operation->status == BK_OPERATION_OK        ? &agent->stats.rows_stored
+            : operation->status == BK_OPERATION_REFUSED ? &agent->stats.rows_refused
+                                                        : &agent->stats.rows_unknown);
+}
+
+/* Takes the action of the first operation in the ring. Returns true. */
+OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *out)
+{
+    uint32_t number = bk_agent_numbers(agent, agent->ready_at)[agent->ready_begin];
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    out->operation = number;
+    out->key = operation->key;
+    out->bucket = operation->bucket;
+    out->row = operation->row;
+    /* What follows is 0 where the kind of action does not use it. */
+    memset(&out->is_retry, 0, sizeof *out - offsetof(struct bk_action, is_retry));
+    if (operation->ack_due) {
+        operation->ack_due = false;
+        out->kind = BK_ACT_ACK;
+        return true; /* the next call returns the step's action */
+    }
+    uint32_t next = agent->ready_begin + 1;
+    agent->ready_begin = next < agent->config.operations ? next : 0;
+    agent->ready_count--;
+    if (operation->step == STEP_DONE) {
+        end(agent, number, out);
+        return true;
+    }
+    operation->waits_for_outcome = true;
+    agent->stats.retries += operation->is_retry;
+    bk_operation_fill(agent, operation, out);
+    return true;
 }
 
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
 {
     if (agent == NULL || out == NULL || agent->ready_count == 0)
         return false;
-    uint32_t number = bk_agent_numbers(agent, agent->ready_at)[agent->ready_begin];
-    struct operation *operation = &bk_agent_operations(agent)[number];
-    memset(out, 0, sizeof *out);
-    out->operation = number;
-    out->key = operation->key;
-    out->bucket = operation->bucket;
-    out->row = operation->row;
-    if (operation->ack_due) {
-        operation->ack_due = false;
-        out->kind = BK_ACT_ACK;
-        return true; /* the next call returns the step's action */
-    }
-    bk_operation_fill(agent, operation, out);
-    operation->waits_for_outcome = operation->step != STEP_DONE;
-    agent->ready_begin = agent->ready_begin + 1 < agent->config.operations ? agent->ready_begin + 1 : 0;
-    agent->ready_count--;
-    agent->stats.retries += out->is_retry;
-    if (operation->step == STEP_DONE) {
-        count_done(&agent->stats, operation);
-        operation->step = STEP_FREE;
-        bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
-    }
-    return true;
+    return take_action(agent, out);
 }
 
 int64_t bk_agent_deadline(const struct bk_agent *agent)
@@ -348,7 +395,7 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
             continue;
         if (operation->wake_ns <= now_ns)
             operation->wake_ns = INT64_MAX;
-        after(agent, i, now_ns);
+        after(agent, operation, i, now_ns);
     }
     return BK_OK;
 }

@@ -139,8 +139,6 @@ void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, con
 
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
 {
-    if (agent->memory_sets == 0)
-        return;
     struct memory_entry *entry = memory_find(agent, key);
     if (entry != NULL)
         bk_empties_forget(&entry->empties, bucket);

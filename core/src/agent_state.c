@@ -268,7 +268,8 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
         agent->operations_met = agent->config.operations;
     for (uint32_t i = 0; bk_codec_is_reading(codec) && i < agent->operations_met; i++) {
         operations[i].step = STEP_FREE;
-        operations[i].is_read = operations[i].waits_for_outcome = false;
+        operations[i].is_read = true; /* so that all of it is cleared when it begins */
+        operations[i].waits_for_outcome = false;
         operations[i].waits = 0;
     }
     uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);

@@ -17,10 +17,9 @@ int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known)
     return bk_agent_line_above(agent, start_of(agent, known));
 }
 
-/* If the first settings have no greatest age, later ones have none either. */
 static bool is_beyond(const struct bk_agent *agent, const struct known *known, int64_t time_ns)
 {
-    if (agent->config.history.eras[0].strategy.max_age_ns == 0)
+    if (!bk_counted_has_lines(agent))
         return false;
     int64_t line_ns = bk_counted_line(agent, known);
     return line_ns < INT64_MAX && time_ns >= line_ns;
@@ -50,7 +49,7 @@ static void plan_line(const struct bk_agent *agent, struct operation *operation)
 
 /* operation->known may be a cached copy, on which a plain write must not be based, so the state is read
  * first. A counter column is read for its base; with three states, the reset reads it later. */
-bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation)
+bool bk_counted_cross_line(struct bk_agent *agent, struct operation *operation)
 {
     const struct known *known = &operation->known;
     if (!is_beyond(agent, known, operation->row.time_ns))

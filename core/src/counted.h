@@ -42,9 +42,18 @@ bool bk_counted_has_lost(struct bk_agent *agent, struct operation *operation, in
 
 /* The line at which the newest bucket ends; INT64_MAX: there is none. */
 int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known);
+/* If the first settings have no greatest age, later ones have none either. */
+static inline bool bk_counted_has_lines(const struct bk_agent *agent)
+{
+    return agent->config.history.eras[0].strategy.max_age_ns != 0;
+}
+bool bk_counted_cross_line(struct bk_agent *agent, struct operation *operation);
 /* Whether the row's time is at or after the line of the newest bucket; if so, the operation writes the next
  * bucket first. */
-bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation);
+static inline bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation)
+{
+    return bk_counted_has_lines(agent) && bk_counted_cross_line(agent, operation);
+}
 /* protocol->route: routes the row to the newest known bucket, or handles a row after its line. */
 void bk_counted_route(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 /* Sets the operation's weight, which is above 0 if the row fires. */

@@ -6,19 +6,6 @@
 #include "bucketing/hash.h"
 #include "operation.h"
 
-void bk_operation_go(struct operation *operation, uint32_t step)
-{
-    operation->step = step;
-    operation->tries = 0;
-    operation->is_retry = false;
-}
-
-void bk_operation_finish(struct operation *operation, enum bk_operation_status status)
-{
-    bk_operation_go(operation, STEP_DONE);
-    operation->status = status;
-}
-
 int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns)
 {
     const int64_t last_ns = INT64_MAX - 1; /* INT64_MAX means never */
@@ -147,8 +134,8 @@ void bk_operation_look(struct bk_agent *agent, struct operation *operation, int6
     bk_operation_go(operation, STEP_LOOK);
 }
 
-static void looked(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                   const struct bk_outcome *outcome)
+OUT_OF_LINE static void looked(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                               const struct bk_outcome *outcome)
 {
     struct known state;
     if (outcome->kind == BK_OUTCOME_APPLIED &&
@@ -171,7 +158,8 @@ static void put(struct bk_agent *agent, struct operation *operation, int64_t now
     if (outcome->kind == BK_OUTCOME_APPLIED) {
         operation->ack_due = operation->is_placed = true;
         bk_operation_finish(operation, BK_OPERATION_OK);
-        bk_agent_forget_empty(agent, operation->key, operation->bucket);
+        if (agent->memory_sets != 0)
+            bk_agent_forget_empty(agent, operation->key, operation->bucket);
         if (bk_protocol(agent)->placed != NULL)
             bk_protocol(agent)->placed(agent, operation, now_ns);
         return;
@@ -181,8 +169,8 @@ static void put(struct bk_agent *agent, struct operation *operation, int64_t now
         bk_operation_finish(operation, operation->was_unknown ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
 }
 
-static void found_rows(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                       const struct bk_outcome *outcome)
+OUT_OF_LINE static void found_rows(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                                   const struct bk_outcome *outcome)
 {
     if (outcome->kind == BK_OUTCOME_APPLIED)
         bk_agent_take_rows(agent, operation, outcome);
@@ -214,18 +202,6 @@ void bk_operation_outcome(struct bk_agent *agent, struct operation *operation, i
     bk_protocol(agent)->outcome(agent, operation, now_ns, outcome);
 }
 
-static void fill_done(const struct operation *operation, struct bk_action *out)
-{
-    out->kind = BK_ACT_DONE;
-    out->status = operation->status;
-    out->fired = operation->fired;
-    out->counted = operation->counted;
-    out->rows_found = bk_history_rows_found(&operation->reader);
-    out->partitions_asked = bk_history_partitions_asked(&operation->reader);
-    out->partitions_spared = operation->reader.reader.partitions_spared;
-    out->order = operation->reader.reader.order;
-}
-
 void bk_operation_fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
 {
     struct bk_reader reader;
@@ -233,7 +209,8 @@ void bk_operation_fill(const struct bk_agent *agent, const struct operation *ope
     switch ((enum step)operation->step) {
     case STEP_FREE:
     case STEP_PARKED:
-        return; /* not in the ring */
+    case STEP_DONE:
+        return; /* has no request */
     case STEP_LOOK:
         out->kind = BK_ACT_READ_STATE;
         return;
@@ -244,9 +221,6 @@ void bk_operation_fill(const struct bk_agent *agent, const struct operation *ope
         reader = operation->reader.reader;
         out->kind = BK_ACT_READ_ROWS;
         bk_read_next(&reader, &out->step);
-        return;
-    case STEP_DONE:
-        fill_done(operation, out);
         return;
     case STEP_OF_PROTOCOL:
         break;

@@ -25,8 +25,19 @@
 #define CAS_TRIES_MAX 64u
 
 /* Moves the operation to another step. */
-void bk_operation_go(struct operation *operation, uint32_t step);
-void bk_operation_finish(struct operation *operation, enum bk_operation_status status);
+static inline void bk_operation_go(struct operation *operation, uint32_t step)
+{
+    operation->step = step;
+    operation->tries = 0;
+    operation->is_retry = false;
+}
+
+static inline void bk_operation_finish(struct operation *operation, enum bk_operation_status status)
+{
+    bk_operation_go(operation, STEP_DONE);
+    operation->status = status;
+}
+
 /* Repeats the action, after a pause if it was refused; false: no retries are left. */
 bool bk_operation_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                             bool is_unknown, uint32_t retries);
@@ -37,7 +48,7 @@ void bk_operation_try_again_or_end(struct bk_agent *agent, struct operation *ope
 /* Handles the outcome of the action under way. */
 void bk_operation_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           const struct bk_outcome *outcome);
-/* Fills the action of the operation's step. */
+/* Fills the action of the operation's step, which is not STEP_DONE. */
 void bk_operation_fill(const struct bk_agent *agent, const struct operation *operation,
                        struct bk_action *out);
 

@@ -37,14 +37,14 @@ static int64_t bucket_at(const struct known *known, int64_t time_ns)
 /* The state has the dates of the last two buckets, which are at least one lead apart. So a row that waited
  * for more than a lead and is more than a lead older than both dates may belong to a bucket further down. (A
  * row that did not wait has the time of a slow clock, and goes to the oldest known bucket.) */
-static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
+OUT_OF_LINE static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation,
+                                     int64_t now_ns)
 {
     const int64_t *known = operation->known.columns;
     uint64_t lead_ns = (uint64_t)agent->config.lead_ns;
     int64_t time_ns = operation->row.time_ns;
-    return operation->bucket > 0 && lead_ns > 0 && now_ns > time_ns &&
-           (uint64_t)now_ns - (uint64_t)time_ns > lead_ns && known[BK_LAST_CHANGE] > time_ns &&
-           (uint64_t)known[BK_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
+    return operation->bucket > 0 && lead_ns > 0 && (uint64_t)now_ns - (uint64_t)time_ns > lead_ns &&
+           known[BK_LAST_CHANGE] > time_ns && (uint64_t)known[BK_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
 }
 
 static void route(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
@@ -52,7 +52,7 @@ static void route(struct bk_agent *agent, struct operation *operation, int64_t n
     if (bk_counted_crosses_line(agent, operation))
         return;
     operation->bucket = bucket_at(&operation->known, operation->row.time_ns);
-    if (is_forgotten(agent, operation, now_ns))
+    if (operation->row.time_ns < now_ns && is_forgotten(agent, operation, now_ns))
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
     else
         bk_operation_go(operation, STEP_PUT);
