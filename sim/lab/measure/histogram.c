@@ -24,12 +24,17 @@ void lab_histogram_clear(struct lab_histogram *histogram)
     lab_histogram_init(histogram);
 }
 
+/* How many of the size's low bits are rounded away. */
+static inline unsigned rounded_bits(uint64_t size, unsigned significant_bits)
+{
+    return 64 - significant_bits - (unsigned)__builtin_clzll(size | UINT64_C(1) << (significant_bits - 1));
+}
+
 /* The first slot to try for a size; when it is taken, the next ones follow. Eight neighbouring sizes have
  * neighbouring slots; rounded sizes are neighbours if their last significant bits differ by one unit. */
 static inline size_t place_of(const struct lab_histogram *histogram, uint64_t size)
 {
-    unsigned bits = 64 - (unsigned)__builtin_clzll(size | 1);
-    unsigned shift = histogram->is_rounded && bits > SIGNIFICANT_BITS ? bits - SIGNIFICANT_BITS : 0;
+    unsigned shift = histogram->is_rounded ? rounded_bits(size, SIGNIFICANT_BITS) : 0;
     uint64_t units = size >> shift;
     return (sim_mix64(units >> 3 | (uint64_t)shift << 58) + (units & 7)) & (histogram->slot_count - 1);
 }
@@ -37,7 +42,7 @@ static inline size_t place_of(const struct lab_histogram *histogram, uint64_t si
 static inline struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
 {
     size_t mask = histogram->slot_count - 1, i = place_of(histogram, size);
-    while (histogram->slots[i].count > 0 && histogram->slots[i].size != size)
+    while (histogram->slots[i].size != size && histogram->slots[i].count > 0)
         i = (i + 1) & mask;
     return &histogram->slots[i];
 }
@@ -65,12 +70,9 @@ static void round_all(struct lab_histogram *histogram);
 
 /* Rounds up to the next number with this many significant bits, so that P(size <= N) is never
  * overestimated. */
-static uint64_t round_up(uint64_t size, unsigned significant_bits)
+static inline uint64_t round_up(uint64_t size, unsigned significant_bits)
 {
-    if (size >> significant_bits == 0)
-        return size;
-    int shift = 64 - (int)significant_bits - __builtin_clzll(size);
-    uint64_t low = (UINT64_C(1) << shift) - 1;
+    uint64_t low = (UINT64_C(1) << rounded_bits(size, significant_bits)) - 1;
     return size > UINT64_MAX - low ? UINT64_MAX : (size + low) & ~low;
 }
 
