@@ -44,6 +44,16 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     }
 }
 
+void lab_actions_begin(struct lab_cluster_run *run)
+{
+    run->has_own_times = wl_has_own_times(&run->scenario->workload);
+    run->row_last = (struct lab_row_last){.until_ns = INT64_MIN};
+    run->put = (struct cass_statement){.kind = CASS_WRITE_ROW,
+                                       .consistency = run->scenario->consistency.write,
+                                       .ttl_ns = run->scenario->row_ttl_ns,
+                                       .timestamp_us = INT64_MIN};
+}
+
 /* The bytes of a row that is put now, which most rows are when they arrive. */
 static uint64_t bytes_now(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                           const struct bk_row *row)
@@ -54,8 +64,20 @@ static uint64_t bytes_now(const struct lab_cluster_run *run, const struct lab_ho
     return lab_row_bytes(&run->scenario->row_cost, row->bytes, lab_row_stamp(&run->stamps, now_ns));
 }
 
-void lab_action_statement(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                          const struct bk_action *action, struct cass_statement *out)
+void lab_action_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                    const struct bk_action *action)
+{
+    struct cass_statement *put = &run->put;
+    put->key = action->key;
+    put->bucket = action->bucket;
+    put->row_id = action->row.sequence;
+    put->row_time_ns = action->row.time_ns;
+    put->row_order = (int64_t)action->row.id;
+    put->bytes = bytes_now(run, operation, &action->row);
+}
+
+void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                          struct cass_statement *out)
 {
     const struct lab_consistency *level = &run->scenario->consistency;
     memset(out, 0, offsetof(struct cass_statement, named)); /* no action uses named columns */
@@ -63,16 +85,6 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct lab_ho
     out->timestamp_us = INT64_MIN;
     out->consistency = level->state;
     switch (action->kind) {
-    case BK_ACT_PUT_ROW:
-        out->kind = CASS_WRITE_ROW;
-        out->consistency = level->write;
-        out->bucket = action->bucket;
-        out->row_id = action->row.sequence;
-        out->row_time_ns = action->row.time_ns;
-        out->row_order = (int64_t)action->row.id;
-        out->bytes = bytes_now(run, operation, &action->row);
-        out->ttl_ns = run->scenario->row_ttl_ns;
-        break;
     case BK_ACT_READ_ROWS:
         out->kind = CASS_READ_ROWS;
         out->consistency = level->read;

@@ -24,7 +24,8 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 /* Passes the key's next row to the agent; UINT32_MAX: no agent is up. */
 void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
                      const struct lab_arrival *row);
-/* Passes a row to the agent; UINT32_MAX: no agent is up. row->sequence is its number within the key. */
+/* As lab_agent_write(), for a row that was counted as an arrival before. row->sequence is its number within
+ * the key. */
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
 /* Reports operation->outcome, the outcome of its action, to the agent. */
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
@@ -98,9 +99,15 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
                     const struct bk_action *action);
 
 /* --- cluster_action.c: converts an action to a statement, and its replies to an outcome. */
+/* Prepares run->put, and the sizes of rows. */
+void lab_actions_begin(struct lab_cluster_run *run);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
-void lab_action_statement(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                          const struct bk_action *action, struct cass_statement *out);
+/* For an action that puts a row: completes run->put. */
+void lab_action_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                    const struct bk_action *action);
+/* For all other actions. */
+void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                          struct cass_statement *out);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 

@@ -31,6 +31,9 @@
 #define guard(begin) ((void)(begin))
 #endif
 
+/* For what is called in two places but most often in one, which is on the path of every row. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* A tag consists of the agent, the operation and a serial number. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 /* Bytes of all agents' caches from which their memory uses large pages. */
@@ -153,6 +156,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
     };
     run->config.cache_entries = cache_entries(run);
     lab_changes_begin(run);
+    lab_actions_begin(run);
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
     if (bytes > MEMORY_MAX / agents->count)
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -200,28 +204,47 @@ void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
     run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
 }
 
-void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
-                     const struct lab_arrival *arrival)
+/* A key that the agent meets first. With more keys than the sets of its cache hold, at least one was evicted.
+ */
+static __attribute__((noinline)) void meet_key(struct lab_cluster_run *run, struct lab_host_agent *agent,
+                                               uint64_t seen)
 {
-    struct lab_cluster_key *key = &run->keys[key_index];
-    uint64_t number = key->rows++;
-    run->tally.rows++;
-    lab_bytes_add(&key->bytes, arrival->bytes);
-    run->keys_met += number == 0;
-    lab_oracles_arrived(run, key_index);
-    const struct wl_workload *workload = &run->scenario->workload;
-    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
-    if (wl_has_own_times(workload)) {
-        int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
-        time_ns = wl_own_time(workload, time_ns, arrival->late_ns - early_ns);
-    }
-    run->tally.late_rows += arrival->late_ns > 0;
-    lab_host_writes(run, chosen, key_index, number, arrival, time_ns);
-    struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
-    lab_agent_take(run, chosen, key_index, &row);
+    uint32_t held = (run->config.cache_entries + 3) / 4 * 4;
+    agent->keys_seen = seen;
+    run->oracles.verdict.probes[LAB_PROBE_EVICTION] +=
+        lab_keeps_state(run) && (uint32_t)__builtin_popcountll(seen) > held;
 }
 
-static void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+static ALWAYS_INLINE struct lab_host_operation *
+begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number, uint32_t key)
+{
+    clear_operations(agent, number + 1);
+    struct lab_host_operation *operation = &agent->operations[number];
+    uint32_t serial = operation->serial;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    *operation = (struct lab_host_operation){.serial = serial,
+                                             .is_active = true,
+                                             .key = key,
+                                             .bucket = LAB_UNPLACED,
+                                             .action = BK_ACT_DONE, /* it has requested nothing */
+                                             .is_awaited = true,
+                                             .heard_ns = now_ns,
+                                             .turn_ns = now_ns,
+                                             .begun_ns = now_ns};
+    run->operations_active++;
+    uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
+    if (seen != agent->keys_seen)
+        meet_key(run, agent, seen);
+    return operation;
+}
+
+struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                                           uint32_t key)
+{
+    return begun(run, &run->agents[agent], number, key);
+}
+
+static __attribute__((cold)) void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
     const struct lab_host_operation *operation = &run->agents[agent].operations[number];
     bool is_told_to_fire = operation->fires && run->config.source == BK_SOURCE_EXTERNAL;
@@ -232,54 +255,87 @@ static void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t num
                         is_told_to_fire ? ", which fires" : "");
 }
 
-void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
-                    const struct bk_row *taken)
+/* No agent is up, or the agent has too many operations under way. */
+static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32_t chosen, uint32_t key,
+                                             uint64_t number)
+{
+    run->refused++;
+    lab_oracles_placed(run, key, number, 0, LAB_UNPLACED, 0);
+    if (chosen == UINT32_MAX)
+        lab_event_trace_add(run, LAB_TOLD(ROWS, key, LAB_EVENT_NOBODY), "no agent is up to take a row");
+    else
+        lab_event_trace_add(run, LAB_TOLD(ROWS, key, chosen), "agent %u is busy and refuses a row", chosen);
+}
+
+static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
+                               const struct bk_row *row)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
-    struct bk_row row = *taken;
-    uint64_t number = row.sequence;
-    int64_t now_ns = chosen == UINT32_MAX ? row.time_ns : lab_agent_clock(run, chosen), time_ns = row.time_ns;
-    if (number == 0 || time_ns < key->birth_ns)
-        key->birth_ns = time_ns;
+    uint64_t number = row->sequence;
+    if (number == 0 || row->time_ns < key->birth_ns)
+        key->birth_ns = row->time_ns;
     if (lab_record_wants(run))
-        lab_record_row(run, chosen, key_index, number, &row);
+        lab_record_row(run, chosen, key_index, number, row);
+    if (chosen == UINT32_MAX) {
+        refuse_row(run, chosen, key_index, number);
+        return;
+    }
+    struct lab_host_agent *agent = &run->agents[chosen];
+    int64_t now_ns = lab_agent_clock(run, chosen);
     uint32_t operation_number = 0;
-    enum bk_status status = BK_ERROR_BUSY;
-    if (chosen != UINT32_MAX)
-        status = bk_agent_write(run->agents[chosen].agent, now_ns, key_index, &row, &operation_number);
-    if (chosen != UINT32_MAX && run->agents[chosen].twin != NULL)
-        lab_twin_write(run, chosen, now_ns, key_index, &row, status, operation_number);
+    enum bk_status status = bk_agent_write(agent->agent, now_ns, key_index, row, &operation_number);
+    if (agent->twin != NULL)
+        lab_twin_write(run, chosen, now_ns, key_index, row, status, operation_number);
     if (status == BK_ERROR_BUSY) {
-        run->refused++;
-        lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
-        if (chosen == UINT32_MAX)
-            lab_event_trace_add(run, LAB_TOLD(ROWS, key_index, LAB_EVENT_NOBODY),
-                                "no agent is up to take a row");
-        else
-            lab_event_trace_add(run, LAB_TOLD(ROWS, key_index, chosen), "agent %u is busy and refuses a row",
-                                chosen);
+        refuse_row(run, chosen, key_index, number);
         return;
     }
     assert(status == BK_OK);
-    run->agents[chosen].has_heard = run->agents[chosen].is_paused;
+    agent->has_heard = agent->is_paused;
     lab_host_hears(run, chosen);
-    struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
+    struct lab_host_operation *operation = begun(run, agent, operation_number, key_index);
     operation->weight = run->config.source == BK_SOURCE_COUNTER;
     if (lab_rows_fire(run))
-        operation->weight = bk_weight(lab_agent_strategy(run, chosen, time_ns), &row);
+        operation->weight = bk_weight(lab_agent_strategy(run, chosen, row->time_ns), row);
     operation->fires = operation->weight > 0;
     operation->row = number;
-    operation->row_time_ns = time_ns;
-    operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, row.bytes,
-                                         lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
-    operation->row_id = row.id;
+    operation->row_time_ns = row->time_ns;
+    operation->row_bytes = lab_row_bytes_at(&run->scenario->row_cost, &run->stamps, row->bytes,
+                                            operation->begun_ns, &run->row_last);
+    operation->row_id = row->id;
     if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES])
-        lab_lines_begun(run, key_index, time_ns);
+        lab_lines_begun(run, key_index, row->time_ns);
     if (lab_event_trace_wants(run, key_index))
         tell_taken(run, chosen, operation_number);
     lab_agent_pump(run, chosen);
     if (operation->is_awaited)
         lab_parked_begins(run, chosen, operation);
+}
+
+void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
+                    const struct bk_row *row)
+{
+    take(run, chosen, key_index, row);
+}
+
+void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
+                     const struct lab_arrival *arrival)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    uint64_t number = key->rows++;
+    run->tally.rows++;
+    lab_bytes_add(&key->bytes, arrival->bytes);
+    run->keys_met += number == 0;
+    lab_oracles_arrived(run, key_index);
+    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    if (run->has_own_times) {
+        int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
+        time_ns = wl_own_time(&run->scenario->workload, time_ns, arrival->late_ns - early_ns);
+    }
+    run->tally.late_rows += arrival->late_ns > 0;
+    lab_host_writes(run, chosen, key_index, number, arrival, time_ns);
+    struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
+    take(run, chosen, key_index, &row);
 }
 
 /* Since it began. */
@@ -303,16 +359,19 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
 }
 
-/* A missing start is requested again, like one that could not be read. */
-static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation)
+/* Of a request other than a put that succeeded. A missing start is requested again, like one that could not
+ * be read. */
+static __attribute__((noinline)) void watch_outcome(struct lab_cluster_run *run,
+                                                    struct lab_host_operation *operation)
 {
     lab_watch_outcome(run, operation, operation->outcome.kind);
     operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
 }
 
-void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                               struct lab_host_operation *operation)
 {
-    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    const struct lab_host_agent *host = &run->agents[agent];
     const struct bk_outcome *outcome = &operation->outcome;
     int64_t clock_ns = lab_agent_clock(run, agent);
     if (lab_record_wants(run))
@@ -332,16 +391,21 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
     const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
-    bk_agent_outcome(run->agents[agent].agent, clock_ns, number, outcome);
+    bk_agent_outcome(host->agent, clock_ns, number, outcome);
     if (known.is_known)
         lab_known_heard(run, agent, operation, &known);
-    if (run->agents[agent].twin != NULL)
+    if (host->twin != NULL)
         lab_twin_heard(run, agent, clock_ns, number, outcome);
     lab_agent_pump(run, agent);
     if (operation->is_awaited)
         lab_parked_begins(run, agent, operation);
-    if (run->agents[agent].parked > 0)
+    if (host->parked > 0)
         lab_parked_heard(run, agent, key, kind);
+}
+
+void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    hear(run, agent, number, &run->agents[agent].operations[number]);
 }
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
@@ -363,11 +427,12 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     }
     struct cass_reply reply;
     cass_reply_take(run->cluster, event->b, &reply);
-    lab_reply_add(run, operation, &reply);
+    if (operation->action != BK_ACT_PUT_ROW || reply.result != CASS_OK)
+        lab_reply_add(run, operation, &reply);
     lab_reply_heard(run, agent, operation, &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
-        lab_agent_hear(run, agent, number);
+        hear(run, agent, number, operation);
     }
 }
 
@@ -499,11 +564,11 @@ struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint3
 
 uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
 {
-    uint32_t first = (uint32_t)(draw % run->agent_count);
+    uint32_t agent = (uint32_t)(draw % run->agent_count);
     for (uint32_t i = 0; i < run->agent_count; i++) {
-        uint32_t agent = (first + i) % run->agent_count;
         if (run->agents[agent].is_up && !run->agents[agent].has_heard)
             return agent;
+        agent = agent + 1 < run->agent_count ? agent + 1 : 0;
     }
     return UINT32_MAX;
 }
@@ -519,38 +584,6 @@ uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key
 {
     uint64_t entity = lab_rows_key_entity(run->rows, key);
     return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
-}
-
-/* With more keys than the sets of its cache hold, at least one was evicted. */
-static void watch_cache(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t key)
-{
-    uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
-    uint32_t held = (run->config.cache_entries + 3) / 4 * 4;
-    if (seen == agent->keys_seen)
-        return;
-    agent->keys_seen = seen;
-    run->oracles.verdict.probes[LAB_PROBE_EVICTION] +=
-        lab_keeps_state(run) && (uint32_t)__builtin_popcountll(seen) > held;
-}
-
-struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
-                                           uint32_t key)
-{
-    clear_operations(&run->agents[agent], number + 1);
-    struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    uint32_t serial = operation->serial;
-    *operation = (struct lab_host_operation){.serial = serial,
-                                             .is_active = true,
-                                             .key = key,
-                                             .bucket = LAB_UNPLACED,
-                                             .action = BK_ACT_DONE, /* it has requested nothing */
-                                             .is_awaited = true,
-                                             .heard_ns = sim_queue_now(&run->queue),
-                                             .turn_ns = sim_queue_now(&run->queue),
-                                             .begun_ns = sim_queue_now(&run->queue)};
-    run->operations_active++;
-    watch_cache(run, &run->agents[agent], key);
-    return operation;
 }
 
 /* A loaded agent must request its operation's key, and possible buckets. */
@@ -580,29 +613,43 @@ static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
     run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
-static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+static void wait_for_reply(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                           uint32_t number)
 {
-    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
-    operation->serial++;
-    operation->requests++;
-    operation->action = action->kind;
-    operation->rows = operation->step_filled = operation->step_scanned = 0;
-    operation->step_low = action->kind == BK_ACT_READ_ROWS ? action->step.bucket_low : action->bucket;
-    operation->asked_ns = sim_queue_now(&run->queue);
-    operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
-    operation->mask = action->mask;
-    memcpy(operation->columns, action->columns, sizeof action->columns);
-    struct cass_statement statement;
-    lab_action_statement(run, operation, action, &statement);
-    if (action->kind == BK_ACT_PUT_ROW) {
-        run->tally.retried += action->is_retry;
-        place_row(run, agent, operation, action->bucket);
-    } else {
-        lab_action_count(run, action);
-        lab_watch_asked(run, operation, action, &statement);
+    operation->timeout =
+        lab_push_event(run, operation->asked_ns + run->scenario->agents.timeout_ns,
+                       &(struct sim_event){LAB_EVENT_TIMEOUT, agent, number, operation->serial});
+}
+
+/* An action that puts a row. */
+static void put(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                const struct bk_action *action)
+{
+    lab_action_put(run, operation, action);
+    run->tally.retried += action->is_retry;
+    place_row(run, agent, operation, action->bucket);
+    if (run->replay != NULL) {
+        lab_untold_asked(run, action);
+        return;
     }
+    lab_request_sent(run, agent, operation, action, &run->put);
+    cass_request(run->cluster, agent, CASS_ANY_NODE, TAG(agent, action->operation, operation->serial),
+                 &run->put);
+    wait_for_reply(run, agent, operation, action->operation);
+}
+
+/* Any other action that needs an outcome. */
+static __attribute__((noinline)) void query(struct lab_cluster_run *run, uint32_t agent,
+                                            struct lab_host_operation *operation,
+                                            const struct bk_action *action)
+{
+    struct cass_statement statement;
+    if (action->kind == BK_ACT_READ_ROWS)
+        operation->step_low = action->step.bucket_low;
+    lab_action_statement(run, action, &statement);
+    lab_action_count(run, action);
+    lab_watch_asked(run, operation, action, &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
-    operation->outstanding = 1;
     if (run->replay != NULL) {
         lab_untold_asked(run, action);
         return;
@@ -617,14 +664,32 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     } else {
         cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
     }
-    operation->timeout =
-        lab_push_event(run, operation->asked_ns + run->scenario->agents.timeout_ns,
-                       &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
+    wait_for_reply(run, agent, operation, action->operation);
+}
+
+static void ask(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                const struct bk_action *action)
+{
+    operation->serial++;
+    operation->requests++;
+    operation->action = action->kind;
+    operation->rows = operation->step_filled = operation->step_scanned = 0;
+    operation->step_low = action->bucket;
+    operation->asked_ns = sim_queue_now(&run->queue);
+    operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
+    operation->mask = action->mask;
+    memcpy(operation->columns, action->columns, sizeof action->columns);
+    operation->outstanding = 1;
+    if (action->kind == BK_ACT_PUT_ROW)
+        put(run, agent, operation, action);
+    else
+        query(run, agent, operation, action);
 }
 
 /* The trap: a client that forgets its first try, and uses the current bucket. The agent itself would keep it,
  * so the host acts as such a client. */
-static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                          const struct bk_action *action)
 {
     struct bk_action again = *action;
     int64_t now_ns = lab_agent_clock(run, agent), bucket;
@@ -634,7 +699,7 @@ static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const str
     else if (lab_rows_fire(run) &&
              bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
         again.bucket = bucket;
-    ask(run, agent, &again);
+    ask(run, agent, operation, &again);
 }
 
 static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
@@ -670,9 +735,9 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
     run->operations_active--;
 }
 
-static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                    const struct bk_action *action)
 {
-    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
     if (run->is_resumed && !is_possible(run, operation, action)) {
         run->is_damaged = true;
         return;
@@ -686,9 +751,9 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         end_operation(run, operation, action);
     else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
              run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
-        ask_elsewhere(run, agent, action);
+        ask_elsewhere(run, agent, operation, action);
     else
-        ask(run, agent, action);
+        ask(run, agent, operation, action);
 }
 
 static void set_tick(struct lab_cluster_run *run, uint32_t number)
@@ -716,7 +781,7 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
     while (bk_agent_next(agent->agent, &action)) {
         if (agent->twin != NULL)
             lab_twin_acted(run, number, &action);
-        perform(run, number, &action);
+        perform(run, number, &agent->operations[action.operation], &action);
     }
     if (agent->twin != NULL)
         lab_twin_rests(run, number);

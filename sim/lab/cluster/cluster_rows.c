@@ -207,7 +207,8 @@ int64_t lab_rows_early_ns(const struct lab_rows *rows, uint32_t key, uint64_t ro
                      (double)workload->early_mean_ns);
 }
 
-static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor)
+static __attribute__((noinline)) bool draw_ahead(const struct lab_rows *rows, uint32_t key,
+                                                 struct lab_cursor *cursor)
 {
     const struct wl_workload *workload = &rows->scenario->workload;
     cursor->ahead_begin = cursor->ahead_end = 0;

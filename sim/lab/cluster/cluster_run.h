@@ -240,6 +240,8 @@ struct lab_cluster_run {
     const struct lab_run_context *context;
     struct lab_replay *replay;    /* the history that is replayed; NULL: a normal run */
     struct lab_row_stamps stamps; /* for rows written from start_ns on; derived from the scenario */
+    struct lab_row_last row_last; /* of the rows that arrived */
+    struct cass_statement put;    /* the last statement that puts a row */
     struct sim_queue queue;
     struct cass_cluster *cluster;
     struct bk_agent_config config;
@@ -274,6 +276,7 @@ struct lab_cluster_run {
     bool views_done;
     int64_t views_until_ns, views_next_ns, views_period_ns;
     bool out_of_memory;
+    bool has_own_times;        /* wl_has_own_times() */
     uint32_t part, wish_heard; /* lab/snapshot.h: number of the part, which is the strategy's index */
     uint64_t pause_at;         /* number of events at the next safe point */
     bool is_over;              /* its result is in the tally */

@@ -47,14 +47,6 @@ int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int
     return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
 }
 
-const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t number,
-                                             int64_t time_ns)
-{
-    const struct lab_host_agent *agent = &run->agents[number];
-    uint32_t era = agent->history.count == 1 ? 0 : bk_history_era_at(&agent->history, time_ns);
-    return &agent->history.eras[era].strategy;
-}
-
 const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns)
 {
     return &run->regimes.items[lab_regime_at(&run->regimes, time_ns)].history;

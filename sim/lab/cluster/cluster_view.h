@@ -24,8 +24,12 @@ static inline int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_
 /* How much later than requested the host may wake the agent after a wait of wait_ns, at most. */
 int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns);
 /* The agent's strategy for rows of the time time_ns. */
-const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
-                                             int64_t time_ns);
+static inline const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
+                                                           int64_t time_ns)
+{
+    const struct bk_history *history = &run->agents[agent].history;
+    return &history->eras[history->count == 1 ? 0 : bk_history_era_at(history, time_ns)].strategy;
+}
 /* The register of a key's state row, and its inverse; the registers of a key's lock row and of the start of a
  * bucket. */
 uint64_t lab_state_register(uint32_t key);

@@ -14,7 +14,8 @@
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_cluster_run) - sizeof(struct sim_queue) - sizeof(struct bk_agent_config) -
                           sizeof(struct lab_regimes) - sizeof(struct lab_oracles) - sizeof(struct lab_tally) -
                           sizeof(struct lab_views) - sizeof(struct lab_event_log) -
-                          sizeof(struct lab_row_stamps) - sizeof(struct lab_spent) ==
+                          sizeof(struct lab_row_stamps) - sizeof(struct lab_spent) -
+                          sizeof(struct lab_row_last) - sizeof(struct cass_statement) ==
                       1528,
                   "a run has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_active_fault) == 56 && sizeof(struct lab_delete) == 72 &&

@@ -98,6 +98,24 @@ static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t p
     uint32_t before = cass_vint_size(cost->head + body + 2);
     return cost->head + cass_vint_size(body + before) + before + body;
 }
+
+/* The bytes of the last row, since many rows have the size of the one before. */
+struct lab_row_last {
+    uint64_t payload, bytes;
+    int64_t until_ns; /* `bytes` holds for this payload and write times before this; INT64_MIN: no row yet */
+};
+
+/* lab_row_bytes() of a row that is written at time_ns, which must not be before the time of the last row. */
+static inline uint64_t lab_row_bytes_at(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps,
+                                        uint64_t payload, int64_t time_ns, struct lab_row_last *last)
+{
+    if (payload != last->payload || time_ns >= last->until_ns) {
+        uint32_t class = lab_row_stamp_class(stamps, time_ns);
+        *last = (struct lab_row_last){payload, lab_row_bytes(cost, payload, stamps->bytes[class]),
+                                      stamps->until_ns[class]};
+    }
+    return last->bytes;
+}
 /* The bytes of the tombstone of a deleted row: its clustering and its deletion time. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp);
 /* The overhead of a partition with `rows` rows of `bytes` bytes in all. */
