@@ -35,6 +35,7 @@ struct lab_extreme {
     uint32_t agent[2];
 };
 
+/* The members that each row needs come first. */
 struct lab_partition {
     int64_t bucket;
     uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
@@ -47,16 +48,17 @@ struct lab_partition {
     uint64_t balance[2];     /* hash sums of stored minus acknowledged rows */
     uint64_t copies_balance; /* hash sums of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
-    uint64_t fired, increments_lost; /* of acknowledged rows: those that fired, and lost increments */
-    uint64_t unfindable;             /* acknowledged rows that are not findable, and were reported */
-    uint64_t counted, overlapping;   /* firing rows whose increment was stored, and those whose increment
-                                        another may have overwritten */
+    int64_t last_unhealthy_ns,
+        last_stored_ns;                   /* total unhealthy time up to its last row, and that row's time */
+    int64_t first_unhealthy_ns, first_ns; /* the same of its first row; when it was created */
+    uint64_t fired, increments_lost;      /* of acknowledged rows: those that fired, and lost increments */
+    uint64_t unfindable;                  /* acknowledged rows that are not findable, and were reported */
+    uint64_t counted, overlapping;        /* firing rows whose increment was stored, and those whose increment
+                                             another may have overwritten */
     uint64_t doubled; /* guarded, which has a counter per bucket: increments that were applied twice */
     uint64_t added;   /* guarded: sum of acknowledged increments */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
     int64_t full_ns;                               /* since when it should be closed */
-    int64_t first_unhealthy_ns, last_unhealthy_ns; /* total unhealthy time up to its first and its last row */
-    int64_t first_ns, last_stored_ns;              /* when it was created, and when its last row was stored */
     int64_t
         line_ns; /* the next line after its rows, apart from rows that were overtaken; 0: it has no rows */
 };
@@ -87,39 +89,40 @@ struct lab_newest_row {
     int64_t time_ns, bucket;
 };
 
+/* The members that each row needs come first. */
 struct lab_key_ledger {
     uint32_t top, bottom,
         recent; /* partitions: those with the highest and the lowest bucket, and the one found last */
-    struct lab_window window;
-    struct lab_newest_row *newest; /* a ring in order of time */
     uint32_t newest_begin, newest_count, newest_run;
+    struct lab_newest_row *newest; /* a ring in order of time */
+    uint64_t arrived;              /* rows */
+    int64_t born_ns;               /* the earliest time of a row */
+    uint64_t draws;                /* oracle_host.c: sim_hash_of() the draws of its agents */
+    struct lab_window window;
+    int64_t second;
+    uint64_t rows_in_second, peak_rows_per_s;
+    uint64_t stored, acknowledged; /* rows */
+    /* The state as a read from all replicas returns it. */
+    int64_t state_bucket;
+    uint32_t writes_open;                    /* writes of the state under way now */
+    uint32_t counting;                       /* number of acknowledged rows whose operations have not ended */
+    uint64_t state_version;                  /* raised with each change of bucket or dates */
+    uint32_t missed;                         /* number of rows that were refused, or are unresolved */
     uint32_t spans;                          /* number + 1 of its newest span; 0: none */
     int64_t misplaced_ns, misplaced_from_ns; /* time of the last row that was placed out of order, and of its
                                                 cause; 0: never */
-    uint64_t stored, overdue; /* overdue: rows acknowledged so late that readers may already consider their
-                                 windows empty */
-    int64_t second;
-    uint64_t rows_in_second, peak_rows_per_s;
-    /* The state as a read from all replicas returns it. */
-    int64_t state_bucket;
-    uint64_t state_version; /* raised with each change of bucket or dates */
-    uint32_t writes_open;   /* writes of the state under way now */
-    uint32_t missed;        /* number of rows that were refused, or are unresolved */
-    uint32_t counting;      /* number of acknowledged rows whose operations have not ended */
-    bool rolled_at_once;   /* the state last changed to a higher bucket while several rows were being counted,
-                              each of which may have changed it */
-    uint64_t doubled;      /* increments of the key's only counter that were applied twice */
-    uint64_t added;        /* sum of acknowledged increments of that counter */
+    uint64_t overdue;    /* rows acknowledged so late that readers may already consider their windows empty */
+    bool rolled_at_once; /* the state last changed to a higher bucket while several rows were being counted,
+                            each of which may have changed it */
+    uint64_t doubled;    /* increments of the key's only counter that were applied twice */
+    uint64_t added;      /* sum of acknowledged increments of that counter */
     uint64_t numbers_lost; /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
                               assigned to a row */
     int64_t rolled_ns;     /* when the state last changed to a higher bucket; 0: never */
-    int64_t at_once_ns; /* when counting of a row last began while another row was being counted; 0: never */
-    uint64_t arrived, acknowledged; /* rows */
-    uint64_t draws;                 /* oracle_host.c: sim_hash_of() the draws of its agents */
-    int64_t born_ns;                /* the earliest time of a row */
-    int64_t latest_ns;              /* for `lines`: the latest time of a row that an agent took; 0: none */
-    int64_t gaps_judged;            /* the gaps below this bucket were judged */
-    uint32_t stuck_stretch;         /* 1 + the healthy stretch in which stuck_bucket did not close */
+    int64_t at_once_ns;  /* when counting of a row last began while another row was being counted; 0: never */
+    int64_t latest_ns;   /* for `lines`: the latest time of a row that an agent took; 0: none */
+    int64_t gaps_judged; /* the gaps below this bucket were judged */
+    uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
 };
 
