@@ -243,6 +243,37 @@ static void test_histogram_merged_from_parts_is_that_of_the_whole(void **state)
 
 /* In batches with few and many sizes, with sizes above 2^32, and across the size from which on it is rounded.
  */
+/* Parts of n sizes: 0, a few, some that are rounded only together, and some of which one is rounded. */
+static void test_histogram_bins_of_both_are_those_of_the_merged_one(void **state)
+{
+    (void)state;
+    static const size_t cuts[][2] = {{0, 0},          {0, 9},      {400, 900},
+                                     {60000, 100000}, {5, 100000}, {99999, 100000}};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        struct sizes sizes = i < 3 ? draw_sizes(i, 1000, 700) : many_sizes(100000);
+        struct lab_histogram parts[2], merged, figures;
+        lab_histogram_init(&merged);
+        for (size_t part = 0; part < 2; part++) {
+            lab_histogram_init(&parts[part]);
+            add_all(&parts[part], &sizes, part == 0 ? 0 : cuts[i][0], cuts[i][part]);
+            lab_histogram_merge(&merged, &parts[part]);
+        }
+        size_t count, merged_count;
+        struct lab_bin *bins = lab_histogram_both(&parts[0], &parts[1], &figures, &count);
+        struct lab_bin *merged_bins = lab_histogram_sorted(&merged, &merged_count);
+        assert_same_figures(&figures, &merged);
+        assert_int_equal(count, merged_count);
+        if (count > 0)
+            assert_memory_equal(bins, merged_bins, count * sizeof *bins);
+        free(bins);
+        free(merged_bins);
+        for (size_t part = 0; part < 2; part++)
+            lab_histogram_clear(&parts[part]);
+        lab_histogram_clear(&merged);
+        free(sizes.items);
+    }
+}
+
 static void test_histogram_of_sizes_added_together_is_that_of_sizes_added_one_by_one(void **state)
 {
     (void)state;
@@ -416,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_histogram_of_many_sizes_is_rounded_up_a_little),
         cmocka_unit_test(test_histogram_rounded_bins_have_twelve_significant_bits),
         cmocka_unit_test(test_histogram_merged_from_parts_is_that_of_the_whole),
+        cmocka_unit_test(test_histogram_bins_of_both_are_those_of_the_merged_one),
         cmocka_unit_test(test_histogram_of_sizes_added_together_is_that_of_sizes_added_one_by_one),
         cmocka_unit_test(test_histogram_merge_keeps_loss_of_memory),
         cmocka_unit_test(test_histogram_sums_of_squares_stop_at_the_top),

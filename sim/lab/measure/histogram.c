@@ -231,10 +231,9 @@ static void copy_slots(struct lab_histogram *into, const struct lab_histogram *f
     into->used = from->used;
 }
 
-void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from)
+/* Merges everything but the bins. */
+static void merge_figures(struct lab_histogram *into, const struct lab_histogram *from)
 {
-    if (from->count == 0)
-        return;
     if (into->count == 0 || from->least < into->least)
         into->least = from->least;
     if (from->most > into->most)
@@ -247,6 +246,13 @@ void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram 
     into->weighted_sum_of_squares =
         add_saturating(into->weighted_sum_of_squares, from->weighted_sum_of_squares);
     into->out_of_memory = into->out_of_memory || from->out_of_memory;
+}
+
+void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from)
+{
+    if (from->count == 0)
+        return;
+    merge_figures(into, from);
     if (from->is_rounded && !into->is_rounded)
         round_all(into);
     if (into->slot_count == 0 && into->is_rounded == from->is_rounded) {
@@ -301,27 +307,78 @@ static struct lab_bin *sort_bins(struct lab_bin *bins, struct lab_bin *spare, si
     return bins;
 }
 
-struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
+/* Appends the bins. *most becomes at least the largest slot, which may be above the largest size because of
+ * rounding. */
+static size_t collect(const struct lab_histogram *histogram, struct lab_bin *bins, uint64_t *most)
 {
-    *count = 0;
-    if (histogram->used == 0)
-        return NULL;
-    struct lab_bin *bins = malloc(histogram->used * sizeof *bins);
-    struct lab_bin *spare = malloc(histogram->used * sizeof *spare), *sorted = NULL;
-    uint64_t most = 0; /* the largest slot, which may be above the largest size because of rounding */
-    for (size_t i = 0; bins != NULL && spare != NULL && i < histogram->slot_count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
         if (histogram->slots[i].count == 0)
             continue;
-        most = histogram->slots[i].size > most ? histogram->slots[i].size : most;
-        bins[(*count)++] = histogram->slots[i];
+        *most = histogram->slots[i].size > *most ? histogram->slots[i].size : *most;
+        bins[count++] = histogram->slots[i];
     }
-    if (*count > 0)
+    return count;
+}
+
+static struct lab_bin *sort_both(const struct lab_histogram *one, const struct lab_histogram *other,
+                                 size_t *count)
+{
+    *count = one->used + other->used;
+    if (*count == 0)
+        return NULL;
+    struct lab_bin *bins = malloc(*count * sizeof *bins), *spare = malloc(*count * sizeof *spare);
+    struct lab_bin *sorted = NULL;
+    uint64_t most = 0;
+    if (bins != NULL && spare != NULL) {
+        collect(other, bins + collect(one, bins, &most), &most);
         sorted = sort_bins(bins, spare, *count, most);
+    }
     if (sorted != bins)
         free(bins);
     if (sorted != spare)
         free(spare);
     return sorted;
+}
+
+struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
+{
+    static const struct lab_histogram none = {.used = 0};
+    struct lab_bin *sorted = sort_both(histogram, &none, count);
+    *count = sorted != NULL ? *count : 0;
+    return sorted;
+}
+
+/* Makes one bin of neighbours of the same size, and returns the number of bins. */
+static size_t combine(struct lab_bin *bins, size_t count, bool is_rounded)
+{
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t size = is_rounded ? round_up(bins[i].size, SIGNIFICANT_BITS) : bins[i].size;
+        if (made > 0 && bins[made - 1].size == size) {
+            bins[made - 1].count += bins[i].count;
+            bins[made - 1].weight += bins[i].weight;
+        } else {
+            bins[made++] = (struct lab_bin){size, bins[i].count, bins[i].weight};
+        }
+    }
+    return made;
+}
+
+struct lab_bin *lab_histogram_both(const struct lab_histogram *one, const struct lab_histogram *other,
+                                   struct lab_histogram *figures, size_t *count)
+{
+    lab_histogram_init(figures);
+    if (one->count > 0)
+        merge_figures(figures, one);
+    if (other->count > 0)
+        merge_figures(figures, other);
+    struct lab_bin *bins = sort_both(one, other, count);
+    *count = bins == NULL ? 0 : combine(bins, *count, false);
+    figures->is_rounded = one->is_rounded || other->is_rounded || *count > LAB_HISTOGRAM_EXACT;
+    if (figures->is_rounded && bins != NULL)
+        *count = combine(bins, *count, true);
+    return bins;
 }
 
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,

@@ -41,28 +41,6 @@ static bool add_repair(struct lab_metrics *out, const struct lab_histogram *byte
            (row == 0 || add(out, "repair", "amplification", streamed / row));
 }
 
-static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
-{
-    struct lab_histogram all_rows, all_bytes;
-    lab_histogram_init(&all_rows);
-    lab_histogram_init(&all_bytes);
-    lab_histogram_merge(&all_rows, &tally->closed_rows);
-    lab_histogram_merge(&all_rows, &tally->open_rows);
-    lab_histogram_merge(&all_bytes, &tally->closed_bytes);
-    lab_histogram_merge(&all_bytes, &tally->open_bytes);
-    bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
-              lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
-              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out) &&
-              lab_metrics_of_sizes(&all_rows, "partitions.all.rows", false, out) &&
-              lab_metrics_of_sizes(&all_bytes, "partitions.all.bytes", false, out) &&
-              lab_metrics_of_sizes(&all_rows, "partitions.row_weighted.rows", true, out) &&
-              lab_metrics_of_sizes(&all_bytes, "partitions.row_weighted.bytes", true, out) &&
-              add_repair(out, &all_bytes);
-    lab_histogram_clear(&all_rows);
-    lab_histogram_clear(&all_bytes);
-    return ok;
-}
-
 /* Variance: E[(x - c)^2] - (mean - c)^2, where c is the whole part of the mean, from integer sums, so that
  * nothing cancels. */
 static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
@@ -135,6 +113,40 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
             return false;
     }
     return true;
+}
+
+/* Adds the sizes of one unit: bins are sorted. */
+static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                      size_t bin_count, const struct lab_histogram *histogram, bool is_weighted)
+{
+    const uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    if (n == 0)
+        return true;
+    return bins != NULL && add_moments(out, prefix, bins, bin_count, histogram, is_weighted) &&
+           add(out, prefix, "min", (double)histogram->least) &&
+           add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
+                         sizeof size_quantiles / sizeof *size_quantiles, 1) &&
+           add(out, prefix, "max", (double)histogram->most);
+}
+
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    struct lab_histogram rows, bytes;
+    size_t rows_count, bytes_count;
+    bool ok = lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
+              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out);
+    struct lab_bin *of_rows = lab_histogram_both(&tally->closed_rows, &tally->open_rows, &rows, &rows_count);
+    struct lab_bin *of_bytes =
+        lab_histogram_both(&tally->closed_bytes, &tally->open_bytes, &bytes, &bytes_count);
+    ok = ok && !rows.out_of_memory && !bytes.out_of_memory &&
+         add_sizes(out, "partitions.all.rows", of_rows, rows_count, &rows, false) &&
+         add_sizes(out, "partitions.all.bytes", of_bytes, bytes_count, &bytes, false) &&
+         add_sizes(out, "partitions.row_weighted.rows", of_rows, rows_count, &rows, true) &&
+         add_sizes(out, "partitions.row_weighted.bytes", of_bytes, bytes_count, &bytes, true) &&
+         add_repair(out, &bytes);
+    free(of_rows);
+    free(of_bytes);
+    return ok;
 }
 
 static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
@@ -277,15 +289,9 @@ bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *p
 bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
                           struct lab_metrics *out)
 {
-    uint64_t n = is_weighted ? histogram->weight : histogram->count;
-    if (n == 0)
-        return true;
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
-    bool ok = bins != NULL && add_moments(out, prefix, bins, bin_count, histogram, is_weighted) &&
-              add(out, prefix, "min", (double)histogram->least) &&
-              add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
-                            sizeof size_quantiles / sizeof *size_quantiles, 1);
+    const bool ok = add_sizes(out, prefix, bins, bin_count, histogram, is_weighted);
     free(bins);
-    return ok && add(out, prefix, "max", (double)histogram->most);
+    return ok;
 }
