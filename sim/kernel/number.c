@@ -90,12 +90,18 @@ double sim_exp(double x)
 
 void sim_exps(double *values, size_t count)
 {
-    bool is_usual = true;
+    /* From 512 on, the magnitude's bits plus this number have the highest bit set. Only additions of integers
+     * are in SSE2, no comparisons. */
+    const uint64_t to_sign = (UINT64_C(1) << 63) - to_bits(512.0);
+    uint64_t sums = 0;
     for (size_t i = 0; i < count; i++)
-        is_usual = is_usual && values[i] > -708.0 && values[i] < 709.0;
-    for (size_t i = 0; i < count && !is_usual; i++)
-        values[i] = sim_exp(values[i]);
-    for (size_t i = 0; i < count && is_usual; i++) {
+        sums |= (to_bits(values[i]) & ~(UINT64_C(1) << 63)) + to_sign;
+    if (sums >> 63 != 0) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = sim_exp(values[i]);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
         double shifted, y = exp_of_rest(values[i], &shifted);
         values[i] = y * power_of_two(shifted);
     }

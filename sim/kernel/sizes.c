@@ -178,6 +178,12 @@ void sim_sizes_draw(const struct sim_sizes *sizes, const struct sim_size *size, 
         draw_laid_out(sizes, size, random, out, count);
         return;
     }
+    if (size->kind == SIM_SIZE_CONSTANT) {
+        uint64_t bytes = sim_size_draw(size, random);
+        for (size_t i = 0; i < count; i++)
+            out[i] = bytes;
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         out[i] = sim_size_draw(size, random);
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/likely.h"
 #include "kernel/random.h"
 
 /* One event. The host's own switch over `kind` says what happens. */
@@ -212,7 +213,7 @@ static inline size_t sim_queue_least(const struct sim_queue_item *heap, size_t f
     size_t step = (size_t)(right - left) & -(size_t)(right->time_ns < left->time_ns);
     bool is_tied = (group[1].time_ns == group[0].time_ns) | (group[3].time_ns == group[2].time_ns) |
                    (left->time_ns == right->time_ns);
-    if (__builtin_expect(is_tied, 0))
+    if (SIM_UNLIKELY(is_tied))
         return sim_queue_least_of_ties(heap, first);
     return (size_t)(left - heap) + step;
 }
@@ -228,7 +229,7 @@ static inline void sim_queue_prefetch_group(const struct sim_queue_item *heap, s
 static inline void sim_queue_rise(struct sim_queue_item *heap, size_t i, struct sim_queue_item item)
 {
     size_t parent = i / 4 + 2, next = parent / 4 + 2;
-    if (__builtin_expect(sim_queue_before(&item, &heap[next]), 0)) {
+    if (SIM_UNLIKELY(sim_queue_before(&item, &heap[next]))) {
         heap[i] = heap[parent];
         heap[parent] = heap[next];
         i = next;
@@ -308,7 +309,7 @@ static inline bool sim_queue_has_few(const struct sim_queue *queue)
 static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queue_item item, bool is_newest)
 {
     uint32_t i = queue->few_count;
-    if (!sim_queue_has_few(queue) || __builtin_expect(i == SIM_QUEUE_FEW, 0)) {
+    if (SIM_UNLIKELY(!sim_queue_has_few(queue)) || SIM_UNLIKELY(i == SIM_QUEUE_FEW)) {
         sim_queue_place_in_heap(queue, item);
         return;
     }
@@ -330,9 +331,9 @@ static inline const struct sim_queue_item *sim_queue_first(const struct sim_queu
 static inline bool sim_queue_ready(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
-    if (__builtin_expect(queue->stale > 0, 0))
+    if (SIM_UNLIKELY(queue->stale > 0))
         sim_queue_sweep_top(queue);
-    if (__builtin_expect(sim_queue_first(queue)->time_ns >= queue->later_ns, 0))
+    if (SIM_UNLIKELY(sim_queue_first(queue)->time_ns >= queue->later_ns))
         sim_queue_bring(queue);
     return queue->count > 0;
 }
@@ -341,9 +342,9 @@ static inline bool sim_queue_ready(struct sim_queue *queue)
  * neither used up nor shuffled. */
 static inline bool sim_queue_is_usual(const struct sim_queue *queue, int64_t time_ns)
 {
-    uint64_t now_ns = (uint64_t)queue->now_ns;
-    return (uint64_t)time_ns - now_ns <= (uint64_t)SIM_QUEUE_TIME_MAX - now_ns && queue->free_slot != 0 &&
-           queue->next_tie < SIM_QUEUE_TIE_END;
+    int64_t never_ns = queue->few[0].time_ns; /* a constant that needs no instruction to be loaded */
+    return SIM_LIKELY(time_ns >= queue->now_ns) && SIM_LIKELY(time_ns < never_ns) &&
+           SIM_LIKELY(queue->free_slot != 0) && SIM_LIKELY(queue->next_tie < SIM_QUEUE_TIE_END);
 }
 
 /* Puts the event into a slot, and returns its handle. The push must be usual. */
@@ -365,14 +366,14 @@ static inline uint64_t sim_queue_enter_usual(struct sim_queue *queue, const stru
 static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
                                        const struct sim_event *event, uint64_t *out_tie)
 {
-    if (__builtin_expect(sim_queue_is_usual(queue, time_ns), 1))
+    if (SIM_LIKELY(sim_queue_is_usual(queue, time_ns)))
         return sim_queue_enter_usual(queue, event, out_tie);
     return sim_queue_enter_rare(queue, time_ns, event, out_tie);
 }
 
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
-    if (!__builtin_expect(sim_queue_is_usual(queue, time_ns), 1))
+    if (SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
         return sim_queue_push_rare(queue, time_ns, event);
     uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
     sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)}, true);
@@ -403,7 +404,8 @@ static inline bool sim_queue_pop_few(struct sim_queue *queue, int64_t *out_time_
                                      struct sim_event *out_event)
 {
     const struct sim_queue_item *first = &queue->few[queue->few_count];
-    if (first->time_ns >= queue->later_ns) /* few[0] has the time "never", which later_ns does not exceed */
+    if (SIM_UNLIKELY(first->time_ns >=
+                     queue->later_ns)) /* few[0] has the time "never", which later_ns does not exceed */
         return false;
     sim_queue_leave(queue, first, out_time_ns, out_event);
     queue->few_count--;
