@@ -34,12 +34,29 @@ static bool begins_alone(const struct cass_cluster *cluster, const struct cass_o
            now_ns(cluster) >= node->paused_until_ns && replicas_at(cluster, operation->position)[0] == place;
 }
 
+/* Makes the message from the operation's coordinator to itself. */
+static inline void make_work(struct cass_cluster *cluster, uint32_t own, uint32_t index)
+{
+    const struct cass_operation *operation = operation_at(cluster, index);
+    bool is_row = operation->is_carrying_row;
+    *message_at(cluster, own) = (struct message){.kind = is_row ? MESSAGE_WRITE_ROW : MESSAGE_READ_CELLS,
+                                                 .from = operation->place,
+                                                 .to = operation->place,
+                                                 .operation = index,
+                                                 .generation = operation->generation,
+                                                 .round = operation->round,
+                                                 .entity = operation->entity,
+                                                 .body = is_row ? operation->body : CASS_NONE,
+                                                 .sent_ns = operation->started_ns};
+}
+
 void cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
 {
     const struct message *message = message_at(cluster, request);
     uint32_t index = message->operation, place = message->to;
     struct cass_operation *operation = operation_at(cluster, index);
-    if (!cluster->is_alone || message->kind != MESSAGE_REQUEST || !begins_alone(cluster, operation, place)) {
+    if (SIM_UNLIKELY(!cluster->is_alone || message->kind != MESSAGE_REQUEST ||
+                     !begins_alone(cluster, operation, place))) {
         cass_node_arrive(cluster, request);
         return;
     }
@@ -52,35 +69,23 @@ void cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
     operation->round++;
     struct node *node = &cluster->nodes[place];
     node->stats.coordinated++;
-    struct message work = {.kind = MESSAGE_WRITE_ROW,
-                           .from = place,
-                           .to = place,
-                           .operation = index,
-                           .generation = operation->generation,
-                           .round = operation->round,
-                           .entity = operation->entity,
-                           .sent_ns = now};
     int64_t service_ns = cluster->config.write_ns, timeout_ns = cluster->config.timeout_write_ns;
-    operation->stage = STAGE_WRITE;
-    if (is_row) {
-        work.body = operation->body;
-        row_at(cluster, work.body)->references++;
-    } else {
-        work.kind = MESSAGE_READ_CELLS;
-        operation->stage = STAGE_READ;
+    operation->stage = is_row ? STAGE_WRITE : STAGE_READ;
+    if (SIM_LIKELY(is_row))
+        row_at(cluster, operation->body)->references++;
+    else
         begin_read(cluster, operation, &service_ns, &timeout_ns);
-    }
     /* If a server is free now, it will serve this before the timeout, unless the node pauses. */
-    if (cluster->free_at[(size_t)place * cluster->config.concurrency] <= now && node->slow == 1.0 &&
-        service_ns < timeout_ns) {
+    if (SIM_LIKELY(cluster->free_at[(size_t)place * cluster->config.concurrency] <= now) &&
+        SIM_LIKELY(node->slow == 1.0) && SIM_LIKELY(service_ns < timeout_ns)) {
         uint32_t own = cass_pool_swap(&cluster->messages, request);
-        *message_at(cluster, own) = work;
+        make_work(cluster, own, index);
         cass_node_serve(cluster, own, now, service_ns);
         return;
     }
     cass_operation_timer(cluster, index, now + timeout_ns);
     uint32_t own = cass_pool_take(&cluster->messages);
-    *message_at(cluster, own) = work;
+    make_work(cluster, own, index);
     cass_node_enqueue(cluster, own, service_ns, timeout_ns);
     cass_pool_give(&cluster->messages, request);
 }
@@ -136,12 +141,12 @@ static bool ends_alone(const struct cass_cluster *cluster, const struct message 
 void cass_alone_end(struct cass_cluster *cluster, uint32_t own)
 {
     struct message *message = message_at(cluster, own);
-    if (!cluster->is_alone || !ends_alone(cluster, message)) {
+    if (SIM_UNLIKELY(!cluster->is_alone || !ends_alone(cluster, message))) {
         cass_node_served(cluster, own);
         return;
     }
     uint32_t index = message->operation;
-    if (message->kind == MESSAGE_READ_CELLS) {
+    if (SIM_UNLIKELY(message->kind == MESSAGE_READ_CELLS)) {
         end_read(cluster, operation_at(cluster, index), message);
     } else {
         cluster->nodes[message->to].stats.writes++;

@@ -16,7 +16,7 @@ uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_stat
     uint32_t generation = operation->generation + 1;
     cass_clear(operation, offsetof(struct cass_operation, statement));
     operation->generation = generation | 1;
-    if (is_row_kind(statement->kind)) {
+    if (SIM_LIKELY(is_row_kind(statement->kind))) {
         operation->statement.kind = statement->kind;
         operation->statement.consistency = statement->consistency;
     } else {
@@ -75,11 +75,11 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
 static inline void let_go(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    if (operation->is_carrying_row)
+    if (SIM_LIKELY(operation->is_carrying_row))
         cass_row_release(cluster, operation->body);
     else if (operation->body != CASS_NONE)
         cass_body_release(cluster, operation->body);
-    if (operation->gathered != CASS_NONE)
+    if (SIM_UNLIKELY(operation->gathered != CASS_NONE))
         cass_read_let_go(cluster, index);
     operation->generation++;
     cass_pool_give(&cluster->operations, index);
@@ -117,16 +117,16 @@ static inline void answer_client(struct cass_cluster *cluster, const struct cass
 {
     uint32_t place = cluster->node_count + operation->client;
     bool is_double;
-    if (!cass_network_passes(cluster, operation->place, place, &is_double))
+    if (SIM_UNLIKELY(!cass_network_passes(cluster, operation->place, place, &is_double)))
         return;
     /* A driver distinguishes answers by their stream id, so it ignores the duplicate of an answer. */
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
     reply->named = CASS_NONE;
     reply->row = CASS_NONE;
-    if (operation->is_carrying_row) {
+    if (SIM_LIKELY(operation->is_carrying_row)) {
         cass_clear(&reply->reply, sizeof reply->reply);
-        if (result == CASS_OK && operation->body != CASS_NONE) {
+        if (SIM_LIKELY(result == CASS_OK && operation->body != CASS_NONE)) {
             reply->row = operation->body;
             row_at(cluster, reply->row)->references++;
         }
@@ -160,9 +160,9 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
 void cass_operation_finish(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    if (!operation->is_answered)
+    if (SIM_LIKELY(!operation->is_answered))
         answer_client(cluster, operation, CASS_OK);
-    if (operation->has_timer)
+    if (SIM_UNLIKELY(operation->has_timer))
         cass_operation_no_timer(cluster, index);
     let_go(cluster, index);
 }

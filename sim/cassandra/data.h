@@ -55,7 +55,7 @@ static inline uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_
 {
     uint32_t last = cluster->written[key % CASS_WRITTEN_LAST];
     const struct partition *partition = partition_at(cluster, last);
-    if (last != CASS_NONE && partition->key == key && partition->bucket == bucket)
+    if (SIM_LIKELY(last != CASS_NONE && partition->key == key && partition->bucket == bucket))
         return last;
     return cass_partition_need_other(cluster, key, bucket);
 }

@@ -18,16 +18,18 @@ const char *cass_event_name(uint32_t kind)
 
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
 {
-    if (cluster->is_broken)
+    if (SIM_UNLIKELY(cluster->is_broken))
         return;
     cluster->events_handled++;
-    switch (event->kind) {
-    case EVENT_ARRIVE:
+    if (SIM_LIKELY(event->kind == EVENT_ARRIVE)) {
         cass_alone_begin(cluster, (uint32_t)event->a);
-        break;
-    case EVENT_SERVED:
+        return;
+    }
+    if (SIM_LIKELY(event->kind == EVENT_SERVED)) {
         cass_alone_end(cluster, (uint32_t)event->a);
-        break;
+        return;
+    }
+    switch (event->kind) {
     case EVENT_TIMER:
         /* A timer is cancelled when its operation ends. */
         assert(operation_at(cluster, (uint32_t)event->a)->generation == event->b);
@@ -40,7 +42,7 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
         cass_hints_event(cluster, event->target, (uint32_t)event->a);
         break;
     default:
-        assert(event->kind == EVENT_ARRIVE);
+        assert(event->kind == EVENT_TIMER);
     }
 }
 
@@ -58,6 +60,11 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
                             uint32_t *position)
 {
     uint32_t entity;
+    if (SIM_LIKELY(statement->kind == CASS_WRITE_ROW)) {
+        entity = cass_partition_need(cluster, statement->key, statement->bucket);
+        *position = partition_at(cluster, entity)->position;
+        return entity;
+    }
     switch (statement->kind) {
     case CASS_WRITE_ROW:
     case CASS_DELETE_ROW:
@@ -92,7 +99,7 @@ static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client
 {
     uint32_t place = cluster->node_count + client;
     struct sim_random *choice = &cluster->places[place].choice;
-    if (cluster->is_alone && cluster->gone_count == 0) {
+    if (SIM_LIKELY(cluster->is_alone && cluster->gone_count == 0)) {
         random_below(choice, 1);
         return replicas_at(cluster, position)[0];
     }
@@ -122,16 +129,16 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
     for (uint32_t i = 0; i < statement->named_count; i++)
         assert(i < CASS_NAMED_MAX && statement->named[i].name < cluster->config.named_columns);
-    if (cluster->is_broken)
+    if (SIM_UNLIKELY(cluster->is_broken))
         return;
     uint32_t position;
     uint32_t entity = find_entity(cluster, statement, &position);
-    if (coordinator == CASS_ANY_NODE)
+    if (SIM_LIKELY(coordinator == CASS_ANY_NODE))
         coordinator = choose_coordinator(cluster, client, position);
     /* Only messages between nodes are duplicated. A driver numbers its requests, and if one were executed
      * twice, a failed condition would have no meaning. */
     bool is_double, is_row = is_row_kind(statement->kind);
-    if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
+    if (SIM_UNLIKELY(!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double)))
         return;
     uint32_t row = is_row ? cass_row_need(cluster, entity, statement) : CASS_NONE;
     uint32_t index = cass_operation_new(cluster, statement);

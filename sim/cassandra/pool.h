@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernel/likely.h"
+
 #define CASS_NONE 0u
 
 struct cass_pool {
@@ -35,7 +37,7 @@ uint32_t cass_pool_take_new(struct cass_pool *pool);
 static inline uint32_t cass_pool_take(struct cass_pool *pool)
 {
     uint32_t index = pool->free_head;
-    if (index == CASS_NONE)
+    if (SIM_UNLIKELY(index == CASS_NONE))
         return cass_pool_take_new(pool);
     memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
     pool->live++;
@@ -56,7 +58,7 @@ static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
 static inline uint32_t cass_pool_swap(struct cass_pool *pool, uint32_t index)
 {
     uint32_t fresh = pool->free_head;
-    if (fresh == CASS_NONE || index == CASS_NONE) {
+    if (SIM_UNLIKELY(fresh == CASS_NONE || index == CASS_NONE)) {
         fresh = cass_pool_take(pool);
         cass_pool_give(pool, index);
         return fresh;

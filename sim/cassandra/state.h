@@ -407,8 +407,9 @@ static inline int64_t now_ns(const struct cass_cluster *cluster)
 
 static inline bool is_row_kind(enum cass_statement_kind kind)
 {
-    return kind == CASS_WRITE_ROW || kind == CASS_DELETE_ROW || kind == CASS_DELETE_RANGE ||
-           kind == CASS_DELETE_PARTITION;
+    const uint32_t kinds =
+        1u << CASS_WRITE_ROW | 1u << CASS_DELETE_ROW | 1u << CASS_DELETE_RANGE | 1u << CASS_DELETE_PARTITION;
+    return kinds >> kind & 1;
 }
 
 static inline uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
@@ -491,7 +492,7 @@ static inline int64_t at_least(int64_t a, int64_t b)
  * no effect on the result. */
 static inline uint32_t random_below(struct sim_random *random, uint32_t n)
 {
-    if (n != 1)
+    if (SIM_UNLIKELY(n != 1))
         return (uint32_t)sim_random_below(random, n);
     sim_random_next(random);
     return 0;
@@ -503,7 +504,7 @@ static inline uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns
 {
     uint64_t handle = sim_queue_push(
         cluster->queue, at_ns, &(const struct sim_event){.kind = kind, .target = target, .a = a, .b = b});
-    if (handle == 0)
+    if (SIM_UNLIKELY(handle == 0))
         cluster->is_broken = true;
     return handle;
 }

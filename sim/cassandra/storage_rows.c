@@ -127,7 +127,7 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
     uint32_t index = cass_pool_take(&cluster->rows);
     struct partition *partition = partition_at(cluster, partition_index);
     int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster), expires_s = NEVER;
-    if (ttl_ns > 0)
+    if (SIM_UNLIKELY(ttl_ns > 0))
         expires_s = now / SIM_SECOND + (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *row_at(cluster, index) = (struct row){
         .next = partition->unresolved,
@@ -140,7 +140,7 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
         .expires_s = expires_s,
         .timestamp_us = statement->timestamp_us != NO_TIME ? statement->timestamp_us : now / SIM_US,
     };
-    if (flags & ROW_RANGE) {
+    if (SIM_UNLIKELY(flags & ROW_RANGE)) {
         bool is_all = flags & ROW_ALL;
         row_at(cluster, index)->time_ns = is_all ? INT64_MIN : statement->from_ns;
         row_at(cluster, index)->order =
@@ -150,9 +150,9 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
         row_at(cluster, partition->unresolved)->previous = index;
     if (index != CASS_NONE)
         partition->unresolved = index;
-    if (partition->is_tabled)
+    if (SIM_UNLIKELY(partition->is_tabled))
         enter(cluster, index);
-    else if (partition->records == RECORDS_LISTED)
+    else if (SIM_UNLIKELY(partition->records == RECORDS_LISTED))
         cass_rows_enter(cluster, partition_index);
     else
         partition->records++;
@@ -163,7 +163,7 @@ static inline uint32_t row_find(const struct cass_cluster *cluster, uint32_t par
                                 uint32_t flags)
 {
     const struct cass_table *table = &cluster->row_table;
-    if (!partition_at(cluster, partition)->is_tabled) {
+    if (SIM_LIKELY(!partition_at(cluster, partition)->is_tabled)) {
         uint32_t at = partition_at(cluster, partition)->unresolved;
         while (at != CASS_NONE &&
                (row_at(cluster, at)->row_id != row_id || (row_at(cluster, at)->flags & ROW_KIND) != flags))
@@ -188,7 +188,7 @@ uint32_t cass_row_need(struct cass_cluster *cluster, uint32_t partition,
     if (statement->kind == CASS_DELETE_RANGE || statement->kind == CASS_DELETE_PARTITION)
         flags |= statement->kind == CASS_DELETE_RANGE ? ROW_RANGE : ROW_RANGE | ROW_ALL;
     uint32_t index = row_find(cluster, partition, statement->row_id, flags);
-    if (index == CASS_NONE)
+    if (SIM_LIKELY(index == CASS_NONE))
         index = row_new(cluster, partition, statement, flags);
     row_at(cluster, index)->references++;
     return index;
@@ -208,7 +208,7 @@ void cass_row_settle(struct cass_cluster *cluster, uint32_t index)
     if (!is_complete && row->held != 0)
         return;
     struct partition *partition = partition_at(cluster, row->partition);
-    if (partition->is_tabled)
+    if (SIM_UNLIKELY(partition->is_tabled))
         cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND),
                           index);
     if (--partition->records == 0)
@@ -263,13 +263,13 @@ static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t sec
 static inline void count_first(struct cass_cluster *cluster, const struct row *row, uint32_t replica)
 {
     struct partition *partition = partition_at(cluster, row->partition);
-    if (row->flags & ROW_DELETE) {
+    if (SIM_UNLIKELY(row->flags & ROW_DELETE)) {
         partition->tombstones++;
         partition->rows -= partition->rows > 0 ? 1 : 0;
         partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
         return;
     }
-    if (cluster->config.keeps_order && !cluster->config.keeps_lifetimes) {
+    if (SIM_UNLIKELY(cluster->config.keeps_order && !cluster->config.keeps_lifetimes)) {
         cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
         partition = partition_at(cluster, row->partition);
     }
@@ -279,7 +279,7 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
     partition->written_bytes += row->bytes;
     partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
     partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
-    if (row->expires_s != NEVER)
+    if (SIM_UNLIKELY(row->expires_s != NEVER))
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
     if (cluster->observer.row_stored != NULL) {
         cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
@@ -291,20 +291,20 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
 {
     struct row *row = row_at(cluster, index);
     uint32_t bit = UINT32_C(1) << replica;
-    if (row->held & bit)
+    if (SIM_UNLIKELY(row->held & bit))
         return;
     bool is_first = row->held == 0;
-    if (is_first) {
-        if (!(row->flags & ROW_RANGE))
+    if (SIM_LIKELY(is_first)) {
+        if (SIM_LIKELY(!(row->flags & ROW_RANGE)))
             count_first(cluster, row, replica);
-        if (cluster->config.keeps_lifetimes)
+        if (SIM_UNLIKELY(cluster->config.keeps_lifetimes))
             cass_lifetime_open(cluster, index);
     }
     row->held |= bit;
-    if (cluster->config.keeps_lifetimes && row->held == all_replicas(cluster))
+    if (SIM_UNLIKELY(cluster->config.keeps_lifetimes && row->held == all_replicas(cluster)))
         cass_lifetime_settle(cluster, index);
     uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
-    if (!(row->flags & ROW_DELETE)) {
+    if (SIM_LIKELY(!(row->flags & ROW_DELETE))) {
         cluster->nodes[node].stats.rows++;
         cluster->nodes[node].stats.bytes += row->bytes;
         if (!is_first && cluster->observer.row_copied != NULL)

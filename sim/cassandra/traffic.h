@@ -35,15 +35,15 @@ static inline bool cass_network_passes(struct cass_cluster *cluster, uint32_t fr
                                        bool *is_double)
 {
     *is_double = false;
-    return cluster->is_calm || cass_network_passes_faults(cluster, from, to, is_double);
+    return SIM_LIKELY(cluster->is_calm) || cass_network_passes_faults(cluster, from, to, is_double);
 }
 
 /* The latency of most messages was drawn in advance, and no fault adds to it. */
 static inline int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
 {
     struct latencies *ahead = &cluster->places[from].ahead;
-    if (ahead->taken < LATENCIES_AHEAD && cluster->is_calm &&
-        (cluster->config.datacenter_count == 1 ||
+    if (SIM_LIKELY(ahead->taken < LATENCIES_AHEAD) && SIM_LIKELY(cluster->is_calm) &&
+        (SIM_LIKELY(cluster->config.datacenter_count == 1) ||
          cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to)))
         return ahead->near_ns[ahead->taken++];
     return cass_network_latency_drawn(cluster, from, to);
@@ -75,9 +75,9 @@ static inline void cass_node_serve(struct cass_cluster *cluster, uint32_t index,
     uint32_t count = cluster->config.concurrency, leaves = count - count / 2;
     int64_t *heap = cluster->free_at + (size_t)message->to * count;
     uint32_t leaf = count / 2 + (uint32_t)((uint64_t)(index * UINT32_C(0x9e3779b9)) * leaves >> 32);
-    if (service_ns > SPAN_MAX)
+    if (SIM_UNLIKELY(service_ns > SPAN_MAX))
         service_ns = SPAN_MAX;
-    if (heap[leaf] <= now_ns(cluster))
+    if (SIM_LIKELY(heap[leaf] <= now_ns(cluster)))
         heap[leaf] = start_ns + service_ns;
     else
         cass_node_busy(heap, count, start_ns + service_ns);

@@ -20,6 +20,7 @@
 #include "idgen.h"
 #include "kernel/archive.h"
 #include "kernel/digest.h"
+#include "kernel/likely.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
 #include "lab/gone.h"
@@ -29,7 +30,9 @@
 
 #define PROGRESS_EVENTS 65536u
 #define KEYS_A_LOOK     4096u
-#define BYTES_A_LOOK    ((size_t)4 << 20)
+/* The number of rows that are added to the progress at once, since threads share it. */
+#define ROWS_TOLD    256u
+#define BYTES_A_LOOK ((size_t)4 << 20)
 
 /* The margin, ten years, at both ends of the range of times. */
 #define MARGIN_NS      (3650 * SIM_DAY)
@@ -208,23 +211,22 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     return true;
 }
 
+/* Adds the rows that have arrived to the progress of the whole run. */
+static void tell_rows(struct lab_cluster_run *run)
+{
+    if (run->context->progress != NULL)
+        atomic_fetch_add_explicit(&run->context->progress->rows, run->rows_untold, memory_order_relaxed);
+    run->rows_untold = 0;
+}
+
 /* A safe point between two events, which occurs at intervals of a number of events. Returns false if the run
  * must stop. */
 static bool pause(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->pause_at = run->events.events + pause_events(run);
+    tell_rows(run);
     lab_cluster_keep(run);
     return !lab_run_is_stopped(run->context) || lab_fail_stopped(error);
-}
-
-/* lab_push() of the next row of a key. */
-static inline void push_arrival(struct lab_cluster_run *run, int64_t time_ns, uint32_t index)
-{
-    const struct sim_event event = {.kind = LAB_EVENT_ARRIVAL, .target = index};
-    if (run->is_resumed)
-        lab_push_event(run, time_ns, &event);
-    else if (sim_queue_push_later(&run->queue, time_ns, &event) == 0)
-        run->out_of_memory = true;
 }
 
 static void arrive(struct lab_cluster_run *run, uint32_t index)
@@ -238,26 +240,28 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
         bk_agent_prefetch(run->agents[agent].agent, index);
     bool is_last = !lab_rows_next(run->rows, index, &key->cursor, &key->coming);
     lab_agent_write(run, agent, index, &row);
-    if (run->context->progress != NULL)
-        atomic_fetch_add_explicit(&run->context->progress->rows, 1, memory_order_relaxed);
+    if (SIM_UNLIKELY(++run->rows_untold == ROWS_TOLD))
+        tell_rows(run);
     if (!is_last)
-        push_arrival(run, key->coming.time_ns, index);
+        lab_push_event(run, key->coming.time_ns,
+                       &(const struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = index});
     else
         run->arrivals_pending--;
 }
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
-    if (event->kind - CASS_EVENT_FIRST <= CASS_EVENT_LAST - CASS_EVENT_FIRST) {
+    if (SIM_LIKELY(event->kind - CASS_EVENT_FIRST <= CASS_EVENT_LAST - CASS_EVENT_FIRST)) {
         cass_handle(run->cluster, event);
         return;
     }
     /* Requests that are in flight in the cluster of a loaded run have tags, which must be valid. */
-    if (run->is_resumed && event->kind == CASS_EVENT_REPLY && !lab_is_possible_tag(run, event->a)) {
+    if (SIM_UNLIKELY(run->is_resumed) && event->kind == CASS_EVENT_REPLY &&
+        !lab_is_possible_tag(run, event->a)) {
         run->is_damaged = true;
         return;
     }
-    if (run->idgen != NULL && lab_idgen_dispatch(run, event))
+    if (SIM_UNLIKELY(run->idgen != NULL) && lab_idgen_dispatch(run, event))
         return;
     switch (event->kind) {
     case LAB_EVENT_ARRIVAL:
@@ -376,19 +380,19 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     lab_record_begins(run);
     bool is_over = run->is_over; /* which no event changes */
     while (!is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
-        if (run->events.events >= run->pause_at && !pause(run, error))
+        if (SIM_UNLIKELY(run->events.events >= run->pause_at) && !pause(run, error))
             return false;
         if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
             (run->arrivals_pending == 0 && time_ns > lab_until(run->end_ns, LAB_DRAIN_NS)))
             break;
-        if (time_ns >= run->views_next_ns)
+        if (SIM_UNLIKELY(time_ns >= run->views_next_ns))
             lab_views_sample(run, time_ns);
-        if (log_event(&run->events, time_ns, &event) == noted) {
+        if (SIM_UNLIKELY(log_event(&run->events, time_ns, &event) == noted)) {
             note_event(run, &event);
             noted = next_noted(run);
         }
         dispatch(run, &event);
-        if (run->is_damaged | run->out_of_memory | *is_broken)
+        if (SIM_UNLIKELY(run->is_damaged || run->out_of_memory || *is_broken))
             return run->is_damaged ? sim_archive_fail_field(error) : sim_fail_memory(error);
     }
     lab_record_ends(run);
@@ -396,6 +400,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen, so there is nothing to show */
+    tell_rows(run);
     if (run->context->progress != NULL)
         atomic_fetch_add_explicit(&run->context->progress->done, 1, memory_order_relaxed);
     return true;
@@ -495,25 +500,11 @@ uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event k
     return lab_push_event(run, time_ns, &(struct sim_event){.kind = kind, .target = target});
 }
 
-uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
+bool lab_may_push(struct lab_cluster_run *run, int64_t time_ns)
 {
     if (run->replay != NULL)
-        return 0; /* what happens is in the history */
-    if (run->is_resumed && (time_ns < sim_queue_now(&run->queue) || time_ns > SIM_QUEUE_TIME_MAX)) {
-        run->is_damaged = true;
-        return 0;
-    }
-    /* Each key always has one pending arrival. Nearly all timeouts, which have equal lengths, are
-     * cancelled. */
-    uint64_t handle;
-    if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
-        handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);
-    else if (event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
-             event->kind == LAB_EVENT_DELETE)
-        handle = sim_queue_push_later(&run->queue, time_ns, event);
-    else
-        handle = sim_queue_push(&run->queue, time_ns, event);
-    if (handle == 0)
-        run->out_of_memory = true;
-    return handle;
+        return false;
+    bool is_possible = time_ns >= sim_queue_now(&run->queue) && time_ns <= SIM_QUEUE_TIME_MAX;
+    run->is_damaged = run->is_damaged || !is_possible;
+    return is_possible;
 }

@@ -282,6 +282,7 @@ struct lab_cluster_run {
     bool is_over;              /* its result is in the tally */
     bool is_resumed;           /* resumed from a saved state, which may request what no run could */
     bool is_damaged;           /* it did so */
+    uint32_t rows_untold;      /* number of rows that the progress lacks; not archived */
 };
 
 /* bk_kind_fires() of the strategy, inlined since it is called many times per row. */
@@ -333,7 +334,28 @@ static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time
 void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
 /* Pushes an event of the engine. When out of memory it returns 0 and sets out_of_memory. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
-uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
+/* Whether an event of this time may be pushed: neither in a replay, since the history says what happens, nor
+ * at a time that no run has, which is damage to a saved state. */
+bool lab_may_push(struct lab_cluster_run *run, int64_t time_ns);
+static inline uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns,
+                                      const struct sim_event *event)
+{
+    if (SIM_UNLIKELY(run->replay != NULL || run->is_resumed) && !lab_may_push(run, time_ns))
+        return 0;
+    /* Each key always has one pending arrival. Nearly all timeouts, which have equal lengths, are
+     * cancelled. */
+    uint64_t handle;
+    if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
+        handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);
+    else if (event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
+             event->kind == LAB_EVENT_DELETE)
+        handle = sim_queue_push_later(&run->queue, time_ns, event);
+    else
+        handle = sim_queue_push(&run->queue, time_ns, event);
+    if (SIM_UNLIKELY(handle == 0))
+        run->out_of_memory = true;
+    return handle;
+}
 /* Instead of a key: no key, or all keys. */
 #define LAB_NO_KEY UINT32_MAX
 
