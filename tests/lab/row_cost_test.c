@@ -209,6 +209,27 @@ static void test_rows_weigh_what_the_serialiser_writes(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* At each edge of the classes of write times, rows of two payloads in turn, and each row twice. */
+static void test_rows_like_the_row_before_weigh_what_others_do(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = scenario_of(BASE, "");
+    const struct lab_row_cost *cost = &scenario->row_cost;
+    struct lab_row_stamps stamps;
+    struct lab_row_last last = {.until_ns = INT64_MIN};
+    lab_row_stamps_init(&stamps, cost, 0);
+    assert_true(stamps.count > 1);
+    for (uint32_t i = 0; i + 1 < stamps.count; i++) {
+        for (int64_t time_ns = stamps.until_ns[i] - 2; time_ns < stamps.until_ns[i] + 2; time_ns++) {
+            uint64_t payload = 100 + (uint64_t)(time_ns + 1) / 2 % 2;
+            for (int again = 0; again < 2; again++)
+                assert_int_equal(lab_row_bytes_at(cost, &stamps, payload, time_ns, &last),
+                                 lab_row_bytes(cost, payload, lab_row_stamp(&stamps, time_ns)));
+        }
+    }
+    lab_scenario_destroy(scenario);
+}
+
 /* 1 + 1 + 24 of flags and clustering, 3 of sizes, 6 of time; cells 1 + 1 + 1, 1 + 1 + 20, 1 + 1 + 79 of 100
  * bytes. */
 static void test_columns_divide_the_payload(void **state)
@@ -293,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partitions_weigh_what_a_node_wrote),
         cmocka_unit_test(test_rows_weigh_what_the_serialiser_writes),
+        cmocka_unit_test(test_rows_like_the_row_before_weigh_what_others_do),
         cmocka_unit_test(test_columns_divide_the_payload),
         cmocka_unit_test(test_columns_that_may_be_missing_weigh_their_share),
         cmocka_unit_test(test_wrong_columns_are_refused_with_a_remedy),

@@ -24,8 +24,8 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 /* Passes the key's next row to the agent; UINT32_MAX: no agent is up. */
 void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
                      const struct lab_arrival *row);
-/* As lab_agent_write(), for a row that was counted as an arrival before. row->sequence is its number within
- * the key. */
+/* As lab_agent_write(), for an agent that is up, and a row that was counted as an arrival before.
+ * row->sequence is its number within the key. */
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
 /* Reports operation->outcome, the outcome of its action, to the agent. */
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);

@@ -267,8 +267,9 @@ static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32
         lab_event_trace_add(run, LAB_TOLD(ROWS, key, chosen), "agent %u is busy and refuses a row", chosen);
 }
 
-static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
-                               const struct bk_row *row)
+/* now_ns: the time of the agent's clock. */
+static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int64_t now_ns,
+                               uint32_t key_index, const struct bk_row *row)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     uint64_t number = row->sequence;
@@ -281,7 +282,6 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, uin
         return;
     }
     struct lab_host_agent *agent = &run->agents[chosen];
-    int64_t now_ns = lab_agent_clock(run, chosen);
     uint32_t operation_number = 0;
     enum bk_status status = bk_agent_write(agent->agent, now_ns, key_index, row, &operation_number);
     if (agent->twin != NULL)
@@ -315,7 +315,7 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, uin
 void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
                     const struct bk_row *row)
 {
-    take(run, chosen, key_index, row);
+    take(run, chosen, lab_agent_clock(run, chosen), key_index, row);
 }
 
 void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
@@ -327,7 +327,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
-    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    int64_t time_ns = now_ns;
     if (run->has_own_times) {
         int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
         time_ns = wl_own_time(&run->scenario->workload, time_ns, arrival->late_ns - early_ns);
@@ -335,7 +336,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     run->tally.late_rows += arrival->late_ns > 0;
     lab_host_writes(run, chosen, key_index, number, arrival, time_ns);
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
-    take(run, chosen, key_index, &row);
+    take(run, chosen, now_ns, key_index, &row);
 }
 
 /* Since it began. */
