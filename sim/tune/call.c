@@ -124,7 +124,7 @@ static bool may_hold(const struct tune_race *race, const struct tune_entrant *en
 }
 
 /* Returns whether a setting may yet be shown to be within the limits, if no further partition exceeds them.
- * The seeds that are left are assumed to have at most twice as many partitions as any so far. */
+ * The seeds that are left are assumed to have at most a quarter more partitions than any so far. */
 static bool may_be_shown(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     uint64_t over = 0, count = 0, most = 0;
@@ -134,7 +134,7 @@ static bool may_be_shown(const struct tune_race *race, const struct tune_entrant
         count += seen->partitions;
         most = seen->partitions > most ? seen->partitions : most;
     }
-    count += 2 * most * (race->terms.seeds - entrant->seeds);
+    count += (most + most / 4) * (race->terms.seeds - entrant->seeds);
     return entrant->seeds == 0 || entrant->has_distribution || entrant->is_fixed || count == 0 ||
            lab_share_most(over, count, 1 - (1 - race->terms.confidence) / 2) <= race->terms.risk;
 }
@@ -150,16 +150,24 @@ static bool is_as_safe(const struct tune_race *race, const struct tune_entrant *
             !may_be_shown(race, entrant));
 }
 
-/* Returns whether `other` costs less and is at least as likely to be recommended, since the setting costs too
- * much to be recommended for its evenness, or cannot be more even. `most`: the most that a recommended
- * setting costs. */
-static bool outdoes(const struct tune_race *race, const struct tune_entrant *other,
-                    const struct tune_entrant *entrant, double most)
+/* Returns the mean cost over the seeds that `entrant` was run with, whose rows are the same, as far as
+ * `other` was run with them; or over all seeds if `entrant` was not run. */
+static double cost_beside(const struct tune_entrant *other, const struct tune_entrant *entrant)
 {
-    const double cost = tune_mean_of(other, TUNE_COST);
+    return tune_mean_over(other, TUNE_COST, entrant->seeds > 0 ? entrant->seeds : other->seeds);
+}
+
+/* Returns whether `other` costs less and is at least as likely to be recommended, since the setting costs too
+ * much to be recommended for its evenness, or cannot be more even. `first`: the cheapest setting within the
+ * limits so far. */
+static bool outdoes(const struct tune_race *race, const struct tune_entrant *other,
+                    const struct tune_entrant *entrant, const struct tune_entrant *first)
+{
+    const double cost = cost_beside(other, entrant);
+    const double least = first == NULL ? cost : fmin(cost, cost_beside(first, entrant));
     const double mine = entrant->seeds > 0 ? tune_mean_of(entrant, TUNE_COST) : least_cost(race, entrant);
-    const bool has_reads = cost > tune_mean_of(other, TUNE_COST_WRITE);
-    return (has_reads && mine > fmin(most, TUNE_AS_CHEAP * cost)) ||
+    const bool has_reads = tune_mean_of(other, TUNE_COST) > tune_mean_of(other, TUNE_COST_WRITE);
+    return (has_reads && mine > TUNE_AS_CHEAP * least) ||
            (entrant->seeds > 0 && has_full_parts(other, entrant));
 }
 
@@ -167,12 +175,12 @@ static bool outdoes(const struct tune_race *race, const struct tune_entrant *oth
  * much, and is outdone by it. */
 static bool is_outdone(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const double most = TUNE_AS_CHEAP * best_cost(race, NULL);
+    const struct tune_entrant *first = cheapest(race, NULL, NULL);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other != entrant && other->seeds >= entrant->seeds && is_peer(other, entrant) &&
             is_cut_into(other, entrant) && is_as_safe(race, other, entrant) &&
-            outdoes(race, other, entrant, most))
+            outdoes(race, other, entrant, first))
             return true;
     }
     return false;
@@ -310,16 +318,28 @@ static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
     return best;
 }
 
-void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance)
+/* Returns whether another setting of the template costs less, on the seeds of both, and the whole template
+ * costs too much to be recommended. */
+static bool is_also_ran(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const struct tune_entrant *first = cheapest(race, NULL, NULL), *best = cheapest(race, entrant, NULL);
+    return race->sharing == TUNE_SHARES_NOTHING && entrant->seeds > 0 && best != NULL &&
+           cost_beside(best, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
+           tune_mean_of(entrant, TUNE_COST) > TUNE_AS_CHEAP * cost_beside(best, entrant);
+}
+
+void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)
 {
     const struct tune_entrant *first = cheapest(race, NULL, &fail_chance);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (competes(entrant))
             entrant->is_settled =
-                is_beaten(entrant, cheapest_safe(race, entrant, fail_chance), first, cost_chance);
+                is_also_ran(race, entrant) ||
+                (is_even ? is_beaten(entrant, cheapest_safe(race, entrant, fail_chance), first, cost_chance)
+                         : entrant->is_settled);
     }
-    for (size_t i = 0; i < race->count; i++) {
+    for (size_t i = 0; is_even && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (competes(entrant) && cheapest(race, entrant, &fail_chance) == entrant &&
             (entrant == first || has_more(entrant, first, TUNE_COST, TUNE_AS_CHEAP, cost_chance)) &&

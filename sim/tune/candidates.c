@@ -319,7 +319,8 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
 }
 
 /* Increments per 1000 rows that add at most one each. If sizes differ, from this many random sizes. */
-static double increments_least(const struct tune_contest *contest, const struct bk_strategy *strategy)
+static double increments_least(const struct tune_contest *contest, const struct bk_strategy *strategy,
+                               enum bk_source source)
 {
     const struct lab_scenario *scenario = contest->scenario;
     if (strategy->kind == BK_PROBABILISTIC) {
@@ -327,6 +328,8 @@ static double increments_least(const struct tune_contest *contest, const struct 
         return 1000 * (n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
                              : ldexp(1, -(int)strategy->of.probabilistic.bits));
     }
+    if (strategy->kind == BK_COUNT && (source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT))
+        return 1000;
     if (strategy->kind != BK_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
         return 0;
     struct sim_random random;
@@ -339,7 +342,8 @@ static double increments_least(const struct tune_contest *contest, const struct 
 
 /* Returns a lower bound on the cost: a read queries at least one partition, or all with hash, and the rate of
  * increments is known. */
-static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy)
+static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy,
+                         enum bk_source source)
 {
     const struct lab_scenario *scenario = contest->scenario;
     const struct lab_prices *prices = &scenario->prices;
@@ -350,7 +354,7 @@ static double least_cost(const struct tune_contest *contest, const struct bk_str
     }
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
-    return increments_least(contest, strategy) * fmin(prices->counter_increment, prices->lwt) +
+    return increments_least(contest, strategy, source) * fmin(prices->counter_increment, prices->lwt) +
            1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
 }
 
@@ -369,7 +373,8 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     entrant->is_same = entrant->is_fixed && !has_drawn_bytes &&
                        (!scenario->reads.present || lab_reads_can_be_expected(scenario));
     entrant->has_distribution = false;
-    entrant->cost_least = least_cost(contest, &entrant->strategy.settings.strategy);
+    entrant->cost_least =
+        least_cost(contest, &entrant->strategy.settings.strategy, entrant->strategy.settings.source);
     find_distribution(contest, entrant);
     if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
         entrant->status = TUNE_REFUSED;

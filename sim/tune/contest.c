@@ -50,12 +50,20 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
         return false;
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
-    /* Reads do not affect the number of rows. */
-    scenario.reads = (struct lab_reads){0};
+    /* Reads do not affect the number of rows. In the cluster engine, the race has no need of another run if
+     * `unbucketed` competes. */
+    if (scenario.engine != LAB_ENGINE_CLUSTER)
+        scenario.reads = (struct lab_reads){0};
     bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    struct tune_seen seen;
     is_fine = is_fine && tune_contest_rows(contest, result, error);
+    if (is_fine && scenario.engine == LAB_ENGINE_CLUSTER) {
+        is_fine = tune_see(result->strategies, &result->prices, contest->race.terms.share, &seen, error);
+        tune_kept_bytes(contest->kept, tune_memory_job(&unbucketed, scenario.seed, TUNE_STOPS_EARLY), &seen,
+                        sizeof seen);
+    }
     if (is_fine && contest->scenario->trace_path != NULL)
         is_fine = tune_growth_of_run(contest->scenario, result, contest->race.terms.confidence,
                                      &contest->growth, error);
@@ -78,23 +86,59 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
 {
     *contest = (struct tune_contest){.scenario = scenario,
                                      .led = SIZE_MAX,
+                                     .kept = tune_kept_create(),
+                                     .stops_early = true,
                                      .race = {.terms = *terms,
                                               .sharing = sharing_of(scenario),
                                               .watch = tune_watch_lab,
                                               .drops = true,
                                               .recommended = SIZE_MAX}};
-    if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
+    if ((contest->kept != NULL || sim_fail_memory(error)) && fly(contest, threads, progress, error) &&
+        tune_candidates(contest, error))
         return true;
     tune_contest_clear(contest);
     return false;
 }
 
+/* Runs the race. The refusal, if no setting is within the limits, names the one that comes nearest, so none
+ * may stop early then. */
+static bool race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                 struct sim_error *error)
+{
+    bool is_fine = tune_race_run(&contest->race, threads, progress, error);
+    if (!is_fine || contest->race.recommended != SIZE_MAX || contest->race.sharing != TUNE_SHARES_NOTHING)
+        return is_fine;
+    contest->stops_early = false;
+    return tune_race_run(&contest->race, threads, progress, error);
+}
+
+/* Runs the settings again that failed early, but may cost less than the recommended one: the answer names one
+ * of them, with its cost. */
+static bool finish_cheap(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                         struct sim_error *error)
+{
+    const struct tune_race *race = &contest->race;
+    const double most = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
+    bool is_fine = true;
+    contest->stops_early = false;
+    for (size_t i = 0; is_fine && i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_FAILS && !entrant->is_endless && tune_is_cut(entrant->seen) &&
+            entrant->cost_least * TUNE_AS_CHEAP < most)
+            is_fine = tune_watch_at(contest, &entrant->strategy, 1, contest->scenario->seed, 1, threads,
+                                    progress, entrant->seen, error);
+    }
+    return is_fine;
+}
+
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error)
 {
+    contest->memory = tune_kept_memory(contest->kept, contest->memory);
     contest->race.context = contest;
     contest->race.runs_after = tune_runs_after(contest);
-    return tune_race_run(&contest->race, threads, progress, error) &&
+    return race(contest, threads, progress, error) &&
+           (contest->race.recommended == SIZE_MAX || finish_cheap(contest, threads, progress, error)) &&
            (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
                                                       tune_contest_lead(contest, threads, progress, error)));
 }
@@ -112,6 +156,8 @@ const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind k
 void tune_contest_clear(struct tune_contest *contest)
 {
     tune_race_clear(&contest->race);
+    tune_kept_destroy(contest->kept);
+    contest->kept = NULL;
     free(contest->margins);
     contest->margins = NULL;
     contest->margin_count = 0;

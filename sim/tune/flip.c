@@ -9,13 +9,25 @@ struct line {
     double base, slope; /* a cost as a linear function of a price or of a factor of the rate */
 };
 
+/* Returns the mean of a figure. A setting that needed fewer than TUNE_SEEDS_FIRST seeds has the mean of the
+ * recommended one plus the difference on the seeds of both, whose rows are the same. */
+static double mean_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                      enum tune_figure figure)
+{
+    const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
+    double mean = tune_mean_of(entrant, figure);
+    if (entrant->seeds < TUNE_SEEDS_FIRST && entrant->seeds < best->seeds)
+        mean += tune_mean_of(best, figure) - tune_mean_over(best, figure, entrant->seeds);
+    return mean;
+}
+
 static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
                            enum tune_axis axis)
 {
-    double all = tune_mean_of(entrant, TUNE_COST), write = tune_mean_of(entrant, TUNE_COST_WRITE);
+    double all = mean_of(contest, entrant, TUNE_COST), write = mean_of(contest, entrant, TUNE_COST_WRITE);
     if (axis == TUNE_AXIS_READS)
         return (struct line){write, all - write};
-    double increments = tune_mean_of(entrant, TUNE_INCREMENTS);
+    double increments = mean_of(contest, entrant, TUNE_INCREMENTS);
     return (struct line){all - increments * contest->scenario->prices.counter_increment, increments};
 }
 
@@ -89,8 +101,8 @@ size_t tune_cheapest_at(const struct tune_contest *contest, double price, double
         if (!competes(race, i))
             continue;
         struct line line = line_of(contest, &race->entrants[i], TUNE_AXIS_COUNTER);
-        double read =
-            tune_mean_of(&race->entrants[i], TUNE_COST) - tune_mean_of(&race->entrants[i], TUNE_COST_WRITE);
+        double read = mean_of(contest, &race->entrants[i], TUNE_COST) -
+                      mean_of(contest, &race->entrants[i], TUNE_COST_WRITE);
         double cost = line.base - read + line.slope * price + read * reads;
         if (cost < least) {
             least = cost;

@@ -36,7 +36,7 @@ static double partitions_of(const struct tune_entrant *entrant)
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     struct tune_horizon horizon = {.days = (double)NAN};
-    if (entrant->seeds == 0)
+    if (entrant->seeds == 0 || tune_is_cut(&entrant->seen[entrant->seeds - 1]))
         return horizon;
     horizon.partitions = partitions_of(entrant);
     const struct tune_growth *growth = &contest->growth;

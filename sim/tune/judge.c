@@ -20,6 +20,13 @@ double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
     return sample.count == 0 ? (double)NAN : sample.mean;
 }
 
+double tune_mean_over(const struct tune_entrant *entrant, enum tune_figure figure, uint32_t seeds)
+{
+    struct tune_entrant part = *entrant;
+    part.seeds = seeds < part.seeds ? seeds : part.seeds;
+    return tune_mean_of(&part, figure);
+}
+
 bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     return (one->requirements & ~other->requirements) == 0;
@@ -149,10 +156,13 @@ static bool is_far_above(const struct tune_entrant *entrant, enum tune_figure fi
 
 bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance)
 {
-    const double over = tune_mean_of(entrant, TUNE_OVER);
+    uint64_t over = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++)
+        over += entrant->seen[i].over;
     if (violations_of(entrant) > 0)
         entrant->failed = TUNE_FINDABLE;
-    else if (((terms->share == 0 || entrant->is_fixed) && over > terms->share) ||
+    else if ((terms->share == 0 && over > 0) ||
+             ((terms->share == 0 || entrant->is_fixed) && tune_mean_of(entrant, TUNE_OVER) > terms->share) ||
              is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
         entrant->failed = TUNE_IN_LIMITS;
     else if (terms->tiny > 0 && is_far_above(entrant, TUNE_TINY, terms->tiny, error_chance))

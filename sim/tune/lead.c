@@ -15,11 +15,8 @@
 #define RESOLUTION 50
 #define NS_PER_MS  INT64_C(1000000)
 
-/* The figures of a run that the search needs. */
-struct finding {
-    uint64_t violations, rolls;
-    int64_t write_p999_ns;
-};
+static const enum lab_oracle asked[] = {LAB_ORACLE_FINDABLE, LAB_ORACLE_NEWEST, LAB_ORACLE_AGREEMENT,
+                                        LAB_ORACLE_MONOTONE, LAB_ORACLE_NO_GAPS};
 
 struct search {
     const struct lab_scenario *scenario;
@@ -28,6 +25,7 @@ struct search {
     const struct tune_memory *memory;
     struct lab_progress *progress;
     struct tune_lead *out;
+    uint32_t first; /* the seed to begin with, relative to that of the scenario */
     /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;
@@ -48,18 +46,17 @@ static void note_step(struct search *search)
 }
 
 /* The factor 0 distinguishes these runs from those of the race and of margins. */
-static uint64_t number_of(const struct search *search, uint64_t seed)
+uint64_t tune_lead_job(const struct lab_strategy *strategy, int64_t lead_ns, uint64_t seed)
 {
-    struct lab_strategy strategy = search->scenario->strategies[search->strategy];
-    strategy.settings.lead_ns = search->step.lead_ns;
-    return tune_memory_job(&strategy, seed, 0);
+    struct lab_strategy setting = *strategy;
+    setting.settings.lead_ns = lead_ns;
+    return tune_memory_job(&setting, seed, 0);
 }
 
-static void find_in(const struct lab_result *result, struct finding *out)
+void tune_lead_see(const struct lab_result *result, struct tune_lead_finding *out)
 {
-    static const enum lab_oracle asked[] = {LAB_ORACLE_FINDABLE, LAB_ORACLE_NEWEST, LAB_ORACLE_AGREEMENT,
-                                            LAB_ORACLE_MONOTONE, LAB_ORACLE_NO_GAPS};
     const struct lab_strategy_result *strategy = &result->strategies[0];
+    *out = (struct tune_lead_finding){.violations = 0};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         if (strategy->verdict.is_judged[asked[i]])
             out->violations += strategy->verdict.violations[asked[i]].count;
@@ -70,11 +67,13 @@ static void find_in(const struct lab_result *result, struct finding *out)
 }
 
 /* Runs only this strategy, which need not be in the scenario's file, with a different lead. The expectations
- * of the scenario are not checked. */
+ * of the scenario are not checked. The first lead is run to the end, for the latency of writes; the other
+ * runs end at the first violation. */
 static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
-                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
-                      struct sim_error *error)
+                      int64_t lead_ns, bool is_first, struct lab_progress *progress,
+                      struct tune_lead_finding *out, struct sim_error *error)
 {
+    struct lab_run_context context = {.progress = progress};
     struct lab_scenario alone = *scenario;
     struct lab_strategy setting = *strategy;
     struct lab_result *result;
@@ -82,9 +81,11 @@ static bool run_alone(const struct lab_scenario *scenario, const struct lab_stra
     alone.strategies = &setting;
     alone.strategy_count = 1;
     alone.expect_count = 0;
-    if (!lab_run(&alone, 1, progress, &result, error))
+    for (size_t i = 0; !is_first && i < sizeof asked / sizeof asked[0]; i++)
+        context.stops_at |= UINT32_C(1) << asked[i];
+    if (!lab_run_in(&alone, 1, &context, &result, error))
         return false;
-    find_in(result, out);
+    tune_lead_see(result, out);
     lab_result_destroy(result);
     return true;
 }
@@ -96,17 +97,18 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
     const struct tune_memory *memory = search->memory;
     const struct lab_scenario *base = search->scenario;
     struct lab_scenario *scenario;
-    struct finding *finding = calloc(1, sizeof *finding);
+    struct tune_lead_finding *finding = calloc(1, sizeof *finding);
     *made = finding;
     if (finding == NULL)
         return sim_fail_memory(error);
-    uint64_t number = number_of(search, base->seed + job);
+    const struct lab_strategy *strategy = &base->strategies[search->strategy];
+    const uint64_t seed = base->seed + (search->first + job) % search->seeds;
+    const uint64_t number = tune_lead_job(strategy, search->step.lead_ns, seed);
     if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
         return true;
-    if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + job, &scenario,
-                            error))
+    if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, seed, &scenario, error))
         return false;
-    bool is_fine = run_alone(scenario, &base->strategies[search->strategy], search->step.lead_ns, progress,
+    bool is_fine = run_alone(scenario, strategy, search->step.lead_ns, search->out->step_count == 0, progress,
                              finding, error);
     lab_scenario_destroy(scenario);
     if (is_fine && memory != NULL)
@@ -119,7 +121,7 @@ static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, 
     (void)job;
     (void)error;
     struct search *search = context;
-    const struct finding *finding = made;
+    const struct tune_lead_finding *finding = made;
     search->step.runs++;
     search->step.rolls += finding->rolls;
     search->step.violations = finding->violations;
@@ -147,6 +149,8 @@ static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, stru
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     note_step(search);
     *is_safe = search->step.violations == 0;
+    if (!*is_safe)
+        search->first = (search->first + search->step.runs - 1) % search->seeds;
     return true;
 }
 
@@ -168,20 +172,35 @@ static uint64_t halvings(int64_t span_ns, int64_t width_ns)
 /* Bisects between an unsafe and a safe lead. Apart from chance, a longer lead is never worse. */
 static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error)
 {
-    int64_t width_ns = search->out->formula_ns / RESOLUTION;
+    /* expected[0]: the shortest lead that was safe when tried; then shorter ones that are expected to be. */
+    int64_t expected_ns[64] = {safe_ns}, width_ns = search->out->formula_ns / RESOLUTION;
+    unsigned depth = 0;
     if (width_ns < NS_PER_MS)
         width_ns = NS_PER_MS;
-    while (safe_ns - unsafe_ns > width_ns) {
-        int64_t middle_ns = (unsafe_ns + (safe_ns - unsafe_ns) / 2) / NS_PER_MS * NS_PER_MS;
+    for (;;) {
+        int64_t middle_ns = (unsafe_ns + (expected_ns[depth] - unsafe_ns) / 2) / NS_PER_MS * NS_PER_MS;
+        const bool is_narrow = expected_ns[depth] - unsafe_ns <= width_ns || middle_ns <= unsafe_ns;
         bool is_safe;
-        if (middle_ns <= unsafe_ns || search->out->step_count == TUNE_LEAD_STEPS_MAX)
+        if (search->out->step_count == TUNE_LEAD_STEPS_MAX || (is_narrow && depth == 0))
             break;
-        reckon(search, halvings(safe_ns - unsafe_ns, width_ns));
+        if (!is_narrow && middle_ns >= search->out->formula_ns) {
+            expected_ns[++depth] = middle_ns;
+            continue;
+        }
+        if (is_narrow)
+            middle_ns = expected_ns[depth];
+        reckon(search, 1 + halvings(expected_ns[depth] - unsafe_ns, width_ns));
         if (!try_lead(search, middle_ns, &is_safe, error))
             return false;
-        *(is_safe ? &safe_ns : &unsafe_ns) = middle_ns;
+        if (is_safe) {
+            depth = 0;
+            expected_ns[0] = middle_ns;
+        } else {
+            unsafe_ns = middle_ns;
+            depth -= is_narrow;
+        }
     }
-    search->out->safe_ns = safe_ns;
+    search->out->safe_ns = expected_ns[0];
     search->out->unsafe_ns = unsafe_ns;
     return true;
 }

@@ -57,16 +57,22 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
     return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
 }
 
+/* Returns whether buckets end by rows or bytes, so that they are as large at any rate. */
+static bool ends_by_rows(const struct tune_entrant *entrant)
+{
+    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+    return strategy->max_age_ns == 0 && (strategy->kind == BK_COUNT || strategy->kind == BK_PROBABILISTIC ||
+                                         strategy->kind == BK_WEIGHTED);
+}
+
 /* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
  * buckets that end by rows alone are as large at any rate, and the more rows there are, the fewer of all
  * partitions are open ones. So the share of closed partitions is judged, with all that are above a limit
  * counted as closed. */
 static bool is_shown(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
     uint64_t over = 0, closed = 0;
-    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) || strategy->max_age_ns != 0 ||
-        (strategy->kind != BK_COUNT && strategy->kind != BK_PROBABILISTIC && strategy->kind != BK_WEIGHTED))
+    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) || !ends_by_rows(entrant))
         return false;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         over += entrant->seen[i].over;
@@ -142,8 +148,8 @@ static bool try_rate(struct tune_contest *contest, const size_t *next, size_t ra
 /* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. More rows make
  * no partition smaller. So a setting that stays within the limits at one rate does so at all lower ones, and
  * the lowest rate at which it fails is searched from the one that is likely, upwards or downwards. In the
- * cluster, violations of guarantees may become fewer at a higher rate, so the search goes from the lowest
- * rate up. */
+ * cluster, violations of guarantees may become fewer at a higher rate, so a setting that fails at one is
+ * tried from the lowest rate up. */
 static size_t next_rate(const struct tune_contest *contest, const struct tune_margin *margin)
 {
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
@@ -159,9 +165,12 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     }
     if (held >= failed)
         return TUNE_MARGIN_STEPS;
+    const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
+    if (!is_begun && is_cluster)
+        return ends_by_rows(entrant) ? LAST : 0;
     if (!is_begun)
-        return is_cluster ? 0 : likely_failure(contest, &contest->race.entrants[margin->entrant]);
-    return failed < TUNE_MARGIN_STEPS ? failed - 1 : held;
+        return likely_failure(contest, entrant);
+    return failed < TUNE_MARGIN_STEPS && !is_cluster ? failed - 1 : held;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,

@@ -8,9 +8,6 @@
 
 #include "kernel/grow.h"
 
-/* Nothing is dropped before this many seeds: two seeds show too little of the variation between seeds. */
-#define SEEDS_FIRST 3
-
 /* One round of a race: a seed, and all entrants that are to run on it. */
 struct round {
     struct tune_race *race;
@@ -164,9 +161,11 @@ static void drop_some(struct tune_race *race, bool is_even, bool is_last)
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         entered += entrant->is_called;
-        is_even = is_even && (!is_racing(entrant) || entrant->seeds >= SEEDS_FIRST);
+        is_even =
+            is_even && (!is_racing(entrant) || entrant->is_settled || entrant->seeds >= TUNE_SEEDS_FIRST);
     }
-    double times = race->terms.seeds > SEEDS_FIRST ? 1 + (double)(race->terms.seeds - SEEDS_FIRST) : 1;
+    double times =
+        race->terms.seeds > TUNE_SEEDS_FIRST ? 1 + (double)(race->terms.seeds - TUNE_SEEDS_FIRST) : 1;
     double chance = (1 - race->terms.confidence) / (2 * times);
     double fail_chance = chance / demand_count(&race->terms);
     double dominate_chance = entered > 1 ? chance / (double)(entered - 1) : chance;
@@ -182,15 +181,15 @@ static void drop_some(struct tune_race *race, bool is_even, bool is_last)
         if (is_racing(&race->entrants[i]))
             drop(race, &race->entrants[i], fail_chance, dominate_chance);
     }
-    if (is_even)
-        tune_race_settle(race, fail_chance, dominate_chance);
+    if (is_even || race->sharing == TUNE_SHARES_NOTHING)
+        tune_race_settle(race, fail_chance, dominate_chance, is_even);
 }
 
 /* Returns the number of seeds that an entrant must run on. The first few are enough for an entrant that will
  * not be recommended. */
 static uint32_t seeds_of(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    uint32_t first = race->terms.seeds < SEEDS_FIRST ? race->terms.seeds : SEEDS_FIRST;
+    uint32_t first = race->terms.seeds < TUNE_SEEDS_FIRST ? race->terms.seeds : TUNE_SEEDS_FIRST;
     if (!is_racing(entrant) || entrant->is_settled)
         return 0;
     return race->drops && entrant->is_endless ? first : race->terms.seeds;

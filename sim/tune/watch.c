@@ -8,29 +8,88 @@
 #include "lab/runnable.h"
 #include "tune/contest.h"
 
+static bool is_own(const struct lab_scenario *scenario, const struct lab_strategy *strategy)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (strcmp(scenario->strategies[i].label, strategy->label) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Says when a run of this setting alone may stop, since a single violation, or a single partition above the
+ * limit where none may be, shows that the setting fails. The scenario's own settings are shown with their
+ * figures, and so is what may be cheaper than others: a window, or a setting whose partitions never end. */
+static void stop_early(const struct tune_contest *contest, const struct lab_strategy *strategy,
+                       struct lab_run_context *out)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    const enum bk_kind kind = strategy->settings.strategy.kind;
+    const bool has_counter = kind == BK_COUNT || kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
+    if (!contest->stops_early || !contest->race.drops || is_own(contest->scenario, strategy))
+        return;
+    out->stops_at = UINT32_C(1) << LAB_ORACLE_FINDABLE | UINT32_C(1) << LAB_ORACLE_NEWEST;
+    if (has_counter && contest->race.terms.share == 0 && limits->partition_rows != 0)
+        out->stops_at_rows = limits->partition_rows + 1;
+}
+
+/* Returns whether the table may list the setting: it is the scenario's own, or one seed does not show that it
+ * fails. */
+static bool may_be_listed(const struct tune_contest *contest, const struct lab_strategy *strategy,
+                          const struct tune_seen *seen)
+{
+    return is_own(contest->scenario, strategy) ||
+           (seen->violations == 0 && (contest->race.terms.share > 0 || seen->over == 0));
+}
+
+/* Keeps what later steps need of the run of a single setting in the cluster engine, where each run is one of
+ * its own. Returns whether it took ownership of the result. */
+static bool keep_for_later(const struct tune_contest *contest, const struct lab_strategy *strategy,
+                           const struct tune_seen *seen, uint64_t seed, struct lab_result *result)
+{
+    const struct tune_memory *memory = contest->memory;
+    if (memory != NULL && strategy->settings.coordination == BK_THREE_STATE && !tune_is_cut(seen)) {
+        struct tune_lead_finding finding;
+        tune_lead_see(result, &finding);
+        memory->keep(memory->context, tune_lead_job(strategy, strategy->settings.lead_ns, seed), &finding,
+                     sizeof finding);
+    }
+    if (!contest->keeps_results || seed != contest->scenario->seed || !may_be_listed(contest, strategy, seen))
+        return false;
+    tune_kept_result(contest->kept, tune_memory_job(strategy, seed, 1), result);
+    return true;
+}
+
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error)
 {
     const struct tune_memory *memory = contest->memory;
+    const bool is_alone =
+        count == 1 && factor == 1 && tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER;
     struct lab_scenario scenario;
     struct lab_result *result = NULL;
     struct lab_progress inner = {.parent = progress};
+    struct lab_run_context run = {.progress = &inner};
+    if (is_alone)
+        stop_early(contest, strategies, &run);
+    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY : factor;
     size_t known = 0;
     while (memory != NULL && known < count &&
-           memory->recall(memory->context, tune_memory_job(&strategies[known], seed, factor), &out[known],
+           memory->recall(memory->context, tune_memory_job(&strategies[known], seed, which), &out[known],
                           sizeof *out))
         known++;
     if (known == count)
         return true;
     tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
-    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
+    bool is_fine = lab_run_in(&scenario, threads, &run, &result, error);
     for (size_t i = 0; is_fine && i < count; i++)
         is_fine =
             tune_see(&result->strategies[i], &result->prices, contest->race.terms.share, &out[i], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
-        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[i], sizeof *out);
-    lab_result_destroy(result);
+        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, which), &out[i], sizeof *out);
+    if (!is_fine || !is_alone || !keep_for_later(contest, strategies, out, seed, result))
+        lab_result_destroy(result);
     return is_fine;
 }
 
@@ -74,8 +133,8 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     /* This is determined by the scenario's own strategies, so that the figures of a setting do not depend on
      * the others in the same run. */
     out->reads.are_expected = lab_reads_can_be_expected(scenario);
-    out->is_raced = true;
     out->engine = tune_engine(scenario, factor);
+    out->is_raced = out->engine != LAB_ENGINE_CLUSTER;
 }
 
 static double figure(const struct lab_metrics *metrics, const char *name)
@@ -146,6 +205,8 @@ bool tune_see(const struct lab_strategy_result *result, const struct lab_prices 
     figures[TUNE_COST_WRITE] = cost.write;
     figures[TUNE_COST] = cost.write + cost.read;
     figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows);
+    for (int i = 0; tune_is_cut(out) && i < TUNE_FIGURE_COUNT; i++)
+        figures[i] = (double)NAN;
     double p99_rows;
     return (see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
                       &out->rows_at_risk, &out->rows_most, &p99_rows) &&

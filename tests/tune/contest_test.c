@@ -216,6 +216,76 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
     }
 }
 
+static uint64_t digest_of(const struct tune_contest *contest, const struct lab_strategy *strategies,
+                          size_t count, struct lab_result **known)
+{
+    struct lab_strategy copies[2];
+    struct lab_scenario scenario;
+    struct lab_result *result;
+    struct sim_error error;
+    memcpy(copies, strategies, count * sizeof *copies);
+    tune_scenario_of(contest->scenario, copies, count, contest->scenario->seed, 1, &scenario);
+    const struct lab_run_context context = {.known = known};
+    if (!lab_run_in(&scenario, 1, &context, &result, &error))
+        fail_msg("%s", error.text);
+    const uint64_t digest = result->digest;
+    assert_int_equal(result->strategy_count, count);
+    assert_string_equal(result->strategies[count - 1].label, strategies[count - 1].label);
+    lab_result_destroy(result);
+    return digest;
+}
+
+/* Runs that stop as soon as a setting fails give the same verdicts as whole runs. The results that the race
+ * leaves are those of runs made later. */
+static void test_failing_settings_stop_early_in_the_cluster(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 30s\nkeys: {count: 2}\narrivals: {rate: 30/s}\nreads: {latest: {rows: 5, rate: 1/s}}\n"
+            "cluster: {nodes: 3, replication_factor: 3}\n"
+            "agents: {count: 3, cache_ttl: 1s, cache_entries: 8, operations: 32}\n"
+            "limits: {partition_rows: 100}\ntune: {seeds: 3}\nstrategies:\n  - time: {window: 2s}\n"
+            "  - probabilistic: {bits: 1, threshold: 30, coordination: three-state, lead: 3s, label: three}\n"
+            "  - probabilistic: {bits: 1, threshold: 20, coordination: single, label: single}\n");
+    struct tune_contest early, whole;
+    size_t cut[TUNE_DEMAND_COUNT] = {0};
+    (void)state;
+    begin(&early, scenario);
+    early.keeps_results = true;
+    run(&early);
+    begin(&whole, scenario);
+    whole.stops_early = false;
+    run(&whole);
+    assert_int_not_equal(early.race.recommended, SIZE_MAX);
+    assert_int_equal(early.race.recommended, whole.race.recommended);
+    for (size_t i = 0; i < early.race.count; i++) {
+        const struct tune_entrant *entrant = &early.race.entrants[i], *other = &whole.race.entrants[i];
+        assert_int_equal(entrant->status, other->status);
+        assert_int_equal(entrant->seeds, other->seeds);
+        if (entrant->status != TUNE_FAILS)
+            continue;
+        const bool is_cut = tune_is_cut(&entrant->seen[entrant->seeds - 1]);
+        assert_false(is_cut && entrant->is_own);
+        assert_false(tune_is_cut(&other->seen[other->seeds - 1]));
+        cut[entrant->failed] += is_cut;
+        /* A setting may fail for both reasons; then the run stopped at the first. */
+        assert_true(entrant->failed == other->failed || (is_cut && other->failed == TUNE_FINDABLE));
+    }
+    assert_true(cut[TUNE_IN_LIMITS] > 0 && cut[TUNE_FINDABLE] > 0);
+    struct lab_result *known[2] = {NULL};
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t job = tune_memory_job(&early.race.entrants[i].strategy, scenario->seed, 1);
+        known[i] = tune_kept_take(early.kept, job);
+        assert_non_null(known[i]);
+        assert_null(tune_kept_take(early.kept, job));
+    }
+    const uint64_t digest = digest_of(&early, scenario->strategies, 2, NULL);
+    assert_true(digest_of(&early, scenario->strategies, 2, known) == digest);
+    assert_true(known[0] == NULL && known[1] == NULL);
+    tune_contest_clear(&early);
+    tune_contest_clear(&whole);
+    lab_scenario_destroy(scenario);
+}
+
 /* With limits in rows and in bytes, a partition is over the limits if it is over one of them, and a partition
  * over both counts once. */
 static void test_contest_of_two_limits_counts_a_partition_once(void **state)
@@ -479,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
         cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
+        cmocka_unit_test(test_failing_settings_stop_early_in_the_cluster),
         cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),
         cmocka_unit_test(test_distribution_excludes_or_confirms_candidates),
         cmocka_unit_test(test_candidates_keep_the_settings_of_their_templates),

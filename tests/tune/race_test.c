@@ -435,6 +435,48 @@ static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
     }
 }
 
+/* Of a template that costs ten times as much as the first setting, only the best runs with all seeds; the
+ * other one runs once, until the best fails. */
+static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        uint32_t over_from, least, most; /* the seeds of the last setting */
+    } cases[] = {
+        {TUNE_SHARES_NOTHING, SEEDS, 1, 1},
+        {TUNE_SHARES_NOTHING, 5, 6, SEEDS},
+        {TUNE_SHARES_ROWS, SEEDS, 3, SEEDS},
+    };
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 10);
+        stage.truths[1].over = 0.5;
+        stage.over_from[1] = cases[i].over_from;
+        stage.truths[2] = (struct truth){{10.5, 0.5, 10, 1}, 0, 0.001};
+        stage.partitions = 50; /* eight seeds show that a setting holds */
+        stage.truths[0].over = 0;
+        enter_all(&race, &stage, true);
+        for (size_t j = 3; j < race.count; j++)
+            free(race.entrants[j].strategy.label);
+        race.count = 3;
+        race.sharing = cases[i].sharing;
+        for (size_t j = 0; j < race.count; j++) {
+            race.entrants[j].strategy.settings.strategy = strategy;
+            race.entrants[j].base = j == 0 ? "cheap" : "expensive";
+        }
+        run(&race, 1);
+        assert_int_equal(race.recommended, 0);
+        assert_in_range(race.entrants[1].seeds, cases[i].over_from == SEEDS ? 3 : 5, SEEDS);
+        assert_in_range(race.entrants[2].seeds, cases[i].least, cases[i].most);
+        assert_int_equal(race.entrants[1].status == TUNE_FAILS, cases[i].over_from != SEEDS);
+        tune_race_clear(&race);
+    }
+}
+
 /* A product of the ratios share / risk is compared with 1 / chance; one seed with share 0 clears the
  * setting. */
 static void test_hopeless_shares_are_reported_by_their_product(void **state)
@@ -758,6 +800,7 @@ int main(void)
         cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
         cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
+        cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_intervals_of_random_settings_follow_their_definition),

@@ -49,7 +49,7 @@ static bool is_in(const struct tune_entrant *entrant)
 
 /* The order of the table: the recommended setting; those on the front or within the limits; those that may be
  * within the limits; the rest. Each group is ordered by cost, but settings that fail are ordered by the share
- * of their partitions that is over a limit. */
+ * of their partitions that is over a limit, and last those that stopped early. */
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5, 6};
@@ -57,10 +57,11 @@ static bool comes_before(const struct tune_entrant *one, const struct tune_entra
     its += is_in(other) && other->is_endless;
     if (mine != its)
         return mine < its;
+    const double share = tune_mean_of(one, TUNE_OVER), its_share = tune_mean_of(other, TUNE_OVER);
     if (!tune_was_run(one))
         return one->exact_share < other->exact_share;
     if (one->status == TUNE_FAILS)
-        return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
+        return share < its_share || (isnan(its_share) && !isnan(share));
     return tune_is_cheaper(one, other);
 }
 

@@ -5,6 +5,7 @@
 #include "cluster_loop.h"
 #include "cluster_result.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ struct crew {
     const struct lab_rows *rows;
     const struct lab_run_context *context;
     struct lab_cluster_run **runs; /* one per strategy, created by the thread that takes it, */
-    struct lab_result **far;       /* or the result from another rank */
+    struct lab_result **far;       /* or the result from another rank, or from an earlier run */
     struct sim_error *errors;
     _Atomic size_t next;
 };
@@ -29,6 +30,8 @@ static void *work(void *argument)
         size_t index = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
         if (index >= crew->scenario->strategy_count)
             return NULL;
+        if (crew->far[index] != NULL)
+            continue;
         if (lab_run_is_stopped(crew->context))
             lab_fail_stopped(&crew->errors[index]);
         else
@@ -54,6 +57,11 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
     crew.errors = calloc(count, sizeof *crew.errors);
     bool ok = (crew.runs != NULL && crew.far != NULL && crew.errors != NULL) || sim_fail_memory(error);
     struct lab_far_strategies *far = NULL;
+    assert(context->known == NULL || context->team == NULL);
+    for (size_t i = 0; ok && context->known != NULL && i < count; i++) {
+        crew.far[i] = context->known[i];
+        context->known[i] = NULL;
+    }
     if (context->event_trace != NULL)
         jobs = 1;
     for (uint32_t i = 1; ok && i < jobs && i < count; i++)

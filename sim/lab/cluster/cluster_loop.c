@@ -378,10 +378,14 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
                             run->strategy->label, run->is_resumed ? "goes on" : "begins");
     lab_record_begins(run);
-    bool is_over = run->is_over; /* which no event changes */
-    while (!is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
-        if (SIM_UNLIKELY(run->events.events >= run->pause_at) && !pause(run, error))
-            return false;
+    const bool was_over = run->is_over;
+    while (!was_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
+        if (SIM_UNLIKELY(run->events.events >= run->pause_at)) {
+            if (run->is_over) /* it stops early, and then pauses at once */
+                break;
+            if (!pause(run, error))
+                return false;
+        }
         if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
             (run->arrivals_pending == 0 && time_ns > lab_until(run->end_ns, LAB_DRAIN_NS)))
             break;
@@ -396,7 +400,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             return run->is_damaged ? sim_archive_fail_field(error) : sim_fail_memory(error);
     }
     lab_record_ends(run);
-    if (!is_over)
+    if (!run->is_over)
         lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen, so there is nothing to show */

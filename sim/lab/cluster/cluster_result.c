@@ -43,12 +43,13 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     return true;
 }
 
-/* Moves the results of a run on another rank. */
+/* Moves the results of a run of the strategy alone, or on another rank: its last strategy. */
 static void take_over(struct lab_result *result, size_t index, struct lab_result *from)
 {
     struct lab_strategy_result *strategy = &result->strategies[index];
-    *strategy = from->strategies[index];
-    memset(&from->strategies[index], 0, sizeof from->strategies[index]);
+    struct lab_strategy_result *last = &from->strategies[from->strategy_count - 1];
+    *strategy = *last;
+    memset(last, 0, sizeof *last);
     result->strategy_count = index + 1;
     result->digest = sim_digest_chain(result->digest, strategy->placement_digest);
     result->digest = sim_digest_chain(result->digest, strategy->events.digest);

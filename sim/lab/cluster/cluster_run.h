@@ -279,7 +279,7 @@ struct lab_cluster_run {
     bool has_own_times;        /* wl_has_own_times() */
     uint32_t part, wish_heard; /* lab/snapshot.h: number of the part, which is the strategy's index */
     uint64_t pause_at;         /* number of events at the next safe point */
-    bool is_over;              /* its result is in the tally */
+    bool is_over;              /* its result is in the tally, or it stopped early (lab/context.h) */
     bool is_resumed;           /* resumed from a saved state, which may request what no run could */
     bool is_damaged;           /* it did so */
     uint32_t rows_untold;      /* number of rows that the progress lacks; not archived */

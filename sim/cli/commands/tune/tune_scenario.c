@@ -39,7 +39,8 @@ struct job {
     struct cli_signals signals;
     struct cli_tune_memory memory;
     struct tune_contest contest;
-    struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies */
+    struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies, */
+    struct lab_result *known[LAB_STRATEGIES_MAX]; /* and their results, as far as the race has kept them */
     struct lab_result *result;
     char *answer; /* JSON */
     char *path;   /* absolute path of the scenario */
@@ -192,6 +193,7 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     struct job *job = context;
     struct tune_contest *contest = &job->contest;
     contest->memory = &job->memory.memory;
+    contest->keeps_results = true;
     if (!tune_contest_run(contest, job->threads, progress, error))
         return false;
     if (contest->race.recommended != SIZE_MAX)
@@ -252,19 +254,24 @@ static bool make_finalists(struct job *job, struct sim_error *error)
                                      scenario->seed, &job->finalists, error);
     }
     free(strategies);
+    for (size_t i = 0; is_fine && i < count; i++) {
+        const struct lab_strategy *strategy = &job->contest.race.entrants[chosen[i]].strategy;
+        job->known[i] = tune_kept_take(job->contest.kept, tune_memory_job(strategy, scenario->seed, 1));
+    }
     return is_fine;
+}
+
+static bool run_finalists(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    const struct lab_run_context run = {.progress = progress, .known = job->known};
+    return lab_run_in(job->finalists, job->threads, &run, &job->result, error);
 }
 
 static bool work(struct job *job, struct sim_error *error)
 {
-    int64_t elapsed_ms;
-    if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
-        !make_finalists(job, error) ||
-        !cli_execute(job->finalists, job->threads, NULL, job->is_quiet, NULL, &job->signals, &job->result,
-                     &elapsed_ms, error))
-        return false;
-    job->elapsed_ms += elapsed_ms;
-    return true;
+    return attend(job, fly, "rows/s", error) && attend(job, race, "runs/s", error) &&
+           make_finalists(job, error) && attend(job, run_finalists, "rows/s", error);
 }
 
 static bool store(struct job *job, struct sim_error *error)
@@ -409,6 +416,8 @@ static void free_job(struct job *job)
     tune_contest_clear(&job->contest);
     cli_tune_memory_close(&job->memory);
     lab_result_destroy(job->result);
+    for (size_t i = 0; i < LAB_STRATEGIES_MAX; i++)
+        lab_result_destroy(job->known[i]);
     lab_scenario_destroy(job->finalists);
     lab_scenario_destroy(job->scenario);
     cli_charts_free(&job->charts);

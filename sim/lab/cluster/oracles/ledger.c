@@ -149,6 +149,13 @@ static void balance_add(struct lab_partition *partition, uint64_t row, bool is_s
     partition->balance[1] += is_stored ? high : 0 - high;
 }
 
+/* Ends the run before its next event, without the results of its end. */
+static void stop_early(struct lab_cluster_run *run)
+{
+    run->is_over = true;
+    run->pause_at = 0;
+}
+
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
                        int64_t order, uint32_t replica)
 {
@@ -163,6 +170,10 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
+    if (partition->stored == run->context->stops_at_rows) {
+        run->tally.over_limit = run->tally.over_limit_rows = 1;
+        stop_early(run);
+    }
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
@@ -608,6 +619,8 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
     struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
     bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
     violation->count += count;
+    if ((run->context->stops_at >> oracle & 1) != 0)
+        stop_early(run);
     if (!is_first && !lab_event_trace_wants(run, key))
         return;
     char text[sizeof violation->text];

@@ -14,6 +14,7 @@
 
 #include "lab/run.h"
 #include "tune/growth.h"
+#include "tune/kept.h"
 #include "tune/lead.h"
 #include "tune/memory.h"
 #include "tune/race.h"
@@ -45,8 +46,12 @@ struct tune_margin {
 
 struct tune_contest {
     const struct lab_scenario *scenario;
-    const struct tune_memory
-        *memory; /* for the runs of tune_contest_run(); set it after tune_contest_begin() */
+    const struct tune_memory *memory; /* for the runs of tune_contest_run(), which puts `kept` in front of it;
+                                         set it after tune_contest_begin() */
+    struct tune_kept *kept;           /* what runs leave for later steps */
+    bool keeps_results; /* of the cluster engine, for settings that the table may list: the results with the
+                           scenario's own seed are kept; set it after tune_contest_begin() */
+    bool stops_early;   /* in the cluster engine, a run ends once it shows that its setting fails */
     struct tune_rows rows;
     struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
     struct tune_race race;

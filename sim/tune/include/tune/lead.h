@@ -6,6 +6,8 @@
  * state, the time to live of a cached state, and twice the clock bound (docs/findings.md, "How long a lead is
  * long enough"). By experiment it is found by bisection: a lead is tried with one seed after the other until
  * a seed violates a guarantee that readers and writers need (findable, newest, agreement, monotone, no_gaps).
+ * The seed that violated one last comes first. The lead of the formula and longer ones are expected to be
+ * safe, so one of them is tried only if no shorter one is safe.
  * The experiment shows what happened in a number of runs, and the formula what may happen in the worst case.
  * Use the larger lead. */
 #ifndef TUNE_LEAD_H
@@ -19,8 +21,7 @@
 
 struct tune_lead_step {
     int64_t lead_ns;
-    uint32_t runs;  /* the number of runs with this lead: seeds from the first on, up to and including the
-                       first with a violation */
+    uint32_t runs;  /* the number of runs with this lead, up to and including the first with a violation */
     uint64_t rolls; /* changes of bucket in these runs, each of which tests the lead */
     uint64_t violations; /* violations in the last of these runs; 0 if no run had any */
 };
@@ -36,6 +37,16 @@ struct tune_lead {
     uint32_t step_count;
     struct tune_lead_step steps[TUNE_LEAD_STEPS_MAX]; /* in order of the lead */
 };
+
+/* The figures of a run that the search needs. */
+struct tune_lead_finding {
+    uint64_t violations, rolls;
+    int64_t write_p999_ns;
+};
+/* Extracts them from the first strategy of a result. */
+void tune_lead_see(const struct lab_result *result, struct tune_lead_finding *out);
+/* The number that identifies the run of a strategy with this lead, other than in a race. */
+uint64_t tune_lead_job(const struct lab_strategy *strategy, int64_t lead_ns, uint64_t seed);
 
 /* Returns whether the scenario's strategy has a lead, which means that it is three-state with agents. */
 bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy);

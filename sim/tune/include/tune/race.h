@@ -24,7 +24,9 @@
  * equal, it must also be shown to be less even. If the other one turns out to fail, the setting resumes. If
  * the seeds that are left have too few partitions to show that the setting holds, it is enough that the other
  * one is within the limits so far. The best is settled once no other setting may take its place. So every
- * setting that may be recommended, or be the best of its template, runs with all seeds. Where seeds change
+ * setting that may be recommended, or be the best of its template, runs with all seeds. Where settings share
+ * nothing and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
+ * others of its template are settled by their first seeds, without a test. Where seeds change
  * nothing (a trace, and a setting without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
@@ -77,6 +79,11 @@ struct tune_seen {
     uint64_t rows_most, bytes_most; /* the largest partition */
     uint64_t violations;            /* violations of guarantees that readers rely on; cluster engine only */
 };
+/* Whether the run stopped as soon as it showed that the setting fails. Then there are no figures. */
+static inline bool tune_is_cut(const struct tune_seen *seen)
+{
+    return seen->partitions == 0 && (seen->violations > 0 || seen->over > 0);
+}
 
 enum tune_status {
     TUNE_RECOMMENDED,
@@ -157,6 +164,8 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
                    struct sim_error *error);
 void tune_race_clear(struct tune_race *race);
 
+/* Nothing is dropped before this many seeds: two seeds show too little of the variation between seeds. */
+#define TUNE_SEEDS_FIRST 3
 /* A setting that costs at least this many times as much as the best of its template is not run. */
 #define TUNE_COSTLY_TIMES 2
 /* Whether it was run: it is neither refused nor costly. */
@@ -173,8 +182,9 @@ const char *tune_race_best(const struct tune_race *race);
  * entrants. */
 void tune_race_call(struct tune_race *race, bool all);
 /* Settles the entrants that cost more than the best of their template, lets the others resume, and settles
- * the best once no other can take its place. fail_chance and cost_chance: the levels of the tests. */
-void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance);
+ * the best once no other can take its place. fail_chance and cost_chance: the levels of the tests, which need
+ * is_even: all that are not settled have the same number of seeds, three or more. */
+void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even);
 
 /* --- judge.c */
 
@@ -183,6 +193,8 @@ enum tune_verdict { TUNE_VERDICT_FAILS, TUNE_VERDICT_OPEN, TUNE_VERDICT_HOLDS };
 struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* NaN when no seed has it. */
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
+/* The same over at most its first `seeds` seeds. */
+double tune_mean_over(const struct tune_entrant *entrant, enum tune_figure figure, uint32_t seeds);
 /* An interval for the share; each side is wrong with this probability. */
 struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance);
 struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, double error_chance);

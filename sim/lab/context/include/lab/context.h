@@ -6,6 +6,7 @@
 #include "kernel/error.h"
 #include "lab/progress.h"
 
+struct lab_result;
 struct lab_snapshots;
 struct lab_team;
 
@@ -60,9 +61,15 @@ struct lab_run_context {
     const struct lab_event_trace *event_trace; /* observer of the run's events */
     const struct lab_team *team;               /* other ranks that may do parts of the run (lab/team.h) */
     struct lab_snapshots *snapshots;           /* where states of the run are stored (lab/snapshot.h) */
+    struct lab_result **known; /* of a cluster run without other ranks: by strategy, the result of a run of
+                                  this strategy alone, which this run takes over; NULL: none */
     bool only_judges; /* the caller only reads verdicts: a cluster run then computes no views, and only the
                          metrics of refused and unresolved rows */
-    bool tells_all;   /* for tests: every oracle gets all events, also those that cannot concern it */
+    uint32_t
+        stops_at; /* bits 1 << enum lab_oracle: a cluster run ends at the first violation of one of these */
+    uint64_t stops_at_rows; /* or as soon as a partition has this many rows; 0: never. Then its result has
+                               only the violations so far, and the partition as one above a limit */
+    bool tells_all;         /* for tests: every oracle gets all events, also those that cannot concern it */
 };
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {
