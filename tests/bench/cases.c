@@ -80,6 +80,14 @@
         .beside = "of one's time to two's", .bound = BENCH_RATIO_AT_LEAST, .budget = least, __VA_ARGS__      \
     }
 
+/* The events of one strategy at 1,000 rows/s on two threads, in windows of this length. */
+#define WINDOWS_CASE(id, what, node_count, us)                                                               \
+    {                                                                                                        \
+        .name = "windows-" id, .group = "one strategy on two threads", .title = what, .unit = "s",           \
+        .beside = "of one's time to two's", .measure = bench_windows, .rows = 1e6, .keys = 100,              \
+        .agents = 16, .nodes = node_count, .lookahead_us = us, .scenario = THREE_STATE                       \
+    }
+
 #define MEMORY_CASE(id, what, ...)                                                                           \
     {                                                                                                        \
         .name = "memory-" id, .group = "memory: 10^9 rows, 10^5 keys", .title = what, .unit = "MiB",         \
@@ -201,6 +209,11 @@ const struct bench_case bench_cases[] = {
     THREADS_CASE("ranks", "sweep of 16 runs, 2 ranks", 1.85, .rows = 6e7, .keys = 1e3,
                  .measure = bench_ranks),
 #endif
+
+    WINDOWS_CASE("one-100us", "one node, windows of 100 us", 1, 100),
+    WINDOWS_CASE("six-100us", "six nodes, 100 us", 6, 100),
+    WINDOWS_CASE("six-1ms", "six nodes, 1 ms", 6, 1000),
+    WINDOWS_CASE("six-10ms", "six nodes, 10 ms", 6, 10000),
 
     MEMORY_CASE("exact", "exact", .scenario = EXACT PROBABILISTIC),
     MEMORY_CASE("thinned", "thinned", .scenario = THINNED PROBABILISTIC),

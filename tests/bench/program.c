@@ -353,31 +353,9 @@ bool bench_tune_first(const struct bench_case *bench, const struct bench_context
     return true;
 }
 
-/* Reads what bucketlab_queue_trace prints. */
-static void read_ladder(const struct bench_case *bench, FILE *told, struct bench_result *result)
-{
-    char line[256];
-    const double operations = fgets(line, sizeof line, told) != NULL ? strtod(line, NULL) : 0;
-    for (uint32_t i = 0; i < result->run_count && fgets(line, sizeof line, told) != NULL; i++) {
-        double seconds[4];
-        char *at = line;
-        for (size_t number = 0; number < 4; number++)
-            seconds[number] = strtod(at, &at);
-        struct bench_sample *sample = &result->runs[i];
-        if (strcmp(bench->unit, "%") == 0) {
-            sample->value = 100 * seconds[0] / seconds[2];
-            continue;
-        }
-        const bool is_run = strcmp(bench->unit, "s") == 0;
-        const double *pair = is_run ? seconds + 2 : seconds, unit = is_run ? 1 : 1e9 / operations;
-        *sample = (struct bench_sample){pair[1] * unit, pair[0] * unit, pair[1] / pair[0]};
-    }
-}
-
-/* The cluster engine with a ladder queue, compared with its own queue: ns per operation of the queue alone,
- * or seconds of the run; or the share of our queue in the time of the run, in percent. */
-bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
-                  struct bench_result *result)
+/* Starts bucketlab_queue_trace on the scenario of the case; NULL when that fails. */
+static FILE *start_queue_trace(const struct bench_case *bench, const struct bench_context *context,
+                               struct bench_result *result)
 {
     char path[PATH_SIZE_MAX], command[3 * PATH_SIZE_MAX];
     if (bench->rows == 0) {
@@ -386,21 +364,72 @@ bool bench_ladder(const struct bench_case *bench, const struct bench_context *co
     } else {
         snprintf(path, sizeof path, "%s/%s.yaml", context->folder, bench->name);
         FILE *out = fopen(path, "w");
-        if (out == NULL)
-            return bench_fail(result, "%s cannot be written", path);
-        bench_write_scenario(bench, bench_size(context, bench->rows, 1e3),
-                             bench_size(context, bench->keys, 1e2), out);
-        if (fclose(out) != 0)
-            return bench_fail(result, "%s cannot be written", path);
+        if (out != NULL)
+            bench_write_scenario(bench, bench_size(context, bench->rows, 1e3),
+                                 bench_size(context, bench->keys, 1e2), out);
+        if (out == NULL || fclose(out) != 0) {
+            bench_fail(result, "%s cannot be written", path);
+            return NULL;
+        }
     }
-    snprintf(command, sizeof command, "'%s' '%s' %u", BENCH_QUEUE_TRACE, path, result->run_count);
+    const int length =
+        snprintf(command, sizeof command, "'%s' '%s' %u", BENCH_QUEUE_TRACE, path, result->run_count);
+    if (bench->lookahead_us > 0)
+        snprintf(command + length, sizeof command - (size_t)length, " %u000", bench->lookahead_us);
     FILE *told = popen(command, "r");
     if (told == NULL)
-        return bench_fail(result, "%s cannot be started", BENCH_QUEUE_TRACE);
-    read_ladder(bench, told, result);
+        bench_fail(result, "%s cannot be started", BENCH_QUEUE_TRACE);
+    return told;
+}
+
+/* Reads the first number of the first line, and the numbers of the line of each round. */
+static bool read_queue_trace(FILE *told, uint32_t numbers, double *first, double (*rounds)[4],
+                             struct bench_result *result)
+{
+    char line[256];
+    *first = fgets(line, sizeof line, told) != NULL ? strtod(line, NULL) : 0;
+    for (uint32_t i = 0; i < result->run_count && fgets(line, sizeof line, told) != NULL; i++) {
+        char *at = line;
+        for (uint32_t number = 0; number < numbers; number++)
+            rounds[i][number] = strtod(at, &at);
+    }
     const bool is_fine = pclose(told) == 0;
     note_children(result);
-    return is_fine ? true : bench_fail(result, "%.200s failed", command);
+    return is_fine ? true : bench_fail(result, "%s failed", BENCH_QUEUE_TRACE);
+}
+
+/* The cluster engine with a ladder queue, compared with its own queue: ns per operation of the queue alone,
+ * or seconds of the run; or the share of our queue in the time of the run, in percent. */
+bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result)
+{
+    double operations, rounds[BENCH_RUNS_MAX][4];
+    FILE *told = start_queue_trace(bench, context, result);
+    if (told == NULL || !read_queue_trace(told, 4, &operations, rounds, result))
+        return false;
+    const bool is_run = strcmp(bench->unit, "s") == 0, is_share = strcmp(bench->unit, "%") == 0;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double *pair = is_run ? rounds[i] + 2 : rounds[i], unit = is_run ? 1 : 1e9 / operations;
+        if (is_share)
+            result->runs[i].value = 100 * rounds[i][0] / rounds[i][2];
+        else
+            result->runs[i] = (struct bench_sample){pair[1] * unit, pair[0] * unit, pair[1] / pair[0]};
+    }
+    return true;
+}
+
+/* Seconds by the clock in which two threads handle the events of a run in conservative windows, compared with
+ * one thread. */
+bool bench_windows(const struct bench_case *bench, const struct bench_context *context,
+                   struct bench_result *result)
+{
+    double events, rounds[BENCH_RUNS_MAX][4];
+    FILE *told = start_queue_trace(bench, context, result);
+    if (told == NULL || !read_queue_trace(told, 2, &events, rounds, result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count; i++)
+        result->runs[i] = (struct bench_sample){rounds[i][1], rounds[i][0], rounds[i][0] / rounds[i][1]};
+    return true;
 }
 
 static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,

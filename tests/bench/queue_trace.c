@@ -7,12 +7,23 @@
  *
  * The first line of the output has the number of operations, of pushes of each kind, of pops and cancels, and
  * the most events that were pending. Each round adds a line: seconds of the operations alone on our queue and
- * on the ladder, then of the run with each of them. It fails when the ladder gives other events. */
+ * on the ladder, then of the run with each of them. It fails when the ladder gives other events.
+ *
+ *   bucketlab_queue_trace SCENARIO ROUNDS LOOKAHEAD_NS
+ *
+ * What would one strategy gain by a second core? This is the best case of conservative windows: the recorded
+ * events are handled in windows that begin at the next event and last LOOKAHEAD_NS. Each event takes the mean
+ * time of an event of the run, and costs nothing to hand over. Both threads always have the same share of a
+ * window, give or take one event, and wait for each other at its end. The first line of the output has the
+ * number of events and of windows. Each round adds a line: seconds by the clock of one thread and of two. */
 #define _POSIX_C_SOURCE 200809L
 #define QUEUE_TRACE_ITSELF
 #include "queue_trace.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,11 +280,124 @@ static void refuse_others(uint64_t ours, uint64_t theirs)
     exit(1);
 }
 
+/* What two threads share: each one tells the other how many windows it has finished. */
+struct windows {
+    const uint32_t *events; /* by window */
+    size_t count;
+    uint64_t loops; /* of an event's work */
+    uint32_t threads;
+    struct {
+        _Alignas(64) atomic_size_t count; /* in a line of its own */
+        uint64_t outcome;
+    } done[2];
+};
+
+struct worker {
+    struct windows *windows;
+    uint32_t number;
+};
+
+/* Work that a processor can neither leave out nor do in parallel. */
+static uint64_t work(uint64_t loops, uint64_t from)
+{
+    for (uint64_t i = 0; i < loops; i++)
+        from = from * 6364136223846793005U + 1442695040888963407U;
+    return from;
+}
+
+static void *work_windows(void *context)
+{
+    const struct worker *worker = context;
+    struct windows *windows = worker->windows;
+    const uint32_t me = worker->number;
+    const bool is_shared = windows->threads == 2;
+    uint64_t outcome = me;
+    for (size_t i = 0; i < windows->count; i++) {
+        /* Who gets the odd event changes from window to window. */
+        const uint64_t events = windows->events[i], half = (events + ((i & 1) == me)) / 2;
+        outcome = work(windows->loops * (is_shared ? half : events), outcome);
+        if (!is_shared)
+            continue;
+        atomic_store_explicit(&windows->done[me].count, i + 1, memory_order_release);
+        for (uint32_t spins = 0;
+             atomic_load_explicit(&windows->done[1 - me].count, memory_order_acquire) <= i;)
+            if (++spins % 4096 == 0) /* some microseconds: the other thread is not on a processor */
+                sched_yield();
+    }
+    windows->done[me].outcome = outcome;
+    return NULL;
+}
+
+static double wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Seconds by the clock in which this many threads handle all windows. */
+static double windows_s(struct windows *windows, uint32_t threads)
+{
+    struct worker workers[2] = {{windows, 0}, {windows, 1}};
+    pthread_t other;
+    windows->threads = threads;
+    for (size_t i = 0; i < 2; i++)
+        atomic_store(&windows->done[i].count, 0);
+    const double from = wall_s();
+    if (threads == 2 && pthread_create(&other, NULL, work_windows, &workers[1]) != 0)
+        exit(3);
+    work_windows(&workers[0]);
+    if (threads == 2)
+        pthread_join(other, NULL);
+    return wall_s() - from;
+}
+
+/* The numbers of events in the windows of the recorded run. */
+static uint32_t *cut(int64_t lookahead_ns, size_t *count)
+{
+    uint32_t *events = grown(NULL, (trace.counts[POP] + 1) * sizeof *events);
+    int64_t now_ns = 0, end_ns = 0;
+    *count = 0;
+    for (size_t i = 0; i < trace.count; i++) {
+        const enum operation kind = trace.operations[i] & ((1 << OPERATION_BITS) - 1);
+        if (kind == CREATE)
+            now_ns = end_ns = 0;
+        if (kind != POP)
+            continue;
+        now_ns += (int64_t)(trace.operations[i] >> OPERATION_BITS);
+        if (now_ns >= end_ns) {
+            end_ns = now_ns + lookahead_ns;
+            events[(*count)++] = 0;
+        }
+        events[*count - 1]++;
+    }
+    return events;
+}
+
+static void try_windows(const struct lab_scenario *scenario, int64_t lookahead_ns, long rounds)
+{
+    uint64_t ignored;
+    struct windows windows = {.count = 0};
+    uint32_t *events = cut(lookahead_ns, &windows.count);
+    const double event_s = run_s(scenario, PASS, &ignored) / (double)trace.counts[POP];
+    const uint64_t loops = 20000000;
+    const double from = processor_s();
+    ignored = work(loops, ignored);
+    windows.loops = (uint64_t)(event_s * (double)loops / (processor_s() - from)) + (ignored == 0);
+    windows.events = events;
+    printf("%" PRIu64 " %zu\n", trace.counts[POP], windows.count);
+    for (; rounds > 0; rounds--) {
+        printf("%.9f", windows_s(&windows, 1));
+        printf(" %.9f\n", windows_s(&windows, 2));
+    }
+    free(events);
+}
+
 int main(int argc, char **argv)
 {
     struct lab_scenario *scenario;
     struct sim_error error;
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     if (!lab_scenario_load(argv[1], NULL, 0, NULL, &scenario, &error)) {
         fprintf(stderr, "queue_trace: %s\n", error.text);
@@ -281,6 +405,12 @@ int main(int argc, char **argv)
     }
     uint64_t ours, theirs;
     run_s(scenario, RECORD, &ours);
+    if (argc == 4) {
+        try_windows(scenario, strtoll(argv[3], NULL, 10), strtol(argv[2], NULL, 10));
+        free(trace.operations);
+        lab_scenario_destroy(scenario);
+        return 0;
+    }
     uint64_t *handles = grown(NULL, (trace.pushes_max + 1) * sizeof *handles);
     printf("%zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", trace.count,
            trace.counts[PUSH], trace.counts[PUSH_LATER], trace.counts[PUSH_AFTER], trace.counts[POP],
