@@ -35,6 +35,9 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
     lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
+/* So many bins are in a near cache, so it does not pay to wait for them. */
+enum { NEAR_BINS = 1 << 10 };
+
 void lab_tally_settle(struct lab_tally *tally)
 {
     const struct lab_late_partition late = tally->late;
@@ -48,6 +51,10 @@ void lab_tally_partition_late(struct lab_tally *tally, const struct lab_limits *
                               const struct cass_partition *partition, int64_t first_ns, bool is_closed)
 {
     lab_tally_settle(tally);
+    if ((is_closed ? &tally->closed_bytes : &tally->open_bytes)->slot_count <= NEAR_BINS) {
+        lab_tally_partition(tally, limits, partition, first_ns, is_closed);
+        return;
+    }
     lab_histogram_prefetch(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows);
     lab_histogram_prefetch(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
     tally->late = (struct lab_late_partition){limits, *partition, first_ns, is_closed};

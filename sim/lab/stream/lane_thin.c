@@ -147,10 +147,10 @@ static void expect(struct lab_lane *lane, const struct lab_lane_settings *settin
 static uint64_t rows_of_class(const struct lab_thin *thin, const struct lab_rest *rest, uint32_t *class)
 {
     const struct lab_row_stamps *stamps = &thin->worker->stamps;
-    *class = lab_row_stamp_class(stamps, rest->begin_ns);
+    const double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
+    *class = lab_row_stamp_class(stamps, rest->begin_ns + (int64_t)(row_ns * (double)rest->after));
     if (*class + 1 == stamps->count)
         return rest->rows;
-    const double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
     const double left_ns = (double)(stamps->until_ns[*class] - rest->begin_ns) * (1 - 0x1p-40) - 16;
     const double rows = left_ns - row_ns * (double)rest->after;
     return rows >= row_ns * (double)rest->rows ? rest->rows : rows > 0 ? (uint64_t)(rows / row_ns) : 0;
