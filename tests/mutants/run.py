@@ -7,6 +7,7 @@ the lab or the mock. The sources are copied, the patch is applied to the copy an
 --seeds 1..N` must find a broken guarantee. Without a patch it must find none.
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
+    run.py SOURCE_DIR --apply        only checks that all patches apply to the sources
 
 PROGRAMS names the test programs that run the mutants of the stream engine (stream-*) and of the mock's Paxos, hints,
 answers and network (model-*). tests/lab/rates_test.py runs the mutants of rates (rate-*). `fuzz` runs the others.
@@ -171,7 +172,8 @@ def seek(command, work, timeout=None):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source", type=pathlib.Path)
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--apply", action="store_true")
     parser.add_argument("--seeds", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=600)
@@ -185,6 +187,15 @@ def main():
     unknown = [n for n in names if not (here / f"{n}.patch").exists()]
     if unknown or not names:
         fail(f"no such mutant: {', '.join(unknown)}" if unknown else "no mutants")
+    if args.apply:
+        command = ["patch", "-p1", "--dry-run", "--force", "-i"]
+        stale = [n for n in names if run([*command, (here / f"{n}.patch").resolve()], cwd=args.source).returncode != 0]
+        if stale:
+            fail(f"these do not apply; recreate them for the current code: {', '.join(stale)}")
+        print(f"{len(names)} patches apply")
+        return
+    if args.build is None:
+        parser.error("BUILD_DIR is missing")
 
     work = args.build.resolve()
     copy, folder, tests = work / "source", work / "build", work / "build-tests"

@@ -3,6 +3,8 @@
 # find nothing.
 if(Python3_FOUND)
   set(mutants ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME mutants/apply COMMAND ${mutants} --apply)
+  set_tests_properties(mutants/apply PROPERTIES TIMEOUT 120 LABELS repository)
   add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
   set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS "slow;repository")
   add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
