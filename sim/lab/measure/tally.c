@@ -35,7 +35,7 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
     lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
-/* So many bins are in a near cache, so it does not pay to wait for them. */
+/* A table with at most this many bins stays in a near cache, so it does not pay to prefetch. */
 enum { NEAR_BINS = 1 << 10 };
 
 void lab_tally_settle(struct lab_tally *tally)
