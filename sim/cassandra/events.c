@@ -60,11 +60,6 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
                             uint32_t *position)
 {
     uint32_t entity;
-    if (SIM_LIKELY(statement->kind == CASS_WRITE_ROW)) {
-        entity = cass_partition_need(cluster, statement->key, statement->bucket);
-        *position = partition_at(cluster, entity)->position;
-        return entity;
-    }
     switch (statement->kind) {
     case CASS_WRITE_ROW:
     case CASS_DELETE_ROW:

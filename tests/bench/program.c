@@ -382,11 +382,15 @@ static FILE *start_queue_trace(const struct bench_case *bench, const struct benc
     return told;
 }
 
-/* Reads the first number of the first line, and the numbers of the line of each round. */
-static bool read_queue_trace(FILE *told, uint32_t numbers, double *first, double (*rounds)[4],
-                             struct bench_result *result)
+/* Runs bucketlab_queue_trace. Reads the first number of the first line, and the numbers of the line of each
+ * round. */
+static bool trace_queue(const struct bench_case *bench, const struct bench_context *context, uint32_t numbers,
+                        double *first, double (*rounds)[4], struct bench_result *result)
 {
     char line[256];
+    FILE *told = start_queue_trace(bench, context, result);
+    if (told == NULL)
+        return false;
     *first = fgets(line, sizeof line, told) != NULL ? strtod(line, NULL) : 0;
     for (uint32_t i = 0; i < result->run_count && fgets(line, sizeof line, told) != NULL; i++) {
         char *at = line;
@@ -404,8 +408,7 @@ bool bench_ladder(const struct bench_case *bench, const struct bench_context *co
                   struct bench_result *result)
 {
     double operations, rounds[BENCH_RUNS_MAX][4];
-    FILE *told = start_queue_trace(bench, context, result);
-    if (told == NULL || !read_queue_trace(told, 4, &operations, rounds, result))
+    if (!trace_queue(bench, context, 4, &operations, rounds, result))
         return false;
     const bool is_run = strcmp(bench->unit, "s") == 0, is_share = strcmp(bench->unit, "%") == 0;
     for (uint32_t i = 0; i < result->run_count; i++) {
@@ -424,8 +427,7 @@ bool bench_windows(const struct bench_case *bench, const struct bench_context *c
                    struct bench_result *result)
 {
     double events, rounds[BENCH_RUNS_MAX][4];
-    FILE *told = start_queue_trace(bench, context, result);
-    if (told == NULL || !read_queue_trace(told, 2, &events, rounds, result))
+    if (!trace_queue(bench, context, 2, &events, rounds, result))
         return false;
     for (uint32_t i = 0; i < result->run_count; i++)
         result->runs[i] = (struct bench_sample){rounds[i][1], rounds[i][0], rounds[i][0] / rounds[i][1]};

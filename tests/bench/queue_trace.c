@@ -223,11 +223,16 @@ INLINED void replay_on(struct replay *replay, bool is_ladder)
     replay->is_wrong = wrong != 0;
 }
 
-static double processor_s(void)
+static double seconds(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double processor_s(void)
+{
+    return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Seconds of all recorded operations; *sum gets the checksum of the events. */
@@ -328,13 +333,6 @@ static void *work_windows(void *context)
     return NULL;
 }
 
-static double wall_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Seconds by the clock in which this many threads handle all windows. */
 static double windows_s(struct windows *windows, uint32_t threads)
 {
@@ -343,13 +341,13 @@ static double windows_s(struct windows *windows, uint32_t threads)
     windows->threads = threads;
     for (size_t i = 0; i < 2; i++)
         atomic_store(&windows->done[i].count, 0);
-    const double from = wall_s();
+    const double from = seconds(CLOCK_MONOTONIC);
     if (threads == 2 && pthread_create(&other, NULL, work_windows, &workers[1]) != 0)
         exit(3);
     work_windows(&workers[0]);
     if (threads == 2)
         pthread_join(other, NULL);
-    return wall_s() - from;
+    return seconds(CLOCK_MONOTONIC) - from;
 }
 
 /* The numbers of events in the windows of the recorded run. */

@@ -284,14 +284,20 @@ static void test_race_of_clear_cases_names_each(void **state)
 }
 
 /* A race of two settings of one template, without runs yet. */
+/* Enters only the first settings of the stage. */
+static void enter_some(struct tune_race *race, struct stage *stage, size_t count)
+{
+    enter_all(race, stage, true);
+    for (size_t i = count; i < race->count; i++)
+        free(race->entrants[i].strategy.label);
+    race->count = count;
+}
+
 static void enter_two(struct tune_race *race, struct stage *stage, const struct bk_strategy *one,
                       const struct bk_strategy *other)
 {
     const struct bk_strategy *strategies[] = {one, other};
-    enter_all(race, stage, true);
-    for (size_t i = 2; i < race->count; i++)
-        free(race->entrants[i].strategy.label);
-    race->count = 2;
+    enter_some(race, stage, 2);
     for (size_t i = 0; i < race->count; i++) {
         race->entrants[i].strategy.settings.strategy = *strategies[i];
         race->entrants[i].strategy.settings.source = BK_SOURCE_EXTERNAL;
@@ -459,10 +465,7 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         stage.truths[2] = (struct truth){{10.5, 0.5, 10, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         stage.truths[0].over = 0;
-        enter_all(&race, &stage, true);
-        for (size_t j = 3; j < race.count; j++)
-            free(race.entrants[j].strategy.label);
-        race.count = 3;
+        enter_some(&race, &stage, 3);
         race.sharing = cases[i].sharing;
         for (size_t j = 0; j < race.count; j++) {
             race.entrants[j].strategy.settings.strategy = strategy;

@@ -120,6 +120,8 @@ static lab_wide add_saturating(lab_wide a, lab_wide b)
 
 static lab_wide multiply_saturating(lab_wide a, uint64_t b)
 {
+    if (b == 1) /* as for most partitions */
+        return a;
     /* The 128-bit division is slow, and needed only for sizes above 2^32. */
     if (a >> 64 == 0)
         return a * b;
@@ -133,16 +135,6 @@ void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_
         histogram->least = size;
     if (size > histogram->most)
         histogram->most = size;
-    if (count == 1 && weight == 1 && size >> 32 == 0) { /* the same with 64 bits, which is usual in a race */
-        const uint64_t square = size * size;
-        histogram->count++;
-        histogram->weight++;
-        histogram->sum += size;
-        histogram->weighted_sum += size;
-        histogram->sum_of_squares = add_saturating(histogram->sum_of_squares, square);
-        histogram->weighted_sum_of_squares = add_saturating(histogram->weighted_sum_of_squares, square);
-        return;
-    }
     lab_wide square = (lab_wide)size * size;
     histogram->count += count;
     histogram->weight += weight;

@@ -11,17 +11,25 @@
 #define CLASSES_AN_OCTAVE 32u
 #define CLASSES           (60 * CLASSES_AN_OCTAVE)
 
+static inline size_t count_of(const struct lab_sizes *sizes)
+{
+    return sizes->small_count + sizes->large_count;
+}
+
+static inline uint64_t size_at(const struct lab_sizes *sizes, size_t i)
+{
+    return i < sizes->small_count ? sizes->small[i] : sizes->large[i - sizes->small_count];
+}
+
 static void put(struct lab_histogram *histogram, const struct lab_sizes *sizes)
 {
-    for (size_t i = 0; i < sizes->small_count; i++)
-        lab_histogram_add(histogram, sizes->small[i], 1, 1);
-    for (size_t i = 0; i < sizes->large_count; i++)
-        lab_histogram_add(histogram, sizes->large[i], 1, 1);
+    for (size_t i = 0; i < count_of(sizes); i++)
+        lab_histogram_add(histogram, size_at(sizes, i), 1, 1);
 }
 
 void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
 {
-    if (sizes->small_count + sizes->large_count == LISTED_MOST) {
+    if (count_of(sizes) == LISTED_MOST) {
         put(&sizes->rest, sizes);
         sizes->small_count = sizes->large_count = 0;
     }
@@ -37,10 +45,8 @@ void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
 
 void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from)
 {
-    for (size_t i = 0; i < from->small_count; i++)
-        lab_sizes_add(into, from->small[i]);
-    for (size_t i = 0; i < from->large_count; i++)
-        lab_sizes_add(into, from->large[i]);
+    for (size_t i = 0; i < count_of(from); i++)
+        lab_sizes_add(into, size_at(from, i));
     lab_histogram_merge(&into->rest, &from->rest);
     into->out_of_memory |= from->out_of_memory;
 }
@@ -100,13 +106,9 @@ static bool find_in_class(const struct lab_sizes *sizes, uint32_t class, uint64_
     size_t found = 0;
     if (members == NULL)
         return false;
-    for (size_t i = 0; i < sizes->small_count; i++) {
-        if (class_of(sizes->small[i]) == class)
-            members[found++] = sizes->small[i];
-    }
-    for (size_t i = 0; i < sizes->large_count; i++) {
-        if (class_of(sizes->large[i]) == class)
-            members[found++] = sizes->large[i];
+    for (size_t i = 0; i < count_of(sizes); i++) {
+        if (class_of(size_at(sizes, i)) == class)
+            members[found++] = size_at(sizes, i);
     }
     *out = select_size(members, found, rank);
     free(members);
@@ -117,10 +119,8 @@ static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, si
                         uint64_t *out)
 {
     uint32_t counts[CLASSES] = {0};
-    for (size_t i = 0; i < sizes->small_count; i++)
-        counts[class_of(sizes->small[i])]++;
-    for (size_t i = 0; i < sizes->large_count; i++)
-        counts[class_of(sizes->large[i])]++;
+    for (size_t i = 0; i < count_of(sizes); i++)
+        counts[class_of(size_at(sizes, i))]++;
     for (size_t i = 0; i < rank_count; i++) {
         uint32_t class = CLASSES - 1;
         uint64_t above = 0;

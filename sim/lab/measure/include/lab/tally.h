@@ -96,8 +96,7 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
                          const struct cass_partition *partition, int64_t first_ns, bool is_closed);
 /* The same, but lets other work overlap with the loads of the bins: the partition is added with the next one,
  * or by lab_tally_settle(), which must be called before the tally is read or merged. *limits must last until
- * then.
- */
+ * then. */
 void lab_tally_partition_late(struct lab_tally *tally, const struct lab_limits *limits,
                               const struct cass_partition *partition, int64_t first_ns, bool is_closed);
 void lab_tally_settle(struct lab_tally *tally);
