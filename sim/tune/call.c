@@ -39,10 +39,10 @@ static bool is_numbered(const struct tune_entrant *entrant)
             settings->source == BK_SOURCE_LWT);
 }
 
-/* Returns whether each window of `whole` is divided into windows of `part`, or whether `part` has no more
- * rows in a bucket, where rows are numbered. */
-static bool is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part)
+bool tune_is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part)
 {
+    if (whole == part || !is_peer(whole, part))
+        return false;
     if (is_numbered(whole) && is_numbered(part))
         return whole->strategy.settings.strategy.of.count.rows >=
                part->strategy.settings.strategy.of.count.rows;
@@ -61,7 +61,7 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
     double least = entrant->cost_least;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (other != entrant && other->seeds > 0 && is_peer(other, entrant) && is_cut_into(other, entrant))
+        if (other->seeds > 0 && tune_is_cut_into(other, entrant))
             least = fmax(least, tune_mean_of(other, TUNE_COST));
     }
     return least;
@@ -178,9 +178,8 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
     const struct tune_entrant *first = cheapest(race, NULL, NULL);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (other != entrant && other->seeds >= entrant->seeds && is_peer(other, entrant) &&
-            is_cut_into(other, entrant) && is_as_safe(race, other, entrant) &&
-            outdoes(race, other, entrant, first))
+        if (other->seeds >= entrant->seeds && tune_is_cut_into(other, entrant) &&
+            is_as_safe(race, other, entrant) && outdoes(race, other, entrant, first))
             return true;
     }
     return false;

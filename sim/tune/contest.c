@@ -112,22 +112,45 @@ static bool race(struct tune_contest *contest, uint32_t threads, struct lab_prog
     return tune_race_run(&contest->race, threads, progress, error);
 }
 
-/* Runs the settings again that failed early, but may cost less than the recommended one: the answer names one
- * of them, with its cost. */
+/* Returns whether a setting that failed costs less than the recommended one, or may, if it failed early. */
+static bool is_cheap_failure(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    if (entrant->status != TUNE_FAILS || entrant->is_endless)
+        return false;
+    const double most = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
+    /* The bound has the expected number of reads, which a run may miss. */
+    return tune_is_cut(entrant->seen) ? entrant->cost_least < most * TUNE_AS_CHEAP
+                                      : tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < most;
+}
+
+/* Returns a cheap setting that failed early, unless it costs no more than another cheap one that failed. */
+static struct tune_entrant *next_cut(const struct tune_race *race)
+{
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        bool is_next = is_cheap_failure(race, entrant) && tune_is_cut(entrant->seen);
+        for (size_t j = 0; is_next && j < race->count; j++)
+            is_next =
+                !tune_is_cut_into(entrant, &race->entrants[j]) || !is_cheap_failure(race, &race->entrants[j]);
+        if (is_next)
+            return entrant;
+    }
+    return NULL;
+}
+
+/* Of the settings that failed, the answer names the most expensive one that costs less than the recommended
+ * one, with its figures. So those that may be this one run again if they failed early. */
 static bool finish_cheap(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                          struct sim_error *error)
 {
-    const struct tune_race *race = &contest->race;
-    const double most = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
+    const bool stops_early = contest->stops_early;
+    struct tune_entrant *entrant;
     bool is_fine = true;
     contest->stops_early = false;
-    for (size_t i = 0; is_fine && i < race->count; i++) {
-        struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status == TUNE_FAILS && !entrant->is_endless && tune_is_cut(entrant->seen) &&
-            entrant->cost_least * TUNE_AS_CHEAP < most)
-            is_fine = tune_watch_at(contest, &entrant->strategy, 1, contest->scenario->seed, 1, threads,
-                                    progress, entrant->seen, error);
-    }
+    while (is_fine && (entrant = next_cut(&contest->race)) != NULL)
+        is_fine = tune_watch_at(contest, &entrant->strategy, 1, contest->scenario->seed, 1, threads, progress,
+                                entrant->seen, error);
+    contest->stops_early = stops_early;
     return is_fine;
 }
 

@@ -148,8 +148,8 @@ static bool try_rate(struct tune_contest *contest, const size_t *next, size_t ra
 /* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. More rows make
  * no partition smaller. So a setting that stays within the limits at one rate does so at all lower ones, and
  * the lowest rate at which it fails is searched from the one that is likely, upwards or downwards. In the
- * cluster, violations of guarantees may become fewer at a higher rate, so a setting that fails at one is
- * tried from the lowest rate up. */
+ * cluster, violations of guarantees may become fewer at a higher rate, so settings are tried from the lowest
+ * rate up, unless buckets end by rows: these are tried from the highest rate down. */
 static size_t next_rate(const struct tune_contest *contest, const struct tune_margin *margin)
 {
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
@@ -170,7 +170,7 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
         return ends_by_rows(entrant) ? LAST : 0;
     if (!is_begun)
         return likely_failure(contest, entrant);
-    return failed < TUNE_MARGIN_STEPS && !is_cluster ? failed - 1 : held;
+    return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows(entrant)) ? failed - 1 : held;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,

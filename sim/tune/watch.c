@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the strategies of a contest and extracts the figures that it needs from each result. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +18,20 @@ static bool is_own(const struct lab_scenario *scenario, const struct lab_strateg
     return false;
 }
 
-/* Says when a run of this setting alone may stop, since a single violation, or a single partition above the
- * limit where none may be, shows that the setting fails. The scenario's own settings are shown with their
- * figures, and so is what may be cheaper than others: a window, or a setting whose partitions never end. */
-static void stop_early(const struct tune_contest *contest, const struct lab_strategy *strategy,
+/* Says when a run in the cluster engine may stop, since a single violation, or a single partition above the
+ * limit where none may be, shows that the setting fails. In the race, the scenario's own settings are shown
+ * with their figures, and so is one whose partitions never end. For a margin, partitions above the limit are
+ * counted. */
+static void stop_early(const struct tune_contest *contest, const struct lab_strategy *strategy, double factor,
                        struct lab_run_context *out)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     const enum bk_kind kind = strategy->settings.strategy.kind;
-    const bool has_counter = kind == BK_COUNT || kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
-    if (!contest->stops_early || !contest->race.drops || is_own(contest->scenario, strategy))
+    const bool ends = kind != BK_UNBUCKETED && kind != BK_HASH, is_raced = factor == 1;
+    if (!contest->stops_early || !contest->race.drops || (is_raced && is_own(contest->scenario, strategy)))
         return;
     out->stops_at = UINT32_C(1) << LAB_ORACLE_FINDABLE | UINT32_C(1) << LAB_ORACLE_NEWEST;
-    if (has_counter && contest->race.terms.share == 0 && limits->partition_rows != 0)
+    if (is_raced && ends && contest->race.terms.share == 0 && limits->partition_rows != 0)
         out->stops_at_rows = limits->partition_rows + 1;
 }
 
@@ -65,15 +67,16 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
                    struct tune_seen *out, struct sim_error *error)
 {
     const struct tune_memory *memory = contest->memory;
-    const bool is_alone =
-        count == 1 && factor == 1 && tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER;
+    const bool is_cluster = tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER;
+    const bool is_alone = is_cluster && factor == 1;
     struct lab_scenario scenario;
     struct lab_result *result = NULL;
     struct lab_progress inner = {.parent = progress};
     struct lab_run_context run = {.progress = &inner};
-    if (is_alone)
-        stop_early(contest, strategies, &run);
-    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY : factor;
+    assert(count == 1 || !is_alone);
+    if (is_cluster)
+        stop_early(contest, strategies, factor, &run);
+    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY * factor : factor;
     size_t known = 0;
     while (memory != NULL && known < count &&
            memory->recall(memory->context, tune_memory_job(&strategies[known], seed, which), &out[known],

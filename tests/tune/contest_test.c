@@ -271,6 +271,14 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
         assert_true(entrant->failed == other->failed || (is_cut && other->failed == TUNE_FINDABLE));
     }
     assert_true(cut[TUNE_IN_LIMITS] > 0 && cut[TUNE_FINDABLE] > 0);
+    /* At other rates, partitions above the limit are counted, but a single violation ends the run. */
+    struct tune_seen seen;
+    struct sim_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_true(tune_watch_at(i == 0 ? &early : &whole, &scenario->strategies[2], 1, scenario->seed, 2, 1,
+                                  NULL, &seen, &error));
+        assert_true(seen.violations > 0 && tune_is_cut(&seen) == (i == 0));
+    }
     struct lab_result *known[2] = {NULL};
     for (size_t i = 0; i < 2; i++) {
         const uint64_t job = tune_memory_job(&early.race.entrants[i].strategy, scenario->seed, 1);
@@ -281,6 +289,51 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
     const uint64_t digest = digest_of(&early, scenario->strategies, 2, NULL);
     assert_true(digest_of(&early, scenario->strategies, 2, known) == digest);
     assert_true(known[0] == NULL && known[1] == NULL);
+    tune_contest_clear(&early);
+    tune_contest_clear(&whole);
+    lab_scenario_destroy(scenario);
+}
+
+/* Returns the most expensive of the settings that fail and cost less than the recommended one. */
+static const struct tune_entrant *next_cheaper(const struct tune_contest *contest)
+{
+    const struct tune_race *race = &contest->race;
+    const double most = tune_mean_of(&race->entrants[race->recommended], TUNE_COST) / TUNE_AS_CHEAP;
+    const struct tune_entrant *found = NULL;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_FAILS && !entrant->is_endless &&
+            tune_mean_of(entrant, TUNE_COST) < most && (found == NULL || tune_is_cheaper(found, entrant)))
+            found = entrant;
+    }
+    return found;
+}
+
+/* Larger windows fail early in the cluster. The one next to the recommended window has the figures of a whole
+ * run. */
+static void test_next_cheaper_window_has_its_figures(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 12m\nkeys: {count: 1}\narrivals: {rate: 4/s}\nreads: {latest: {rows: 5, rate: 1/s}}\n"
+            "cluster: {nodes: 3, replication_factor: 3}\n"
+            "agents: {count: 2, cache_ttl: 1s, cache_entries: 8, operations: 32}\n"
+            "limits: {partition_rows: 350}\ntune: {seeds: 2, strategies: [time]}\n"
+            "strategies: [time: {window: 20s}]\n");
+    struct tune_contest early, whole;
+    size_t cut = 0;
+    (void)state;
+    begin(&early, scenario);
+    run(&early);
+    begin(&whole, scenario);
+    whole.stops_early = false;
+    run(&whole);
+    const struct tune_entrant *next = next_cheaper(&early), *other = next_cheaper(&whole);
+    assert_true(next != NULL && other != NULL);
+    assert_string_equal(next->strategy.label, other->strategy.label);
+    assert_memory_equal(next->seen, other->seen, sizeof *next->seen);
+    for (size_t i = 0; i < early.race.count; i++)
+        cut += early.race.entrants[i].seeds > 0 && tune_is_cut(early.race.entrants[i].seen);
+    assert_true(cut > 0);
     tune_contest_clear(&early);
     tune_contest_clear(&whole);
     lab_scenario_destroy(scenario);
@@ -550,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
         cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
         cmocka_unit_test(test_failing_settings_stop_early_in_the_cluster),
+        cmocka_unit_test(test_next_cheaper_window_has_its_figures),
         cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),
         cmocka_unit_test(test_distribution_excludes_or_confirms_candidates),
         cmocka_unit_test(test_candidates_keep_the_settings_of_their_templates),

@@ -194,7 +194,7 @@ static json_t *steps_of(const struct tune_margin *margin)
         bool is_fine =
             cli_json_set(object, "times", cli_json_number(step->factor)) &&
             cli_json_set(object, "holds", json_boolean(step->holds)) &&
-            (!step->is_run ||
+            (!step->is_run || tune_is_cut(&step->seen) ||
              (cli_json_set(object, figure_names[TUNE_OVER], cli_json_number(step->seen.figures[TUNE_OVER])) &&
               cli_json_set(object, "rows_max", cli_json_whole(step->seen.rows_most)) &&
               cli_json_set(object, "bytes_max", cli_json_whole(step->seen.bytes_most))));

@@ -6,8 +6,8 @@
  * state, the time to live of a cached state, and twice the clock bound (docs/findings.md, "How long a lead is
  * long enough"). By experiment it is found by bisection: a lead is tried with one seed after the other until
  * a seed violates a guarantee that readers and writers need (findable, newest, agreement, monotone, no_gaps).
- * The seed that violated one last comes first. The lead of the formula and longer ones are expected to be
- * safe, so one of them is tried only if no shorter one is safe.
+ * The seed that violated one last comes first. Leads of at least 0.8 times that of the formula are expected
+ * to be safe, so one of them is tried only if no shorter one is safe.
  * The experiment shows what happened in a number of runs, and the formula what may happen in the worst case.
  * Use the larger lead. */
 #ifndef TUNE_LEAD_H
