@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The queue of pending events: a 4-ary heap, a sorted array instead of it while there are few events, and a
- * calendar queue and lists of equal delays for events in the distant future. */
+ * calendar queue and rings of equal delays for events in the distant future. */
 #include "kernel/queue.h"
 
 #include <assert.h>
@@ -29,6 +29,7 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
         heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
     for (size_t i = 0; i < SIM_QUEUE_ROOT; i++)
         heap[i] = (struct sim_queue_item){INT64_MIN, 0};
+    slots[0].stamp = UINT64_MAX; /* no handle */
     if (queue->heap != NULL) {
         memcpy(heap + SIM_QUEUE_ROOT, queue->heap + SIM_QUEUE_ROOT,
                (queue->end - SIM_QUEUE_ROOT) * sizeof *heap);
@@ -46,7 +47,13 @@ bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *que
 {
     assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
     *queue = (struct sim_queue){
-        .end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = SIM_QUEUE_NEVER, .listed_ns = SIM_QUEUE_NEVER};
+        .end = SIM_QUEUE_ROOT,
+        .now_ns = start_ns,
+        .later_ns = SIM_QUEUE_NEVER,
+        .waiting_ns = SIM_QUEUE_NEVER,
+        .listed_ns = SIM_QUEUE_NEVER,
+        .sources = {.first_ns = SIM_QUEUE_NEVER},
+    };
     queue->few[0] = (struct sim_queue_item){SIM_QUEUE_NEVER, UINT64_MAX};
     if (capacity < SIM_QUEUE_FEW)
         capacity = SIM_QUEUE_FEW;
@@ -65,6 +72,14 @@ void sim_queue_destroy(struct sim_queue *queue)
     free(queue->calendar.places);
     free(queue->calendar.overflow);
     free(queue->calendar.buckets);
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (queue->lists[i].room > SIM_QUEUE_ROOM)
+            free(queue->lists[i].waits);
+    }
+    free(queue->rings);
+    free(queue->sources.times_ns);
+    free(queue->sources.ties);
+    free(queue->sources.losers);
     *queue = (struct sim_queue){0};
 }
 
@@ -133,6 +148,13 @@ bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim
 {
     if (!sim_queue_ready(queue))
         return false;
+    if (queue->sources.first_ns <= sim_queue_first(queue)->time_ns &&
+        queue->sources.first_ns < SIM_QUEUE_NEVER &&
+        sim_queue_is_source_before(&queue->sources, sim_queue_source_of(queue->sources.losers[0]),
+                                   sim_queue_first(queue))) {
+        sim_queue_leave_source(queue, out_time_ns, out_event);
+        return true;
+    }
     sim_queue_leave(queue, sim_queue_first(queue), out_time_ns, out_event);
     if (sim_queue_has_few(queue)) {
         queue->few_count--;
@@ -170,7 +192,7 @@ void sim_queue_purge(struct sim_queue *queue)
 
 /* Adds a slot to the empty list of free ones: an unused one, if necessary from a larger pool, or those of
  * cancelled events. Returns false if there is none. */
-static bool make_room(struct sim_queue *queue)
+bool sim_queue_make_room(struct sim_queue *queue)
 {
     if (queue->slots_used == queue->capacity) {
         uint32_t most = SIM_QUEUE_MAX;
@@ -194,10 +216,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
- * order in which they will be taken. */
-static void renumber(struct sim_queue *queue)
+ * order in which they will be taken. Returns false when out of memory. */
+static bool renumber(struct sim_queue *queue)
 {
-    sim_queue_gather(queue);
+    if (!sim_queue_gather(queue))
+        return false;
     sim_queue_purge(queue);
     size_t count = queue->end - SIM_QUEUE_ROOT;
     /* A sorted array is a heap. */
@@ -207,6 +230,7 @@ static void renumber(struct sim_queue *queue)
         queue->heap[i].tag = queue->next_tie | (queue->heap[i].tag & SIM_QUEUE_SLOT_MASK);
         queue->next_tie += SIM_QUEUE_TIE_ONE;
     }
+    return true;
 }
 
 /* Removes cancelled items from the front until the first one is pending. */
@@ -237,15 +261,21 @@ uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence
     return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
 }
 
-uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
-                              uint64_t *out_tie)
+/* Makes a push usual, except that ties may be shuffled. Returns false when out of memory. */
+bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns)
 {
     if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
         refuse_time(queue, time_ns);
-    if (queue->free_slot == 0 && !make_room(queue))
+    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled && !renumber(queue))
+        return false;
+    return queue->free_slot != 0 || sim_queue_make_room(queue);
+}
+
+uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
+                              uint64_t *out_tie)
+{
+    if (!sim_queue_prepare(queue, time_ns))
         return 0;
-    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled)
-        renumber(queue);
     uint64_t handle = sim_queue_enter_usual(queue, event, out_tie);
     if (queue->is_shuffled) {
         *out_tie = sim_queue_shuffled_tie(queue, queue->sequence - 1);

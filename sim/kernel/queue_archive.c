@@ -42,6 +42,9 @@ static bool make_room(struct sim_queue *queue, struct sim_archive *archive, uint
     fresh.slots_used = slots_used;
     fresh.soon = queue->soon;
     fresh.soon_context = queue->soon_context;
+    fresh.sources = queue->sources;
+    sim_queue_clear_sources(&fresh.sources);
+    queue->sources = (struct sim_queue_sources){0};
     sim_queue_destroy(queue);
     *queue = fresh;
     return true;
@@ -114,8 +117,10 @@ void sim_queue_archive(struct sim_queue *queue, struct sim_archive *archive)
 {
     uint8_t *seen = NULL; /* when loading: the slots that were seen */
     sim_archive_mark(archive, 0x71756575);
-    if (!archive->is_loading)
-        sim_queue_gather(queue);
+    if (!archive->is_loading && !sim_queue_gather(queue)) {
+        sim_archive_fail_memory(archive);
+        return;
+    }
     clock_of(queue, archive);
     uint32_t slots_used = queue->slots_used, items = (uint32_t)(queue->end - SIM_QUEUE_ROOT);
     sim_archive_u32_below(archive, &slots_used, (uint64_t)SIM_QUEUE_MAX + 1);

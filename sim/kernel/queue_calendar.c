@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The part of the queue for events that are pushed for a distant time: those with a common delay are in a
- * list for each delay, the others in buckets of equal length. So most pushes and cancellations only change
- * the links of a list, and the heap of the next events stays so small that it fits into the first-level
- * cache.
+ * ring for each delay, the others in buckets of equal length. So most pushes and cancellations only change
+ * a ring or the links of a list, and the heap of the next events stays so small that it fits into the
+ * first-level cache.
  *
  * When all buckets have passed, new ones are made. Their length is derived from the overflow list, so that at
  * least three quarters of its events get into a bucket, usually one or two per bucket. So each event is
@@ -76,64 +76,80 @@ uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const st
         add_to_overflow(calendar, slot);
     else
         add_to_bucket(calendar, slot);
-    if (time_ns < queue->later_ns)
-        queue->later_ns = time_ns;
-    return handle;
-}
-
-/* Returns the number of the list of a delay, from 1. If there is none, an empty list is reused for it.
- * Returns 0 if no list is empty. */
-static uint32_t list_for(struct sim_queue *queue, int64_t delay_ns)
-{
-    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
-        if (queue->lists[i].delay_ns == delay_ns)
-            return i;
-    }
-    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
-        if (queue->lists[i].first == 0) {
-            queue->lists[i].delay_ns = delay_ns;
-            return i;
-        }
-    }
-    return 0;
-}
-
-uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
-{
-    int64_t time_ns = queue->now_ns + delay_ns;
-    struct sim_queue_place *places = queue->calendar.places;
-    uint32_t number = queue->lists[1].delay_ns == delay_ns ? 1 : list_for(queue, delay_ns);
-    if (SIM_UNLIKELY(number == 0 || places == NULL || !sim_queue_is_usual(queue, time_ns)))
-        return sim_queue_push_later(queue, time_ns, event);
-    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
-    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
-    struct sim_queue_list *list = &queue->lists[number];
-    uint32_t last = list->last;
-    places[slot] = (struct sim_queue_place){time_ns, 0, number << SIM_QUEUE_SLOT_BITS | last};
-    *(last != 0 ? &places[last].next : &list->first) = slot;
-    list->last = slot;
-    queue->listed_count++;
-    if (time_ns < queue->listed_ns) {
-        queue->listed_ns = time_ns;
+    if (time_ns < queue->waiting_ns) {
+        queue->waiting_ns = time_ns;
         queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
     }
     return handle;
 }
 
-static inline void take_out_of_list(struct sim_queue *queue, const struct sim_queue_place *place)
+static bool is_pending(const struct sim_queue *queue, uint64_t handle)
 {
-    struct sim_queue_place *places = queue->calendar.places;
-    struct sim_queue_list *list = &queue->lists[place->previous >> SIM_QUEUE_SLOT_BITS];
-    uint32_t before = (uint32_t)(place->previous & SIM_QUEUE_SLOT_MASK);
-    if (before != 0)
-        places[before].next = place->next;
-    else
-        list->first = place->next;
-    if (place->next != 0)
-        places[place->next].previous = place->previous;
-    else
-        list->last = before;
-    queue->listed_count--;
+    return queue->slots[handle & SIM_QUEUE_SLOT_MASK].stamp == handle;
+}
+
+/* Removes cancelled events from the front. Returns whether an event is left. */
+static bool has_listed(const struct sim_queue *queue, struct sim_queue_list *list)
+{
+    while (list->head != list->tail && !is_pending(queue, list->waits[list->head & (list->room - 1)].handle))
+        list->head++;
+    return list->head != list->tail;
+}
+
+/* Returns the list of a delay. If there is none, an empty list is reused for it. Returns NULL if no list is
+ * empty. */
+static struct sim_queue_list *list_for(struct sim_queue *queue, int64_t delay_ns)
+{
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (queue->lists[i].delay_ns == delay_ns)
+            return &queue->lists[i];
+    }
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (!has_listed(queue, &queue->lists[i])) {
+            queue->lists[i].delay_ns = delay_ns;
+            return &queue->lists[i];
+        }
+    }
+    return NULL;
+}
+
+/* Removes the cancelled events of a full ring. If at least half of the events are left, the ring is replaced
+ * by a larger one. Returns false if there is no room. */
+static bool make_room(struct sim_queue *queue, struct sim_queue_list *list)
+{
+    uint32_t mask = list->room - 1, kept = list->head;
+    if (list->tail - list->head < list->room)
+        return true;
+    for (uint32_t i = list->head; i != list->tail; i++) {
+        if (is_pending(queue, list->waits[i & mask].handle))
+            list->waits[kept++ & mask] = list->waits[i & mask];
+    }
+    list->tail = kept;
+    uint32_t count = list->tail - list->head;
+    if (count < list->room / 2)
+        return true;
+    uint32_t room = 2 * list->room;
+    struct sim_queue_wait *waits = sim_memory_take(room * sizeof *waits);
+    if (waits == NULL)
+        return count < list->room;
+    for (uint32_t i = 0; i < count; i++)
+        waits[i] = list->waits[(list->head + i) & mask];
+    if (list->room > SIM_QUEUE_ROOM)
+        free(list->waits);
+    list->waits = waits;
+    list->room = room;
+    list->head = 0;
+    list->tail = count;
+    return true;
+}
+
+uint64_t sim_queue_push_after_rare(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
+{
+    int64_t time_ns = queue->now_ns + delay_ns;
+    struct sim_queue_list *list = queue->calendar.places == NULL ? NULL : list_for(queue, delay_ns);
+    if (list == NULL || !sim_queue_is_usual(queue, time_ns) || !make_room(queue, list))
+        return sim_queue_push_later(queue, time_ns, event);
+    return sim_queue_append(queue, list, time_ns, event);
 }
 
 static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
@@ -156,7 +172,8 @@ static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
         calendar->bucketed_count--;
     }
     if (calendar->overflow_count + calendar->bucketed_count == 0)
-        queue->later_ns = queue->listed_ns;
+        queue->waiting_ns = queue->listed_ns;
+    sim_queue_note_later(queue);
 }
 
 static void take_out_of_few(struct sim_queue *queue, uint32_t slot)
@@ -171,19 +188,16 @@ static void take_out_of_few(struct sim_queue *queue, uint32_t slot)
     sim_queue_free_slot(queue, slot);
 }
 
-bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
+bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle)
 {
     uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
-    if (SIM_UNLIKELY(slot == 0 || slot > queue->slots_used || queue->slots[slot].stamp != handle))
+    if (SIM_UNLIKELY(slot > queue->slots_used || queue->slots[slot].stamp != handle))
         return false;
     queue->slots[slot].stamp = 0;
     queue->count--;
     struct sim_queue_place *place = queue->calendar.places == NULL ? NULL : &queue->calendar.places[slot];
-    if (SIM_LIKELY(place != NULL && place->previous != 0)) {
-        if (SIM_LIKELY(place->previous > SIM_QUEUE_SLOT_MASK))
-            take_out_of_list(queue, place);
-        else
-            take_out_of_calendar(queue, (uint32_t)slot);
+    if (place != NULL && place->previous != 0) {
+        take_out_of_calendar(queue, (uint32_t)slot);
         place->previous = 0;
         sim_queue_free_slot(queue, (uint32_t)slot);
         return true;
@@ -194,25 +208,25 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
     }
     queue->stale++;
     /* The cost of a purge is amortised by the cancellations since the last one. */
-    uint32_t kept =
-        queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count - queue->listed_count;
+    size_t kept = queue->end - SIM_QUEUE_ROOT - queue->stale - queue->has_hole;
     if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
         sim_queue_purge(queue);
     return true;
 }
 
-/* Updates later_ns, a lower bound on the times of events in the calendar: the beginning of the current
+/* Updates waiting_ns, a lower bound on the times of events in the calendar: the beginning of the current
  * bucket. */
 static void remember_first(struct sim_queue *queue)
 {
     const struct sim_queue_calendar *calendar = &queue->calendar;
     uint64_t over = (uint64_t)calendar->current << calendar->bucket_shift;
     if (calendar->bucketed_count > 0)
-        queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
+        queue->waiting_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
     else
-        queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : SIM_QUEUE_NEVER;
-    if (queue->listed_ns < queue->later_ns)
-        queue->later_ns = queue->listed_ns;
+        queue->waiting_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : SIM_QUEUE_NEVER;
+    if (queue->listed_ns < queue->waiting_ns)
+        queue->waiting_ns = queue->listed_ns;
+    sim_queue_note_later(queue);
 }
 
 /* Announces the events of the first three buckets that have events, from the current one on, to
@@ -288,37 +302,45 @@ static void make_buckets(struct sim_queue_calendar *calendar)
 
 /* Moves an event to the heap with the tie number that it got when it was pushed: the next tie number less one
  * for each push since. */
-static inline void into_heap(struct sim_queue *queue, uint32_t slot)
+static inline void into_heap(struct sim_queue *queue, uint32_t slot, int64_t time_ns)
 {
     const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
-    struct sim_queue_place *place = &queue->calendar.places[slot];
     uint64_t since = (queue->sequence - (queue->slots[slot].stamp >> SIM_QUEUE_SLOT_BITS)) & mask;
     uint64_t tie = queue->next_tie - (since << SIM_QUEUE_SLOT_BITS);
     if (queue->is_shuffled)
         tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
-    place->previous = 0;
-    sim_queue_place_item(queue, (struct sim_queue_item){place->time_ns, tie | slot}, false);
+    queue->calendar.places[slot].previous = 0;
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | slot}, false);
+}
+
+static void slot_into_heap(struct sim_queue *queue, uint32_t slot)
+{
+    into_heap(queue, slot, queue->calendar.places[slot].time_ns);
+}
+
+/* Moves the list's pending events up to a time to the heap. */
+static void list_into_heap(struct sim_queue *queue, struct sim_queue_list *list, int64_t until_ns)
+{
+    while (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns <= until_ns) {
+        struct sim_queue_wait wait = list->waits[list->head++ & (list->room - 1)];
+        into_heap(queue, (uint32_t)(wait.handle & SIM_QUEUE_SLOT_MASK), wait.time_ns);
+    }
 }
 
 /* Moves the earliest events of the lists to the heap, unless they are after its first item. */
 static void bring_listed(struct sim_queue *queue)
 {
-    const struct sim_queue_place *places = queue->calendar.places;
     int64_t first_ns = SIM_QUEUE_NEVER;
-    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
-        const struct sim_queue_list *list = &queue->lists[i];
-        if (list->first != 0 && places[list->first].time_ns < first_ns)
-            first_ns = places[list->first].time_ns;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        struct sim_queue_list *list = &queue->lists[i];
+        if (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns < first_ns)
+            first_ns = list->waits[list->head & (list->room - 1)].time_ns;
     }
     queue->listed_ns = first_ns;
     if (first_ns > sim_queue_first(queue)->time_ns)
         return;
-    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
-        for (uint32_t slot; (slot = queue->lists[i].first) != 0 && places[slot].time_ns <= first_ns;) {
-            take_out_of_list(queue, &places[slot]);
-            into_heap(queue, slot);
-        }
-    }
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+        list_into_heap(queue, &queue->lists[i], first_ns);
 }
 
 /* Moves the current bucket to the heap, and further ones with events while the sorted array is short.
@@ -331,7 +353,7 @@ static void bring_buckets(struct sim_queue *queue)
             tell_buckets(queue);
         for (uint32_t slot = calendar->buckets[calendar->current], next; slot != 0; slot = next) {
             next = calendar->places[slot].next;
-            into_heap(queue, slot);
+            slot_into_heap(queue, slot);
             calendar->bucketed_count--;
         }
         calendar->buckets[calendar->current++] = 0;
@@ -344,8 +366,9 @@ static void bring_buckets(struct sim_queue *queue)
 void sim_queue_bring(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    while (queue->later_ns < SIM_QUEUE_NEVER && sim_queue_first(queue)->time_ns >= queue->later_ns) {
-        if (queue->later_ns == queue->listed_ns) {
+    while (queue->waiting_ns < SIM_QUEUE_NEVER && sim_queue_first(queue)->time_ns >= queue->waiting_ns &&
+           queue->sources.first_ns >= queue->waiting_ns) {
+        if (queue->waiting_ns == queue->listed_ns) {
             bring_listed(queue);
         } else if (calendar->bucketed_count == 0) {
             make_buckets(calendar);
@@ -362,29 +385,28 @@ void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *co
     queue->soon_context = context;
 }
 
-void sim_queue_gather(struct sim_queue *queue)
+bool sim_queue_gather(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
     sim_queue_settle(queue);
-    for (uint32_t i = 1; i <= SIM_QUEUE_LISTS; i++) {
-        for (uint32_t slot; (slot = queue->lists[i].first) != 0;) {
-            take_out_of_list(queue, &calendar->places[slot]);
-            into_heap(queue, slot);
-        }
-    }
+    if (!sim_queue_gather_sources(queue))
+        return false;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+        list_into_heap(queue, &queue->lists[i], INT64_MAX);
     queue->listed_ns = SIM_QUEUE_NEVER;
     for (uint32_t i = 0; i < calendar->overflow_count; i++)
-        into_heap(queue, calendar->overflow[i].slot);
+        slot_into_heap(queue, calendar->overflow[i].slot);
     for (uint32_t bucket = calendar->current; bucket < calendar->bucket_count; bucket++) {
         for (uint32_t slot = calendar->buckets[bucket], next; slot != 0; slot = next) {
             next = calendar->places[slot].next;
-            into_heap(queue, slot);
+            slot_into_heap(queue, slot);
         }
         calendar->buckets[bucket] = 0;
     }
     calendar->overflow_count = calendar->bucketed_count = 0;
-    queue->later_ns = SIM_QUEUE_NEVER;
+    queue->waiting_ns = queue->later_ns = SIM_QUEUE_NEVER;
     sim_queue_spill(queue);
+    return true;
 }
 
 /* Creates or grows either all arrays or none. Returns false when out of memory. */
@@ -395,13 +417,22 @@ bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
     struct sim_queue_place *places = sim_memory_take(slots * sizeof *places);
     struct sim_queue_overflow *overflow = sim_memory_take(slots * sizeof *overflow);
     uint32_t *buckets = sim_memory_take((size_t)buckets_for(capacity) * sizeof *buckets);
-    if (places == NULL || overflow == NULL || buckets == NULL) {
+    struct sim_queue_wait *rings = NULL;
+    if (calendar->places == NULL)
+        rings = sim_memory_take((size_t)SIM_QUEUE_LISTS * SIM_QUEUE_ROOM * sizeof *rings);
+    if (places == NULL || overflow == NULL || buckets == NULL ||
+        (rings == NULL && calendar->places == NULL)) {
         free(places);
         free(overflow);
         free(buckets);
+        free(rings);
         return false;
     }
     if (calendar->places == NULL) {
+        queue->rings = rings;
+        for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+            queue->lists[i] =
+                (struct sim_queue_list){.waits = rings + (size_t)i * SIM_QUEUE_ROOM, .room = SIM_QUEUE_ROOM};
         calendar->begin_ns = queue->now_ns;
         memset(places, 0, slots * sizeof *places);
     } else {

@@ -131,6 +131,14 @@ uint64_t queue_trace_push_after(struct sim_queue *queue, int64_t delay_ns, const
     return recorded(queue, PUSH_AFTER, delay_ns, sim_queue_push_after(queue, delay_ns, event));
 }
 
+/* A ladder queue has no sources. So that both queues get the same operations, their events wait in the
+ * calendar. */
+bool queue_trace_push_source(struct sim_queue *queue, int64_t time_ns, uint32_t source)
+{
+    const struct sim_event event = {.kind = queue->sources.kind, .target = source};
+    return queue_trace_push_later(queue, time_ns, &event) != 0;
+}
+
 bool queue_trace_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
 {
     const int64_t before_ns = queue->now_ns;

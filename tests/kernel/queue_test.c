@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the queue pops events in the order of (time, sequence), whatever is pushed, popped and cancelled in
- * between and whichever events are pushed by push_later(), and refuses invalid calls. Method: random
+ * between and whichever way events are pushed, and refuses invalid calls. Method: random
  * operations compared with a sorted list, which is too simple to be wrong; then one test for each guarantee
  * of the header. State is set by hand where the test would need 2^40 pushes. */
 #define _DEFAULT_SOURCE
@@ -51,10 +51,16 @@ struct known {
     uint64_t handle;
 };
 
+/* The kind of the events of sources; such an event has the id SOURCE_ID + source. */
+#define SOURCE_KIND 3000000000u
+#define SOURCE_ID   (UINT64_C(1) << 60)
+
 /* The pending events in the expected order, the first one last. */
 struct list {
     struct known items[4096];
     size_t count;
+    bool has_event[SIM_QUEUE_SOURCES_MAX]; /* by source */
+    uint32_t popped;                       /* the source whose event was popped last */
 };
 
 static void list_add(struct list *list, struct known item)
@@ -85,7 +91,15 @@ static uint64_t push_after(struct sim_queue *queue, int64_t delay_ns, uint64_t i
 
 static uint32_t waiting(const struct sim_queue *queue)
 {
-    return queue->calendar.overflow_count + queue->calendar.bucketed_count + queue->listed_count;
+    uint32_t count = queue->calendar.overflow_count + queue->calendar.bucketed_count;
+    for (size_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        const struct sim_queue_list *list = &queue->lists[i];
+        for (uint32_t at = list->head; at != list->tail; at++) {
+            uint64_t handle = list->waits[at & (list->room - 1)].handle;
+            count += queue->slots[handle & SIM_QUEUE_SLOT_MASK].stamp == handle;
+        }
+    }
+    return count;
 }
 
 /* Pops an event, checks it, and returns its id. */
@@ -94,6 +108,11 @@ static uint64_t pop(struct sim_queue *queue, int64_t *time_ns)
     struct sim_event event = {0};
     assert_true(sim_queue_pop(queue, time_ns, &event));
     uint64_t id = event.a;
+    if (event.kind == SOURCE_KIND) {
+        assert_true(event.a == 0 && event.b == 0 && event.target < SIM_QUEUE_SOURCES_MAX);
+        assert_int_equal(sim_queue_now(queue), *time_ns);
+        return SOURCE_ID + event.target;
+    }
     assert_int_equal(event.b, ~id);
     assert_int_equal(event.kind, (uint32_t)(id * 7));
     assert_int_equal(event.target, (uint32_t)(id * 11));
@@ -126,6 +145,10 @@ static void pop_both(struct sim_queue *queue, struct list *list, bool peeks)
     assert_int_equal(pop(queue, &time), first->id);
     assert_int_equal(time, first->time_ns);
     spent_handle = first->handle;
+    if (first->id >= SOURCE_ID) {
+        list->popped = (uint32_t)(first->id - SOURCE_ID);
+        list->has_event[list->popped] = false;
+    }
 }
 
 struct mix {
@@ -134,7 +157,19 @@ struct mix {
     bool is_skewed;       /* most times are near, few are very far */
     bool gathers;         /* sometimes calls sim_queue_gather() */
     unsigned after_in_16; /* pushes by push_after(), with one of twelve delays, more than there are lists */
+    uint32_t sources;     /* 0: none; if a source has no event, three quarters of the pushes are of sources */
 };
+
+/* Returns a source without an event, mostly the one whose event was popped last, or UINT32_MAX. */
+static uint32_t choose_source(const struct list *list, uint32_t sources, uint64_t bits)
+{
+    uint32_t drawn = (uint32_t)(bits >> 4) % sources;
+    if ((bits & 3) == 0)
+        return UINT32_MAX;
+    if (list->has_event[list->popped] || (bits & 12) == 0)
+        return list->has_event[drawn] ? UINT32_MAX : drawn;
+    return list->popped;
+}
 
 /* Random operations: the list's length varies around `aim`, and times are within `spread_ns` of now. */
 static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix mix, long operations)
@@ -145,6 +180,8 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
     assert_non_null(list);
     uint32_t waited = 0;
     assert_true(sim_queue_create(0, -1000, &queue));
+    if (mix.sources > 0)
+        assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, mix.sources));
     sim_random_init(&random, seed, SIM_ARRIVAL, 0);
     for (long i = 0; i < operations; i++) {
         uint64_t bits = sim_random_next(&random);
@@ -157,6 +194,13 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
             int64_t time = sim_queue_now(&queue) + (int64_t)gap;
             bool is_later = (bits >> 8 & 15) < mix.later_in_16;
             bool is_after = (bits >> 12 & 15) < mix.after_in_16;
+            uint32_t source = mix.sources > 0 ? choose_source(list, mix.sources, bits >> 16) : UINT32_MAX;
+            if (source != UINT32_MAX) {
+                assert_true(sim_queue_push_source(&queue, time, source));
+                list->has_event[source] = true;
+                list_add(list, (struct known){time, SOURCE_ID + source, 0});
+                continue;
+            }
             if (is_after)
                 time = sim_queue_now(&queue) + (int64_t)((bits >> 16) % 12 * (spread_ns / 12));
             uint64_t handle = is_after   ? push_after(&queue, time - sim_queue_now(&queue), (uint64_t)i)
@@ -168,6 +212,8 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
             /* Sometimes the first event, otherwise a uniformly chosen one. */
             size_t index =
                 (bits & 0xf0) == 0 ? list->count - 1 : (size_t)sim_random_below(&random, list->count);
+            if (list->items[index].handle == 0)
+                continue;
             spent_handle = list->items[index].handle;
             assert_true(sim_queue_cancel(&queue, spent_handle));
             list_remove(list, index);
@@ -175,7 +221,7 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
             pop_both(&queue, list, (bits & 0x100) != 0);
         }
         if (mix.gathers && bits >> 50 == 0) {
-            sim_queue_gather(&queue);
+            assert_true(sim_queue_gather(&queue));
             assert_int_equal(waiting(&queue), 0);
         }
         waited = waited > waiting(&queue) ? waited : waiting(&queue);
@@ -212,25 +258,84 @@ static void test_random_work_for_later_agrees_with_sorted_list(void **state)
 {
     (void)state;
     spent_handle = 0;
-    work_mixed(11, 3, 1000, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8);
-    work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false, 0}, OPERATIONS / 8);
-    work_mixed(13, 200, 3, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8); /* mostly ties */
-    work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false, 0}, OPERATIONS / 8);
-    work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false, 0}, OPERATIONS / 16);
-    work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false, 0}, OPERATIONS / 8);
-    work_mixed(17, 3000, UINT64_C(1) << 48, (struct mix){4, 14, true, true, 0}, OPERATIONS / 8);
+    work_mixed(11, 3, 1000, (struct mix){4, 8, false, false, 0, 0}, OPERATIONS / 8);
+    work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false, 0, 0}, OPERATIONS / 8);
+    work_mixed(13, 200, 3, (struct mix){4, 8, false, false, 0, 0}, OPERATIONS / 8); /* mostly ties */
+    work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false, 0, 0}, OPERATIONS / 8);
+    work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false, 0, 0}, OPERATIONS / 16);
+    work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false, 0, 0}, OPERATIONS / 8);
+    work_mixed(17, 3000, UINT64_C(1) << 48, (struct mix){4, 14, true, true, 0, 0}, OPERATIONS / 8);
 }
 
 static void test_random_work_after_delays_agrees_with_sorted_list(void **state)
 {
     (void)state;
     spent_handle = 0;
-    work_mixed(21, 3, 1000, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8);
-    work_mixed(22, 16, 1000000, (struct mix){4, 4, false, false, 8},
+    work_mixed(21, 3, 1000, (struct mix){4, 8, false, false, 8, 0}, OPERATIONS / 8);
+    work_mixed(22, 16, 1000000, (struct mix){4, 4, false, false, 8, 0},
                OPERATIONS / 8); /* a few events, and somewhat more */
-    work_mixed(23, 200, 24, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8); /* mostly ties */
-    work_mixed(24, 1000, 100000, (struct mix){12, 4, false, false, 16}, OPERATIONS / 8);
-    work_mixed(25, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, true, 12}, OPERATIONS / 8);
+    work_mixed(23, 200, 24, (struct mix){4, 8, false, false, 8, 0}, OPERATIONS / 8); /* mostly ties */
+    work_mixed(24, 1000, 100000, (struct mix){12, 4, false, false, 16, 0}, OPERATIONS / 8);
+    work_mixed(25, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, true, 12, 0}, OPERATIONS / 8);
+}
+
+static void test_random_work_of_sources_agrees_with_sorted_list(void **state)
+{
+    (void)state;
+    spent_handle = 0;
+    work_mixed(31, 3, 1000, (struct mix){.sources = 2, .cancels_in_16 = 4}, OPERATIONS / 8);
+    work_mixed(32, 100, 1000000, (struct mix){.sources = 100}, OPERATIONS / 8);
+    work_mixed(33, 100, 24, (struct mix){4, 4, false, true, 4, 77}, OPERATIONS / 8); /* mostly ties */
+    work_mixed(34, 500, 100000, (struct mix){4, 4, false, true, 4, SIM_QUEUE_SOURCES_MAX}, OPERATIONS / 16);
+    /* Some times are too distant for the tree. */
+    work_mixed(35, 60, UINT64_C(1) << 56, (struct mix){4, 4, true, true, 4, 50}, OPERATIONS / 8);
+}
+
+/* With too many sources for a tree, their events wait in the calendar. */
+static void test_many_sources_have_no_tree(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(8, 0, &queue));
+    assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, SIM_QUEUE_SOURCES_MAX + 1));
+    for (uint32_t source = 0; source < 10; source++)
+        assert_true(sim_queue_push_source(&queue, 1000 - source, source));
+    assert_int_equal(waiting(&queue), 10);
+    for (uint32_t source = 10; source-- > 0;)
+        assert_int_equal(pop(&queue, &time), SOURCE_ID + source);
+    sim_queue_destroy(&queue);
+}
+
+static void test_sources_without_memory_lose_nothing(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    for (int fail_at = 0; fail_at < 3; fail_at++) {
+        assert_true(sim_queue_create(30, 0, &queue));
+        allocations_left = fail_at;
+        assert_false(sim_queue_create_sources(&queue, SOURCE_KIND, 10));
+        allocations_left = -1;
+        sim_queue_destroy(&queue);
+    }
+    assert_true(sim_queue_create(30, 0, &queue));
+    assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, 10));
+    for (uint64_t id = 0; id < 25; id++)
+        push(&queue, 100 + (int64_t)id, id);
+    for (uint32_t source = 0; source < 10; source++)
+        assert_true(sim_queue_push_source(&queue, 100 + source, source));
+    /* There are slots for half of the sources' events. */
+    allocations_left = 0;
+    assert_false(sim_queue_gather(&queue));
+    allocations_left = -1;
+    assert_int_equal(sim_queue_count(&queue), 35);
+    for (uint64_t id = 0; id < 25; id++) {
+        assert_int_equal(pop(&queue, &time), id);
+        if (id < 10)
+            assert_int_equal(pop(&queue, &time), SOURCE_ID + id);
+    }
+    sim_queue_destroy(&queue);
 }
 
 static void test_later_ties_keep_the_order_of_pushes(void **state)
@@ -332,13 +437,13 @@ static void test_later_without_memory_nothing_is_lost(void **state)
     int64_t time;
     assert_true(sim_queue_create(100, 0, &queue));
     /* When the calendar cannot be allocated, events go directly to the heap. */
-    for (int fail_at = 0; fail_at < 3; fail_at++) {
+    for (int fail_at = 0; fail_at < 4; fail_at++) {
         allocations_left = fail_at;
         assert_int_not_equal(push_later(&queue, 2000 + fail_at, 2000), 0);
         assert_int_equal(waiting(&queue), 0);
     }
     allocations_left = -1;
-    uint64_t count = 3;
+    uint64_t count = 4;
     for (int fail_at = 0; fail_at < 5; fail_at++) {
         while (push_later(&queue, (int64_t)(1000 - count), count) != 0) {
             count++;
@@ -351,9 +456,9 @@ static void test_later_without_memory_nothing_is_lost(void **state)
     }
     allocations_left = -1;
     assert_int_not_equal(push_later(&queue, 900, 100), 0);
-    for (uint64_t id = 101; id-- > 3;)
+    for (uint64_t id = 101; id-- > 4;)
         assert_int_equal(pop(&queue, &time), id);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         assert_int_equal(pop(&queue, &time), 2000);
     sim_queue_destroy(&queue);
 }
@@ -382,16 +487,21 @@ static void test_ties_keep_the_order_of_pushes(void **state)
 
 #define TIES 500
 
-static void shuffled(uint64_t seed, bool is_later, uint64_t *ids)
+enum kind { NOW, LATER, BY_SOURCE };
+
+static void shuffled(uint64_t seed, enum kind kind, uint64_t *ids)
 {
     struct sim_queue queue;
     int64_t time;
     assert_true(sim_queue_create(8, 0, &queue));
     sim_queue_shuffle_ties(&queue, seed);
+    assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, 2 * TIES));
     for (uint64_t id = 0; id < 2 * TIES; id++)
-        is_later ? push_later(&queue, (int64_t)(id % 2), id) : push(&queue, (int64_t)(id % 2), id);
+        kind == BY_SOURCE ? sim_queue_push_source(&queue, (int64_t)(id % 2), (uint32_t)id)
+        : kind == LATER   ? push_later(&queue, (int64_t)(id % 2), id)
+                          : push(&queue, (int64_t)(id % 2), id);
     for (uint64_t i = 0; i < 2 * TIES; i++) {
-        ids[i] = pop(&queue, &time);
+        ids[i] = pop(&queue, &time) % SOURCE_ID;
         /* Times are still in order, and each event comes at its own time. */
         assert_int_equal(time, i / TIES);
         assert_int_equal(ids[i] % 2, (uint64_t)time);
@@ -412,11 +522,13 @@ static void test_shuffled_ties_are_the_seeds_only(void **state)
 {
     (void)state;
     uint64_t first[2 * TIES], again[2 * TIES], other[2 * TIES];
-    shuffled(7, false, first);
-    shuffled(7, false, again);
-    shuffled(8, false, other);
+    shuffled(7, NOW, first);
+    shuffled(7, NOW, again);
+    shuffled(8, NOW, other);
     assert_memory_equal(first, again, sizeof first);
-    shuffled(7, true, again);
+    shuffled(7, LATER, again);
+    assert_memory_equal(first, again, sizeof first);
+    shuffled(7, BY_SOURCE, again);
     assert_memory_equal(first, again, sizeof first);
     assert_memory_not_equal(first, other, sizeof first);
     assert_memory_not_equal(first, other, sizeof first / 2);
@@ -543,6 +655,7 @@ static void test_exhausted_ties_are_numbered_again(void **state)
     struct sim_queue queue;
     int64_t time;
     assert_true(sim_queue_create(1, 0, &queue));
+    assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, 4));
     queue.next_tie = SIM_QUEUE_TIE_END - 50 * SIM_QUEUE_TIE_ONE;
     queue.sequence = (UINT64_C(1) << 40) - 100;
     uint64_t handles[200];
@@ -551,6 +664,8 @@ static void test_exhausted_ties_are_numbered_again(void **state)
         int64_t at = (int64_t)(sim_mix64(id) % 4);
         handles[id] = id % 8 < 3 ? push_later(&queue, at, id) : push(&queue, at, id);
         assert_int_not_equal(handles[id], 0);
+        if (id == 20 || id == 120)
+            assert_true(sim_queue_push_source(&queue, 2, id == 20 ? 3 : 1));
         if (id == 40)
             assert_true(sim_queue_cancel(&queue, handles[30]));
     }
@@ -562,6 +677,8 @@ static void test_exhausted_ties_are_numbered_again(void **state)
         for (uint64_t id = 0; id < 200; id++) {
             if (sim_mix64(id) % 4 == at && id != 30 && id != 31 && id != 150)
                 assert_int_equal(pop(&queue, &time), id);
+            if (at == 2 && (id == 20 || id == 120))
+                assert_int_equal(pop(&queue, &time), SOURCE_ID + (id == 20 ? 3 : 1));
         }
     }
     assert_int_equal(sim_queue_count(&queue), 0);
@@ -632,6 +749,9 @@ int main(void)
         cmocka_unit_test(test_first_and_last_times_are_times),
         cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
         cmocka_unit_test(test_random_work_after_delays_agrees_with_sorted_list),
+        cmocka_unit_test(test_random_work_of_sources_agrees_with_sorted_list),
+        cmocka_unit_test(test_many_sources_have_no_tree),
+        cmocka_unit_test(test_sources_without_memory_lose_nothing),
         cmocka_unit_test(test_later_ties_keep_the_order_of_pushes),
         cmocka_unit_test(test_cancelled_later_event_frees_its_slot),
         cmocka_unit_test(test_waiting_events_are_announced_in_advance),

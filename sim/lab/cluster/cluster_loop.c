@@ -108,10 +108,21 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
     return !run->out_of_memory || sim_fail_memory(error);
 }
 
+/* Pushes the arrival of the key's next row. */
+static inline void push_arrival(struct lab_cluster_run *run, uint32_t key)
+{
+    int64_t time_ns = run->keys[key].coming.time_ns;
+    if (SIM_UNLIKELY(run->replay != NULL || run->is_resumed) && !lab_may_push(run, time_ns))
+        return;
+    if (SIM_UNLIKELY(!sim_queue_push_source(&run->queue, time_ns, key)))
+        run->out_of_memory = true;
+}
+
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->keys = lab_keys_memory(run, run->key_count * sizeof *run->keys);
-    if (run->keys == NULL || !lab_reads_create(run))
+    if (run->keys == NULL || !lab_reads_create(run) ||
+        !sim_queue_create_sources(&run->queue, LAB_EVENT_ARRIVAL, run->key_count))
         return fail_memory(run, error);
     if (run->key_count >= MANY_KEYS)
         sim_queue_tell_soon(&run->queue, lab_prefetch, run);
@@ -133,7 +144,7 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
             run->traced_key = i;
         if (lab_rows_next(run->rows, i, &key->cursor, &key->coming)) {
             run->arrivals_pending++;
-            lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, i);
+            push_arrival(run, i);
         }
         lab_reads_begin(run, i);
     }
@@ -243,8 +254,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
     if (SIM_UNLIKELY(++run->rows_untold == ROWS_TOLD))
         tell_rows(run);
     if (!is_last)
-        lab_push_event(run, key->coming.time_ns,
-                       &(const struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = index});
+        push_arrival(run, index);
     else
         run->arrivals_pending--;
 }

@@ -332,7 +332,8 @@ static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time
 /* Allocates zeroed memory for all keys, `bytes` each. Since this takes long, it can be stopped. NULL when it
  * was stopped, and when out of memory. */
 void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
-/* Pushes an event of the engine. When out of memory it returns 0 and sets out_of_memory. */
+/* Pushes an event of the engine, other than an arrival. When out of memory it returns 0 and sets
+ * out_of_memory. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
 /* Whether an event of this time may be pushed: neither in a replay, since the history says what happens, nor
  * at a time that no run has, which is damage to a saved state. */
@@ -342,13 +343,11 @@ static inline uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_
 {
     if (SIM_UNLIKELY(run->replay != NULL || run->is_resumed) && !lab_may_push(run, time_ns))
         return 0;
-    /* Each key always has one pending arrival. Nearly all timeouts, which have equal lengths, are
-     * cancelled. */
+    /* Nearly all timeouts, which have equal lengths, are cancelled. */
     uint64_t handle;
     if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
         handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);
-    else if (event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
-             event->kind == LAB_EVENT_DELETE)
+    else if (event->kind == LAB_EVENT_READ || event->kind == LAB_EVENT_DELETE)
         handle = sim_queue_push_later(&run->queue, time_ns, event);
     else
         handle = sim_queue_push(&run->queue, time_ns, event);

@@ -6,10 +6,11 @@
  * It is a 4-ary heap of 16-byte items (time, tie and slot), with a pool of 32-byte slots for the events. A
  * few items are kept in a sorted array instead of the heap. docs/performance.md gives the benefit of each
  * choice. Events that are pushed for a distant time wait in a calendar queue, and those that are pushed with
- * a common delay in a list for that delay; both move to the heap when their time is near. All state is
- * indexed arrays and plain numbers. Push and pop take O(log n), cancel takes O(1) over many cancellations;
- * nothing is allocated while the pending events fit the capacity. Functions of the hot loop are inline. Only
- * the functions are the interface; the structs are visible for the compiler alone. */
+ * a common delay in a ring for that delay; both move to the heap when their time is near. The events of
+ * sources, of which each has one, wait in a winner tree. All state is indexed arrays and plain numbers. Push
+ * and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending
+ * events fit the capacity. Functions of the hot loop are inline. Only the functions are the interface; the
+ * structs are visible for the compiler alone. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
@@ -53,8 +54,7 @@ struct sim_queue_place {
     int64_t time_ns;
     uint32_t next;     /* 0 for the last event of a bucket; in the overflow list, the event's index */
     uint32_t previous; /* 0 when the slot does not wait; the slot itself for the first event of a bucket and
-                          in the overflow list; in a list of a delay, also the list's number, from 1, above
-                          the bits of a slot */
+                          in the overflow list; SIM_QUEUE_LISTED in the ring of a delay */
 };
 
 struct sim_queue_overflow {
@@ -75,13 +75,42 @@ struct sim_queue_calendar {
     int64_t overflow_least_ns; /* no event in the overflow list is earlier */
 };
 
-/* Events that were pushed with the same delay, so in the order of their times, by the links of their places.
- */
+/* Events that were pushed with the same delay, so in the order of their times: a ring of times and handles. A
+ * cancelled event stays in it until its place is needed. */
+struct sim_queue_wait {
+    int64_t time_ns;
+    uint64_t handle;
+};
 struct sim_queue_list {
     int64_t delay_ns;
-    uint32_t first, last; /* slots; 0: the list is empty */
+    struct sim_queue_wait *waits;
+    uint32_t room;       /* of the ring, a power of two; 0: there is no calendar yet */
+    uint32_t head, tail; /* these count on beyond the room */
 };
-#define SIM_QUEUE_LISTS 8u
+#define SIM_QUEUE_LISTED UINT32_MAX
+#define SIM_QUEUE_LISTS  8u
+#define SIM_QUEUE_ROOM   32u
+
+/* A tree of losers (Knuth, volume 3, 5.4.1) of the pending events of sources. Node 1 is the root, and the
+ * leaf of source s is node leaf_count + s. In each node two sources have met, one from each side; losers[i]
+ * is the one whose event is later, and losers[0] the winner of all. A source is given as the time of its
+ * event since base_ns, above SIM_QUEUE_SOURCE_BITS of its number; its event has a tie, too. */
+struct sim_queue_sources {
+    int64_t *times_ns; /* by source; "never" if it has no event */
+    uint64_t *ties;
+    uint64_t *losers;
+    uint32_t kind, count; /* count: 0 when there is no tree */
+    uint32_t leaf_count;  /* a power of two */
+    uint32_t open; /* 1 + the source whose event was popped last, if the tree still has that event; for a tree
+                      that must be played again, SIM_QUEUE_REPLAY */
+    int64_t base_ns;
+    int64_t first_ns; /* the time of the first event; no event is earlier while a leaf is open */
+};
+#define SIM_QUEUE_REPLAY      UINT32_MAX
+#define SIM_QUEUE_SOURCE_BITS 10
+/* The most sources that have a tree. With more, the calendar queue has fewer cache misses. */
+#define SIM_QUEUE_SOURCES_MAX (1u << SIM_QUEUE_SOURCE_BITS)
+#define SIM_QUEUE_SINCE_MAX   (UINT64_MAX >> SIM_QUEUE_SOURCE_BITS)
 /* The most items that are a sorted array. */
 #define SIM_QUEUE_FEW 16u
 
@@ -109,11 +138,13 @@ struct sim_queue {
     uint64_t shuffle;
     sim_queue_soon *soon; /* NULL: no observer */
     void *soon_context;
-    int64_t later_ns; /* no waiting event is earlier; SIM_QUEUE_NEVER: no event waits */
+    int64_t later_ns;   /* no waiting event and no source's is earlier; SIM_QUEUE_NEVER: there is none */
+    int64_t waiting_ns; /* no waiting event is earlier */
     struct sim_queue_calendar calendar;
     int64_t listed_ns; /* no event of a list is earlier */
-    uint32_t listed_count;
-    struct sim_queue_list lists[SIM_QUEUE_LISTS + 1]; /* numbered from 1 */
+    struct sim_queue_list lists[SIM_QUEUE_LISTS];
+    struct sim_queue_wait *rings; /* of the lists that need only SIM_QUEUE_ROOM */
+    struct sim_queue_sources sources;
 };
 
 /* Makes an empty queue with room for `capacity` events, which doubles when it is full, and sets the clock to
@@ -138,15 +169,25 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
 /* Like sim_queue_push_later(), for delays that many events share, such as timeouts: each delay has its own
- * list, so there should be only a few different delays. Push and cancel take O(1). */
-uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
+ * ring, so there should be only a few different delays. Push and cancel take O(1). */
+static inline uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns,
+                                            const struct sim_event *event);
+
+/* Prepares for events of this kind that have numbered sources, from 0 to count - 1, such as the arrivals of a
+ * key's rows. Called at most once. Returns false when out of memory. */
+bool sim_queue_create_sources(struct sim_queue *queue, uint32_t kind, uint32_t count);
+/* Like sim_queue_push_later(), for the next event of a source, which has none now: it has the sources' kind,
+ * the source as its target, and zeros. There is no handle, so it cannot be cancelled. Best pushed while the
+ * source's last event is handled. Returns false and changes nothing where a push would return 0. */
+static inline bool sim_queue_push_source(struct sim_queue *queue, int64_t time_ns, uint32_t source);
 
 /* From now on soon() is called for most waiting events before they come, up to three times for each, so that
  * it can prefetch what the event will need. It must not touch the queue. */
 void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context);
 
-/* Moves all waiting events into the heap, so that heap and slots hold the whole state. */
-void sim_queue_gather(struct sim_queue *queue);
+/* Moves all waiting events into the heap, so that heap and slots hold the whole state. Returns false when out
+ * of memory. */
+bool sim_queue_gather(struct sim_queue *queue);
 
 /* Removes the first event and sets the clock to its time; false when no event is pending. */
 static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
@@ -156,7 +197,7 @@ static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
 
 /* Removes a pending event. False for 0, for a handle whose event was dispatched or cancelled, and for a
  * handle that was never returned. A handle is 40 bits of the sequence number and the slot. */
-bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
+static inline bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
 
 static inline uint32_t sim_queue_count(const struct sim_queue *queue)
 {
@@ -191,6 +232,15 @@ void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item
 bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
 void sim_queue_sweep_top(struct sim_queue *queue);
 void sim_queue_bring(struct sim_queue *queue);
+uint64_t sim_queue_push_after_rare(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
+bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle);
+bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32_t source);
+uint64_t sim_queue_play_ties(struct sim_queue_sources *sources, size_t node, uint64_t player);
+void sim_queue_close_sources(struct sim_queue *queue);
+bool sim_queue_gather_sources(struct sim_queue *queue);
+bool sim_queue_make_room(struct sim_queue *queue);
+bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns);
+void sim_queue_clear_sources(struct sim_queue_sources *sources);
 void sim_queue_spill(struct sim_queue *queue);
 void sim_queue_unspill(struct sim_queue *queue);
 void sim_queue_purge(struct sim_queue *queue);
@@ -327,13 +377,35 @@ static inline const struct sim_queue_item *sim_queue_first(const struct sim_queu
     return sim_queue_has_few(queue) ? &queue->few[queue->few_count] : &queue->heap[SIM_QUEUE_ROOT];
 }
 
-/* Makes a pending event's item the first one, or returns false. */
+/* The earliest of the times of events that are not in the heap. */
+static inline void sim_queue_note_later(struct sim_queue *queue)
+{
+    int64_t waiting_ns = queue->waiting_ns, source_ns = queue->sources.first_ns;
+    queue->later_ns = source_ns < waiting_ns ? source_ns : waiting_ns;
+}
+
+static inline uint32_t sim_queue_source_of(uint64_t player)
+{
+    return (uint32_t)(player & (SIM_QUEUE_SOURCES_MAX - 1));
+}
+
+static inline bool sim_queue_is_source_before(const struct sim_queue_sources *sources, uint32_t source,
+                                              const struct sim_queue_item *item)
+{
+    struct sim_queue_item own = {sources->times_ns[source], sources->ties[source]};
+    return sim_queue_before(&own, item);
+}
+
+/* Makes the first pending event the heap's first item or the first of the sources' events, or returns false.
+ */
 static inline bool sim_queue_ready(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
     if (SIM_UNLIKELY(queue->stale > 0))
         sim_queue_sweep_top(queue);
-    if (SIM_UNLIKELY(sim_queue_first(queue)->time_ns >= queue->later_ns))
+    if (SIM_UNLIKELY(queue->sources.open != 0))
+        sim_queue_close_sources(queue);
+    if (SIM_UNLIKELY(sim_queue_first(queue)->time_ns >= queue->waiting_ns))
         sim_queue_bring(queue);
     return queue->count > 0;
 }
@@ -362,6 +434,21 @@ static inline uint64_t sim_queue_enter_usual(struct sim_queue *queue, const stru
     return handle;
 }
 
+/* Adds an event to the ring of its delay. The push must be usual, and the ring must have room. */
+static inline uint64_t sim_queue_append(struct sim_queue *queue, struct sim_queue_list *list, int64_t time_ns,
+                                        const struct sim_event *event)
+{
+    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
+    queue->calendar.places[handle & SIM_QUEUE_SLOT_MASK].previous = SIM_QUEUE_LISTED;
+    list->waits[list->tail++ & (list->room - 1)] = (struct sim_queue_wait){time_ns, handle};
+    if (SIM_UNLIKELY(time_ns < queue->listed_ns)) {
+        queue->listed_ns = time_ns;
+        queue->waiting_ns = time_ns < queue->waiting_ns ? time_ns : queue->waiting_ns;
+        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
+    }
+    return handle;
+}
+
 /* What all pushes do: a slot with the event in it, and its tie; 0 when there is no room. */
 static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
                                        const struct sim_event *event, uint64_t *out_tie)
@@ -378,6 +465,17 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, 
     uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
     sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)}, true);
     return handle;
+}
+
+static inline uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns,
+                                            const struct sim_event *event)
+{
+    struct sim_queue_list *list = &queue->lists[0];
+    int64_t time_ns = queue->now_ns + delay_ns;
+    if (SIM_UNLIKELY(list->delay_ns != delay_ns) || SIM_UNLIKELY(list->tail - list->head >= list->room) ||
+        SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
+        return sim_queue_push_after_rare(queue, delay_ns, event);
+    return sim_queue_append(queue, list, time_ns, event);
 }
 
 static inline void sim_queue_free_slot(struct sim_queue *queue, uint32_t slot)
@@ -412,17 +510,94 @@ static inline bool sim_queue_pop_few(struct sim_queue *queue, int64_t *out_time_
     return true;
 }
 
+/* Takes the first of the sources' events. */
+static inline void sim_queue_leave_source(struct sim_queue *queue, int64_t *out_time_ns,
+                                          struct sim_event *out_event)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    uint32_t source = sim_queue_source_of(sources->losers[0]);
+    *out_time_ns = queue->now_ns = sources->first_ns;
+    *out_event = (struct sim_event){.kind = sources->kind, .target = source};
+    sources->open = source + 1;
+    queue->count--;
+}
+
+/* The first of the sources' events, if it is before all others. A popped or cancelled item that is still in
+ * the heap may be taken for an earlier one. */
+static inline bool sim_queue_pop_source(struct sim_queue *queue, int64_t *out_time_ns,
+                                        struct sim_event *out_event)
+{
+    int64_t time_ns = queue->sources.first_ns;
+    if (queue->sources.open != 0 || time_ns >= queue->waiting_ns ||
+        time_ns >= sim_queue_first(queue)->time_ns)
+        return false;
+    sim_queue_leave_source(queue, out_time_ns, out_event);
+    return true;
+}
+
 static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
 {
     return sim_queue_pop_few(queue, out_time_ns, out_event) ||
+           sim_queue_pop_source(queue, out_time_ns, out_event) ||
            sim_queue_pop_any(queue, out_time_ns, out_event);
+}
+
+/* Plays the games of the last winner again, since its event has changed. Who wins cannot be predicted, so
+ * there is no branch unless times tie. */
+static inline void sim_queue_play(struct sim_queue_sources *sources, uint64_t player)
+{
+    uint64_t *losers = sources->losers;
+    for (size_t node = (sources->leaf_count + sim_queue_source_of(player)) / 2; node > 0; node /= 2) {
+        uint64_t other = losers[node], both = other ^ player;
+        if (SIM_UNLIKELY(both < SIM_QUEUE_SOURCES_MAX)) {
+            player = sim_queue_play_ties(sources, node, player);
+            break;
+        }
+        player = other < player ? other : player;
+        losers[node] = both ^ player;
+    }
+    losers[0] = player;
+    sources->first_ns = sources->times_ns[sim_queue_source_of(player)];
+}
+
+static inline bool sim_queue_push_source(struct sim_queue *queue, int64_t time_ns, uint32_t source)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    uint64_t since = (uint64_t)time_ns - (uint64_t)sources->base_ns;
+    if (SIM_UNLIKELY(sources->open != source + 1) || SIM_UNLIKELY(since >= SIM_QUEUE_SINCE_MAX) ||
+        SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
+        return sim_queue_push_source_rare(queue, time_ns, source);
+    sources->open = 0;
+    sources->times_ns[source] = time_ns;
+    sources->ties[source] = queue->next_tie;
+    queue->next_tie += SIM_QUEUE_TIE_ONE;
+    queue->sequence++;
+    queue->count++;
+    sim_queue_play(sources, since << SIM_QUEUE_SOURCE_BITS | source);
+    sim_queue_note_later(queue);
+    return true;
+}
+
+static inline bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
+{
+    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
+    if (SIM_UNLIKELY(slot > queue->slots_used) || SIM_UNLIKELY(queue->slots[slot].stamp != handle) ||
+        SIM_UNLIKELY(queue->calendar.places == NULL) ||
+        SIM_UNLIKELY(queue->calendar.places[slot].previous != SIM_QUEUE_LISTED))
+        return sim_queue_cancel_rare(queue, handle);
+    queue->slots[slot].stamp = 0;
+    queue->calendar.places[slot].previous = 0;
+    queue->count--;
+    sim_queue_free_slot(queue, (uint32_t)slot);
+    return true;
 }
 
 static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
 {
     if (!sim_queue_ready(queue))
         return false;
-    *out_time_ns = sim_queue_first(queue)->time_ns;
+    int64_t time_ns = sim_queue_first(queue)->time_ns;
+    *out_time_ns = queue->sources.first_ns < time_ns ? queue->sources.first_ns : time_ns;
     return true;
 }
 
