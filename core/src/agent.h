@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of an agent: one block from its host, laid out by bk_agent_init(), without pointers inside.
  * Every part begins at an offset that the header keeps, a multiple of alignof(max_align_t), so the block may
- * be moved:
+ * be moved. What each operation uses lies together: the beginning of the ring next to the header, and the top
+ * of a full stack next to the first operations. The cache begins at a multiple of 64, so that an entry is in
+ * one line of the processor's cache if the block begins at one:
  *
  *                    struct                  entries
  *     0             +-----------------------+
  *                   | struct bk_agent       |  1: the config, how many of each part are in use, the offsets
+ *     ready_at      +-----------------------+
+ *                   | uint32_t              |  config.operations: ring of operations with a pending action
+ *     free_at       +-----------------------+
+ *                   | uint32_t              |  config.operations: stack of unused operations
  *     operations_at +-----------------------+
  *                   | struct operation      |  config.operations, found by their numbers
  *     cache_at      +-----------------------+
  *                   | struct cache_entry    |  cache_sets x 4: the states of keys, 4 to a set
  *     local_at      +-----------------------+
  *                   | struct local_count    |  one for each cache entry, if the protocol uses them
- *     ready_at      +-----------------------+
- *                   | uint32_t              |  config.operations: ring of operations with a pending action
- *     free_at       +-----------------------+
- *                   | uint32_t              |  config.operations: stack of unused operations
  *     lists_at      +-----------------------+
  *                   | uint32_t              |  list_count: the first operation of a list, by the key's hash
  *     links_at      +-----------------------+
@@ -123,8 +125,8 @@ struct cache_entry {
     struct known known;
 };
 
+/* The members that each operation needs come first. */
 struct bk_agent {
-    struct bk_agent_config config;
     uint32_t protocol; /* number of the protocol, see protocol.h */
     uint32_t cache_sets;
     uint32_t ready_begin, ready_count; /* of the ring */
@@ -132,11 +134,12 @@ struct bk_agent {
     uint32_t operations_met; /* operations below this number began at least once; the others, most of them,
                                 are not initialised */
     uint32_t list_count;
-    int64_t wake_ns;      /* not later than the earliest wake_ns of the operations */
     uint32_t memory_sets; /* sets of the table of empty windows */
+    int64_t wake_ns;      /* not later than the earliest wake_ns of the operations */
+    size_t ready_at, free_at, operations_at, cache_at, local_at, lists_at, links_at, memory_at;
     uint64_t memory_uses;
     struct bk_agent_stats stats; /* the counters; the gauges are 0 */
-    size_t operations_at, cache_at, local_at, ready_at, free_at, lists_at, links_at, memory_at;
+    struct bk_agent_config config;
 };
 
 static inline struct operation *bk_agent_operations(struct bk_agent *agent)

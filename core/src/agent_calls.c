@@ -9,6 +9,7 @@
 #define OPERATIONS_MAX 65535u
 #define MS_NS          INT64_C(1000000)
 #define SECOND_NS      INT64_C(1000000000)
+#define CACHE_LINE     64u
 
 struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strategy)
 {
@@ -98,14 +99,15 @@ static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent
     if (protocol->asks != NULL || protocol->is_locking != NULL)
         agent->list_count = config->operations;
     agent->cache_sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
-    agent->operations_at = align_up(sizeof *agent);
-    agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
+    agent->ready_at = align_up(sizeof *agent);
+    agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
+    agent->operations_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
+    size_t operations_end = agent->operations_at + config->operations * sizeof(struct operation);
+    agent->cache_at = (operations_end + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     size_t entries = (size_t)agent->cache_sets * CACHE_WAYS;
     agent->local_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
-    agent->ready_at =
+    agent->lists_at =
         align_up(agent->local_at + (protocol->has_local_count ? entries * sizeof(struct local_count) : 0));
-    agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
-    agent->lists_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
     agent->links_at = align_up(agent->lists_at + agent->list_count * sizeof(uint32_t));
     agent->memory_at = align_up(agent->links_at + agent->list_count * sizeof(uint32_t));
     if (config->strategy.kind == BK_TIME)
@@ -357,9 +359,10 @@ OUT_OF_LINE static bool take_action(struct bk_agent *agent, struct bk_action *ou
         out->kind = BK_ACT_ACK;
         return true; /* the next call returns the step's action */
     }
+    /* An empty ring begins at its first place again, which stays in the processor's cache. */
     uint32_t next = agent->ready_begin + 1;
-    agent->ready_begin = next < agent->config.operations ? next : 0;
-    agent->ready_count--;
+    bool has_more = --agent->ready_count > 0;
+    agent->ready_begin = has_more && next < agent->config.operations ? next : 0;
     if (operation->step == STEP_DONE) {
         end(agent, number, out);
         return true;
