@@ -97,7 +97,7 @@ static size_t agent_bytes(const struct bk_agent_config *config)
     return (bk_agent_size(config) + GUARD_BYTES + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
 }
 
-static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
+static void create_agent(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = run->config;
@@ -105,16 +105,16 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     assert(bk_agent_check(&config) == BK_OK);
     agent->memory = run->agents_memory + number * agent_bytes(&config);
     guard((char *)agent->memory + bk_agent_size(&config));
-    agent->operations = malloc(run->operation_count * sizeof *agent->operations);
-    if (agent->operations == NULL)
-        return sim_fail_memory(error);
+    /* One more than it uses, so that equal numbers of two agents are not in the same set of the processor's
+     * cache. */
+    agent->operations = &run->operations[number * ((size_t)run->operation_count + 1)];
+    guard(&agent->operations[run->operation_count]);
     if (run->replay != NULL) /* a history may use any operation number */
         lab_agent_clear_operations(run, number);
     agent->history = run->config.history;
     agent->jumped_ns = agent->disturbed_ns = agent->deployed_ns = INT64_MIN;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
-    return true;
 }
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
@@ -129,7 +129,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
                                                         : share;
     if (agents->operations != 0)
         run->operation_count = agents->operations;
-    run->agents = calloc(agents->count, sizeof *run->agents);
+    run->agents = sim_memory_zeroed(agents->count * sizeof *run->agents);
     if (run->agents == NULL)
         return sim_fail_memory(error);
     run->config = (struct bk_agent_config){
@@ -170,12 +170,12 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
     caches.operations = 1;
     bool is_large = agents->count * bk_agent_size(&caches) >= LARGE_CACHES;
     run->agents_memory = is_large ? sim_memory_take(bytes) : aligned_alloc(SIM_LINE_BYTES, bytes);
-    if (run->agents_memory == NULL)
+    run->operations = aligned_alloc(SIM_LINE_BYTES, agents->count * ((size_t)run->operation_count + 1) *
+                                                        sizeof *run->operations);
+    if (run->agents_memory == NULL || run->operations == NULL)
         return sim_fail_memory(error);
-    for (uint32_t i = 0; i < agents->count; i++) {
-        if (!create_agent(run, i, error))
-            return false;
-    }
+    for (uint32_t i = 0; i < agents->count; i++)
+        create_agent(run, i);
     return true;
 }
 
@@ -186,12 +186,13 @@ void lab_agents_destroy(struct lab_cluster_run *run)
         free(run->agents[i].uncounted);
         lab_empties_forgotten(run, i, false);
         lab_twin_destroy(&run->agents[i]);
-        free(run->agents[i].operations);
     }
     free(run->agents);
     run->agents = NULL;
     free(run->agents_memory);
     run->agents_memory = NULL;
+    free(run->operations);
+    run->operations = NULL;
 }
 
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
@@ -221,16 +222,16 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
     clear_operations(agent, number + 1);
     struct lab_host_operation *operation = &agent->operations[number];
     uint32_t serial = operation->serial;
-    int64_t now_ns = sim_queue_now(&run->queue);
-    *operation = (struct lab_host_operation){.serial = serial,
-                                             .is_active = true,
-                                             .key = key,
-                                             .bucket = LAB_UNPLACED,
-                                             .action = BK_ACT_DONE, /* it has requested nothing */
-                                             .is_awaited = true,
-                                             .heard_ns = now_ns,
-                                             .turn_ns = now_ns,
-                                             .begun_ns = now_ns};
+    if (operation->uses_all)
+        memset(operation, 0, sizeof *operation);
+    else /* compilers clear so few bytes without a call */
+        memset(operation, 0, offsetof(struct lab_host_operation, beyond));
+    operation->serial = serial;
+    operation->is_active = operation->is_awaited = true;
+    operation->key = key;
+    operation->bucket = LAB_UNPLACED;
+    operation->action = BK_ACT_DONE; /* it has requested nothing */
+    operation->heard_ns = operation->turn_ns = operation->begun_ns = sim_queue_now(&run->queue);
     run->operations_active++;
     uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
     if (seen != agent->keys_seen)
@@ -241,7 +242,9 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key)
 {
-    return begun(run, &run->agents[agent], number, key);
+    struct lab_host_operation *operation = begun(run, &run->agents[agent], number, key);
+    operation->uses_all = true;
+    return operation;
 }
 
 static __attribute__((cold)) void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
@@ -645,8 +648,11 @@ static __attribute__((noinline)) void query(struct lab_cluster_run *run, uint32_
                                             const struct bk_action *action)
 {
     struct cass_statement statement;
-    if (action->kind == BK_ACT_READ_ROWS)
-        operation->step_low = action->step.bucket_low;
+    operation->uses_all = true;
+    operation->mask = action->mask;
+    memcpy(operation->columns, action->columns, sizeof action->columns);
+    operation->step_low = action->kind == BK_ACT_READ_ROWS ? action->step.bucket_low : action->bucket;
+    operation->step_filled = operation->step_scanned = 0;
     lab_action_statement(run, action, &statement);
     lab_action_count(run, action);
     lab_watch_asked(run, operation, action, &statement);
@@ -674,12 +680,9 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
     operation->serial++;
     operation->requests++;
     operation->action = action->kind;
-    operation->rows = operation->step_filled = operation->step_scanned = 0;
-    operation->step_low = action->bucket;
+    operation->rows = 0;
     operation->asked_ns = sim_queue_now(&run->queue);
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
-    operation->mask = action->mask;
-    memcpy(operation->columns, action->columns, sizeof action->columns);
     operation->outstanding = 1;
     if (action->kind == BK_ACT_PUT_ROW)
         put(run, agent, operation, action);

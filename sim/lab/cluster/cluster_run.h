@@ -81,53 +81,57 @@ struct lab_cluster_key {
 };
 static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % SIM_LINE_BYTES == 0, "a row lies in one line");
 
-/* The host's record of an operation of an agent. */
+/* The host's record of an operation of an agent. The members that each row needs come first. */
 struct lab_host_operation {
-    uint32_t serial; /* serial of the action under way; a reply with another serial is late */
+    alignas(SIM_LINE_BYTES) uint32_t serial; /* serial of the action under way; a reply with another serial is
+                                                late */
     uint32_t outstanding;
     uint64_t timeout;
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, is_moved, fires;
-    bool is_heard; /* the row was reported as stored, but not acknowledged when its agent crashed */
+    bool is_heard;   /* the row was reported as stored, but not acknowledged when its agent crashed */
+    bool is_awaited; /* it has begun, or got an outcome, and has not acted since */
+    bool is_parked;
+    bool was_unknown;
+    bool older_told; /* a reply to the current action named rows older than its range */
+    bool uses_all;   /* it is a read, or has sent a request other than a put */
     uint32_t key;
     uint64_t row, row_bytes; /* number of the row within the key; its size in bytes */
     uint64_t row_id;
-    uint64_t weight;       /* what the row adds to a counter, if it fires */
+    int64_t row_time_ns; /* for a read of a range, the beginning of the range */
+    uint64_t weight;     /* what the row adds to a counter, if it fires */
+    int64_t bucket;      /* the bucket of the first put; LAB_UNPLACED: not put yet */
+    int64_t begun_ns, asked_ns;
+    int64_t heard_ns; /* when it got the last outcome */
+    int64_t
+        turn_ns; /* since when it may send requests: when it began, or was last resumed from being parked */
+    uint32_t failures;        /* number of its requests that failed so far */
+    uint32_t tried;           /* number of failed tries of the current action */
+    uint32_t requests;        /* so far */
+    uint32_t answers;         /* oracle_host.c: to the requests of the current action */
+    int64_t came_ns;          /* oracle_host.c: when its only answer came during a pause; 0: it did not */
+    int64_t hold_ns;          /* the end of that pause, as it was known then */
+    uint64_t rows, rows_told; /* rows of the replies to the current action; the same, added up by an oracle */
+    struct bk_outcome outcome;
+    /* All members below are 0 unless uses_all. */
     uint64_t beyond;       /* read: number of acknowledged rows in windows that it does not query */
-    int64_t row_time_ns;   /* for a read of a range, the beginning of the range */
-    int64_t bucket;        /* the bucket of the first put; LAB_UNPLACED: not put yet */
     bool has_counted;      /* its increment was requested */
     uint64_t counter;      /* the key of the counter of that increment */
     uint64_t added;        /* read of a counter: the smallest value that it must find */
     uint64_t state_seen;   /* version of the state when it was last read */
     int64_t state_read_ns; /* when that read was requested */
-    bool changes_state, raises, was_unknown, is_taking_over;
-    int64_t begun_ns, asked_ns;
-    uint64_t rows, rows_told; /* rows of the replies to the current action; the same, added up by an oracle */
-    enum lab_read_kind read;
-    uint32_t failures; /* number of its requests that failed so far */
-    uint32_t tried;    /* number of failed tries of the current action */
-    bool is_awaited;   /* it has begun, or got an outcome, and has not acted since */
-    bool is_parked;
+    bool changes_state, raises, is_taking_over;
     bool is_state_told; /* the state row existed when it was read to count the row */
-    bool older_told;    /* a reply to the current action named rows older than its range */
     bool is_start_kept; /* it has stored the start of the bucket that its roll removes from the state */
+    enum lab_read_kind read;
     int64_t state_told[BK_COLUMN_COUNT];
-    uint32_t requests; /* so far */
     uint32_t
         unknown_updates; /* number of conditional updates that count the row and have an unknown outcome */
-    int64_t heard_ns;    /* when */
-    int64_t
-        turn_ns; /* since when it may send requests: when it began, or was last resumed from being parked */
+    uint32_t mask;
+    int64_t columns[CASS_COLUMNS];
     int64_t step_low;                   /* lowest bucket of the last step */
     uint64_t step_filled, step_scanned; /* sums over the current step */
     struct lab_read_done done;          /* result of the steps that succeeded */
-    struct bk_outcome outcome;
-    uint32_t mask;
-    uint32_t answers; /* oracle_host.c: to the requests of the current action */
-    int64_t came_ns;  /* oracle_host.c: when its only answer came during a pause; 0: it did not */
-    int64_t hold_ns;  /* the end of that pause, as it was known then */
-    int64_t columns[CASS_COLUMNS];
     struct lab_lock_use lock;
     struct lab_walk walk;
 };
@@ -142,10 +146,9 @@ struct lab_copy {
     int64_t bucket; /* the highest one that the agent has learned */
 };
 
+/* The members that each row needs come first. */
 struct lab_host_agent {
-    void *memory;
-    struct bk_agent *agent;
-    struct bk_history history; /* the history of settings that it was given, which it uses after a restart */
+    alignas(SIM_LINE_BYTES) struct bk_agent *agent;
     struct lab_host_operation *operations;
     uint32_t
         operations_met; /* operations below this index have begun or are cleared; others must not be read */
@@ -154,8 +157,19 @@ struct lab_host_agent {
     bool wants_checkpoint;     /* a checkpoint must be saved as soon as no operation is under way */
     bool goes_back;            /* it will restart from its checkpoint */
     uint64_t keys_seen;        /* bit k: it has had an operation on a key whose number modulo 64 is k */
-    int64_t pause_until_ns;
     int64_t held_until_ns;     /* oracle_faults.c: the latest end of its pauses */
+    int64_t offset_ns, drift_ppb, jump_ns;
+    struct bk_agent *twin; /* NULL: agents have no twins */
+    uint32_t parked;       /* operations */
+    uint64_t tick;
+    int64_t tick_ns;
+    int64_t jumped_ns;    /* when its clock last jumped */
+    int64_t disturbed_ns; /* when its clock last jumped, or its last pause ended, whichever is later */
+    int64_t deployed_ns;  /* when it got its current settings */
+    struct lab_copy copies[LAB_COPIES];
+    struct bk_history history;  /* the history of settings that it was given, which it uses after a restart */
+    void *memory, *twin_memory; /* of the core */
+    int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was saved */
     size_t checkpoint_bytes;
     uint64_t *uncounted; /* oracle_steps.c, by key: rows since the last count or, for BK_SOURCE_MEMORY, the
@@ -168,22 +182,12 @@ struct lab_host_agent {
     struct {
         bool is_unknown; /* it is not known which empty windows the agent remembers */
         struct lab_tuples
-            windows;   /* windows found empty: key and bucket, and whether reads may still skip them */
-    } empties;         /* oracle_empties.c; not used by agents that do not remember empty windows */
-    void *twin_memory; /* NULL: agents have no twins */
-    struct bk_agent *twin;
+            windows; /* windows found empty: key and bucket, and whether reads may still skip them */
+    } empties;       /* oracle_empties.c; not used by agents that do not remember empty windows */
     unsigned char *twin_state;
     size_t twin_room;
-    int64_t offset_ns, drift_ppb, jump_ns;
-    int64_t jumped_ns;    /* when its clock last jumped */
-    int64_t disturbed_ns; /* when its clock last jumped, or its last pause ended, whichever is later */
-    int64_t deployed_ns;  /* when it got its current settings */
-    uint32_t parked;      /* operations */
-    uint64_t tick;
-    int64_t tick_ns;
     uint64_t restart;
     int64_t restart_ns; /* when an agent that is down restarts; INT64_MAX: never */
-    struct lab_copy copies[LAB_COPIES];
 };
 
 /* A delete that is planned or under way. */
@@ -248,6 +252,7 @@ struct lab_cluster_run {
     struct lab_regimes regimes;                                   /* settings by the scenario's dates */
     uint32_t agent_count, key_count, node_count, operation_count; /* operation_count: operations per agent */
     char *agents_memory;                                          /* of the core's agents, in one block */
+    struct lab_host_operation *operations;                        /* of all agents, in one block */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
     struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */

@@ -11,11 +11,12 @@
 /* The latest start of an era, after which another one can still begin. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 592, "operations have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(offsetof(struct lab_host_operation, walk) + sizeof(struct lab_walk) == 592,
+                  "operations have changed: archive new fields");
 /* The archive leaves out an agent's empty windows: after loading, no windows that are left out are judged. */
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
+SIM_ARCHIVE_KNOWS(offsetof(struct lab_host_agent, restart_ns) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
-                      272,
+                      264,
                   "agents have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_copy) == 32 && sizeof(struct lab_host_record) == 184,
                   "copies or records have changed: archive new fields");
@@ -181,7 +182,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
                          struct lab_host_operation *operation)
 {
     if (archive->is_loading)
-        *operation = (struct lab_host_operation){0};
+        *operation = (struct lab_host_operation){.uses_all = true};
     sim_archive_u32(archive, &operation->serial);
     sim_archive_bool(archive, &operation->is_active);
     if (!operation->is_active)

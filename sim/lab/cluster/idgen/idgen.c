@@ -13,6 +13,7 @@
 
 #include "cluster_run.h"
 #include "idgen_private.h"
+#include "kernel/memory.h"
 #include "kernel/time.h"
 #include "lab/metrics.h"
 #include "oracles.h"
@@ -27,7 +28,7 @@ bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
     struct lab_idgen *idgen = calloc(1, sizeof *idgen);
     run->idgen = idgen;
     run->agent_count = count;
-    run->agents = calloc(count, sizeof *run->agents);
+    run->agents = sim_memory_zeroed(count * sizeof *run->agents);
     if (idgen == NULL || run->agents == NULL)
         return sim_fail_memory(error);
     idgen->config = run->strategy->settings.idgen;

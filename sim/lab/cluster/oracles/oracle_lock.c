@@ -47,6 +47,7 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
     enum bk_outcome_kind kind = operation->outcome.kind;
     if (run->config.coordination != BK_LOCKED)
         return;
+    operation->uses_all = true;
     lock->clock_ns = lab_agent_clock(run, agent);
     lock->failed = operation->action == BK_ACT_CAS_LOCK && lab_has_failed(operation->outcome.kind)
                        ? lock->failed + 1
