@@ -59,7 +59,7 @@ static uint64_t bytes_now(const struct lab_cluster_run *run, const struct lab_ho
                           const struct bk_row *row)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (operation->begun_ns == now_ns)
+    if (SIM_LIKELY(operation->begun_ns == now_ns))
         return operation->row_bytes;
     return lab_row_bytes(&run->scenario->row_cost, row->bytes, lab_row_stamp(&run->stamps, now_ns));
 }

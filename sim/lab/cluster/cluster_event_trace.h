@@ -18,7 +18,7 @@ struct lab_told {
 bool lab_event_trace_is_asked(const struct lab_cluster_run *run, uint32_t key) __attribute__((cold));
 static inline bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
 {
-    return run->context->event_trace != NULL && lab_event_trace_is_asked(run, key);
+    return SIM_UNLIKELY(run->context->event_trace != NULL) && lab_event_trace_is_asked(run, key);
 }
 void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));

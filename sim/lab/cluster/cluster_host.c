@@ -222,7 +222,7 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
     clear_operations(agent, number + 1);
     struct lab_host_operation *operation = &agent->operations[number];
     uint32_t serial = operation->serial;
-    if (operation->uses_all)
+    if (SIM_UNLIKELY(operation->uses_all))
         memset(operation, 0, sizeof *operation);
     else /* compilers clear so few bytes without a call */
         memset(operation, 0, offsetof(struct lab_host_operation, beyond));
@@ -234,7 +234,7 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
     operation->heard_ns = operation->turn_ns = operation->begun_ns = sim_queue_now(&run->queue);
     run->operations_active++;
     uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
-    if (seen != agent->keys_seen)
+    if (SIM_UNLIKELY(seen != agent->keys_seen))
         meet_key(run, agent, seen);
     return operation;
 }
@@ -287,7 +287,7 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
     struct lab_host_agent *agent = &run->agents[chosen];
     uint32_t operation_number = 0;
     enum bk_status status = bk_agent_write(agent->agent, now_ns, key_index, row, &operation_number);
-    if (agent->twin != NULL)
+    if (SIM_UNLIKELY(agent->twin != NULL))
         lab_twin_write(run, chosen, now_ns, key_index, row, status, operation_number);
     if (status == BK_ERROR_BUSY) {
         refuse_row(run, chosen, key_index, number);
@@ -306,12 +306,12 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
     operation->row_bytes = lab_row_bytes_at(&run->scenario->row_cost, &run->stamps, row->bytes,
                                             operation->begun_ns, &run->row_last);
     operation->row_id = row->id;
-    if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES])
+    if (SIM_UNLIKELY(run->oracles.verdict.is_judged[LAB_ORACLE_LINES]))
         lab_lines_begun(run, key_index, row->time_ns);
     if (lab_event_trace_wants(run, key_index))
         tell_taken(run, chosen, operation_number);
     lab_agent_pump(run, chosen);
-    if (operation->is_awaited)
+    if (SIM_UNLIKELY(operation->is_awaited))
         lab_parked_begins(run, chosen, operation);
 }
 
@@ -332,7 +332,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     lab_oracles_arrived(run, key_index);
     int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
     int64_t time_ns = now_ns;
-    if (run->has_own_times) {
+    if (SIM_UNLIKELY(run->has_own_times)) {
         int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
         time_ns = wl_own_time(&run->scenario->workload, time_ns, arrival->late_ns - early_ns);
     }
@@ -396,14 +396,14 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
     bk_agent_outcome(host->agent, clock_ns, number, outcome);
-    if (known.is_known)
+    if (SIM_UNLIKELY(known.is_known))
         lab_known_heard(run, agent, operation, &known);
-    if (host->twin != NULL)
+    if (SIM_UNLIKELY(host->twin != NULL))
         lab_twin_heard(run, agent, clock_ns, number, outcome);
     lab_agent_pump(run, agent);
-    if (operation->is_awaited)
+    if (SIM_UNLIKELY(operation->is_awaited))
         lab_parked_begins(run, agent, operation);
-    if (host->parked > 0)
+    if (SIM_UNLIKELY(host->parked > 0))
         lab_parked_heard(run, agent, key, kind);
 }
 
@@ -414,18 +414,18 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
 {
-    if (event->a >> 63) {
+    if (SIM_UNLIKELY(event->a >> 63)) {
         lab_delete_reply(run, event);
         return;
     }
-    if (run->agents[event->target].is_paused) {
+    if (SIM_UNLIKELY(run->agents[event->target].is_paused)) {
         lab_host_came(run, event);
         if (lab_agent_waits(run, event))
             return;
     }
     uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    if (operation->serial != (uint32_t)event->a || operation->outstanding == 0) {
+    if (SIM_UNLIKELY(operation->serial != (uint32_t)event->a || operation->outstanding == 0)) {
         cass_reply_discard(run->cluster, event->b);
         return;
     }
@@ -604,9 +604,9 @@ static bool is_possible(const struct lab_cluster_run *run, const struct lab_host
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
 {
-    if (operation->bucket != bucket && run->oracles.lives != NULL)
+    if (SIM_UNLIKELY(run->oracles.lives != NULL) && operation->bucket != bucket)
         lab_lives_placed(run, operation->key, operation->begun_ns);
-    if (operation->bucket == LAB_UNPLACED) {
+    if (SIM_LIKELY(operation->bucket == LAB_UNPLACED)) {
         lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
     } else if (operation->bucket != bucket) {
         bool ok = lab_open_add(&run->oracles.moved, operation);
@@ -632,7 +632,7 @@ static void put(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
     lab_action_put(run, operation, action);
     run->tally.retried += action->is_retry;
     place_row(run, agent, operation, action->bucket);
-    if (run->replay != NULL) {
+    if (SIM_UNLIKELY(run->replay != NULL)) {
         lab_untold_asked(run, action);
         return;
     }
@@ -710,23 +710,23 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
-    if (run->acknowledged != NULL)
+    if (SIM_UNLIKELY(run->acknowledged != NULL))
         lab_reads_acknowledged(run, operation);
     lab_reads_stored(run, agent, operation);
-    if (run->oracles.lives != NULL)
+    if (SIM_UNLIKELY(run->oracles.lives != NULL))
         lab_lives_acknowledged(run, operation->key, operation->begun_ns);
     lab_oracles_acknowledged(run, operation);
-    if (run->scenario->deletes.share > 0)
+    if (SIM_UNLIKELY(run->scenario->deletes.share > 0))
         lab_delete_plan(run, operation);
     run->spent.ns[run->spent.count++] = spent_ns(run, operation);
-    if (run->spent.count == LAB_SPENT_MAX)
+    if (SIM_UNLIKELY(run->spent.count == LAB_SPENT_MAX))
         lab_spent_settle(run);
 }
 
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action)
 {
-    if (operation->is_read) {
+    if (SIM_UNLIKELY(operation->is_read)) {
         lab_read_ended(run, operation, action);
     } else {
         lab_available_ended(run, operation, action->status == BK_OPERATION_REFUSED);
@@ -742,7 +742,7 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
 static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *action)
 {
-    if (run->is_resumed && !is_possible(run, operation, action)) {
+    if (SIM_UNLIKELY(run->is_resumed) && !is_possible(run, operation, action)) {
         run->is_damaged = true;
         return;
     }
@@ -753,7 +753,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host
         acknowledge(run, agent, operation);
     else if (action->kind == BK_ACT_DONE)
         end_operation(run, operation, action);
-    else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
+    else if (SIM_UNLIKELY(action->is_retry) && action->kind == BK_ACT_PUT_ROW &&
              run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
         ask_elsewhere(run, agent, operation, action);
     else
@@ -764,7 +764,7 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     int64_t deadline_ns = bk_agent_deadline(agent->agent);
-    if (deadline_ns == INT64_MAX)
+    if (SIM_LIKELY(deadline_ns == INT64_MAX))
         return;
     int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
     int64_t due_ns = deadline_ns > clock_ns ? lab_until(now_ns, deadline_ns - clock_ns) : now_ns;
@@ -780,16 +780,16 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
 {
     struct bk_action action;
     const struct lab_host_agent *agent = &run->agents[number];
-    if (agent->is_paused)
+    if (SIM_UNLIKELY(agent->is_paused))
         return;
     while (bk_agent_next(agent->agent, &action)) {
-        if (agent->twin != NULL)
+        if (SIM_UNLIKELY(agent->twin != NULL))
             lab_twin_acted(run, number, &action);
         perform(run, number, &agent->operations[action.operation], &action);
     }
-    if (agent->twin != NULL)
+    if (SIM_UNLIKELY(agent->twin != NULL))
         lab_twin_rests(run, number);
     set_tick(run, number);
-    if (agent->wants_checkpoint)
+    if (SIM_UNLIKELY(agent->wants_checkpoint))
         lab_agent_keep(run, number);
 }

@@ -15,7 +15,7 @@ static inline int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint
     const struct lab_host_agent *host = &run->agents[agent];
     int64_t off = host->offset_ns | host->drift_ppb | host->jump_ns;
     bool is_right = (off | run->scenario->agents.clock_resolution_ns) == 0;
-    return is_right ? time_ns : lab_agent_shows_at(run, agent, time_ns);
+    return SIM_LIKELY(is_right) ? time_ns : lab_agent_shows_at(run, agent, time_ns);
 }
 static inline int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent)
 {
@@ -28,7 +28,7 @@ static inline const struct bk_strategy *lab_agent_strategy(const struct lab_clus
                                                            int64_t time_ns)
 {
     const struct bk_history *history = &run->agents[agent].history;
-    return &history->eras[history->count == 1 ? 0 : bk_history_era_at(history, time_ns)].strategy;
+    return &history->eras[SIM_LIKELY(history->count == 1) ? 0 : bk_history_era_at(history, time_ns)].strategy;
 }
 /* The register of a key's state row, and its inverse; the registers of a key's lock row and of the start of a
  * bucket. */
@@ -63,7 +63,7 @@ static inline int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uin
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
     int64_t bucket = run->oracles.keys[key_index].state_bucket;
-    while (bucket > 0 && (size_t)bucket < key->change_count && time_ns < key->changes[bucket] &&
+    while (bucket > 0 && (size_t)bucket < key->change_count && SIM_UNLIKELY(time_ns < key->changes[bucket]) &&
            key->changes[bucket] != 0)
         bucket--;
     return bucket;
@@ -75,7 +75,8 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int6
 int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key);
 static inline int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
 {
-    return lab_keeps_state(run) ? run->oracles.keys[key].state_bucket : lab_routed_newest(run, key);
+    return SIM_LIKELY(lab_keeps_state(run)) ? run->oracles.keys[key].state_bucket
+                                            : lab_routed_newest(run, key);
 }
 
 #endif

@@ -72,6 +72,14 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
     return cost->head + cass_vint_size(body + before) + before + body;
 }
 
+void lab_row_last_set(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps, uint64_t payload,
+                      int64_t time_ns, struct lab_row_last *last)
+{
+    uint32_t class = lab_row_stamp_class(stamps, time_ns);
+    *last = (struct lab_row_last){payload, lab_row_bytes(cost, payload, stamps->bytes[class]),
+                                  stamps->until_ns[class]};
+}
+
 /* Assumes that the row was written and deleted within the same class of times; the deletion time in seconds
  * takes as many bytes as that of a time to live. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp)

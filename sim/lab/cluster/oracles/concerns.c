@@ -117,16 +117,16 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     const struct lab_concerns *concerns = &run->oracles.concerns;
     unsigned concerned =
         concerns->action[operation->is_read][operation->fires][operation->action][next->kind];
-    if (next->status == BK_OPERATION_REFUSED)
+    if (SIM_UNLIKELY(next->status == BK_OPERATION_REFUSED))
         concerned |= LAB_CONCERNS_STEPS;
-    if (operation->is_awaited && (operation->is_parked || !is_answered_at_once(run, operation)))
+    if (operation->is_awaited && SIM_UNLIKELY(operation->is_parked || !is_answered_at_once(run, operation)))
         concerned |= CONCERNS_WAITS;
     else if (operation->is_awaited)
         operation->tried = 0;
     operation->is_awaited = false;
-    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
+    if (SIM_UNLIKELY(sim_queue_now(&run->queue) < run->agents[agent].held_until_ns))
         concerned |= CONCERNS_PAUSE;
-    if ((concerned & ~CONCERNS_PUT) != 0)
+    if (SIM_UNLIKELY((concerned & ~CONCERNS_PUT) != 0))
         tell(run, agent, operation, next, concerned);
     else if (concerned != 0)
         tell_put(run, agent, operation, next, concerned);

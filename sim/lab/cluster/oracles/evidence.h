@@ -18,7 +18,7 @@ static inline void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     struct lab_window *window = &ledger->window;
     ledger->arrived++;
-    if (window->count == lab_window_capacity(window) && !lab_window_grow(window))
+    if (SIM_UNLIKELY(window->count == lab_window_capacity(window)) && !lab_window_grow(window))
         run->out_of_memory = true;
     else
         *lab_window_bucket(window, window->count++) = LAB_PENDING;
@@ -42,7 +42,7 @@ static inline void lab_oracles_write_ended(struct lab_cluster_run *run,
     struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     bool is_usual = operation->is_acknowledged && operation->bucket != LAB_UNPLACED &&
                     !(operation->is_moved || operation->fires || operation->has_counted);
-    if (is_usual)
+    if (SIM_LIKELY(is_usual))
         ledger->counting -= ledger->counting > 0;
     else
         lab_oracles_tell_ended(run, operation, is_counted, is_refused);
@@ -55,7 +55,7 @@ uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, i
 static inline uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
 {
     uint32_t recent = oracles->keys[key].recent;
-    if (recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket)
+    if (SIM_LIKELY(recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket))
         return recent;
     return lab_partition_search(oracles, key, bucket);
 }
@@ -140,7 +140,7 @@ void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns);
 static inline int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run)
 {
     const struct lab_health *health = &run->oracles.health;
-    if (!health->is_unhealthy)
+    if (SIM_LIKELY(!health->is_unhealthy))
         return health->total_ns;
     int64_t now_ns = sim_queue_now(&run->queue);
     return health->total_ns + (now_ns < health->until_ns ? now_ns : health->until_ns) - health->since_ns;

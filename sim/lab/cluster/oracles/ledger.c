@@ -115,7 +115,7 @@ static __attribute__((noinline)) uint32_t partition_add(struct lab_cluster_run *
 static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {
     uint32_t found = lab_partition_find(&run->oracles, key, bucket);
-    return found != LAB_NO_PARTITION ? found : partition_add(run, key, bucket);
+    return SIM_LIKELY(found != LAB_NO_PARTITION) ? found : partition_add(run, key, bucket);
 }
 
 /* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
@@ -163,25 +163,25 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     if (lab_record_wants(run))
         lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
-    if (run->config.source == BK_SOURCE_INCREMENTAL)
+    if (SIM_UNLIKELY(run->config.source == BK_SOURCE_INCREMENTAL))
         run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
     uint32_t index = partition_need(run, (uint32_t)key, bucket);
-    if (index == LAB_NO_PARTITION)
+    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
-    if (partition->stored == run->context->stops_at_rows) {
+    if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
         run->tally.over_limit = run->tally.over_limit_rows = 1;
         stop_early(run);
     }
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
-    if (oracles->lives != NULL)
+    if (SIM_UNLIKELY(oracles->lives != NULL))
         lab_lives_stored(run, (uint32_t)key);
     balance_add(partition, row, true);
     copies_fall_due(oracles, partition, row, replica);
-    if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
+    if (SIM_UNLIKELY(partition->higher != LAB_NO_PARTITION) && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
@@ -195,7 +195,7 @@ static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row
         lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
-    if (index == LAB_NO_PARTITION)
+    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     oracles->copies_due--;
     oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
@@ -306,7 +306,7 @@ static void window_set(struct lab_window *window, uint64_t row, int64_t bucket)
     uint64_t place = row - window->placement.rows;
     if (place >= window->count)
         return;
-    if (window->count == 1) {
+    if (SIM_LIKELY(window->count == 1)) {
         sim_placement_add(&window->placement, bucket, 1);
         window->count = 0;
     } else {
@@ -400,7 +400,7 @@ static __attribute__((noinline)) bool begins_window(const struct lab_cluster_run
 static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns, int64_t bucket)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
-    if (run->config.coordination == BK_GUARDED && time_ns == key->state[BK_GUARDED_UNTIL])
+    if (SIM_UNLIKELY(run->config.coordination == BK_GUARDED) && time_ns == key->state[BK_GUARDED_UNTIL])
         return true;
     if (lab_keeps_state(run))
         return bucket > 0 && (size_t)bucket < key->change_count && time_ns == key->changes[bucket];
@@ -418,7 +418,7 @@ static int64_t second_now(struct lab_cluster_run *run)
 {
     struct lab_remembered *last = &run->oracles.remembered;
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (now_ns >= last->second_until_ns)
+    if (SIM_UNLIKELY(now_ns >= last->second_until_ns))
         begin_second(last, now_ns);
     return last->second;
 }
@@ -427,17 +427,17 @@ static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *led
                          struct lab_partition *partition)
 {
     int64_t second = second_now(run);
-    if (partition->second != second || partition->placed == 1) {
+    if (SIM_UNLIKELY(partition->second != second || partition->placed == 1)) {
         partition->second = second;
         partition->rows_in_second = 0;
     }
-    if (++partition->rows_in_second > run->tally.peak_rows_per_s)
+    if (SIM_UNLIKELY(++partition->rows_in_second > run->tally.peak_rows_per_s))
         run->tally.peak_rows_per_s = partition->rows_in_second;
-    if (ledger->second != second) {
+    if (SIM_UNLIKELY(ledger->second != second)) {
         ledger->second = second;
         ledger->rows_in_second = 0;
     }
-    if (++ledger->rows_in_second > ledger->peak_rows_per_s)
+    if (SIM_UNLIKELY(++ledger->rows_in_second > ledger->peak_rows_per_s))
         ledger->peak_rows_per_s = ledger->rows_in_second;
 }
 
@@ -482,33 +482,33 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
     window_set(&ledger->window, row, bucket);
-    if (bucket == LAB_UNPLACED) {
+    if (SIM_UNLIKELY(bucket == LAB_UNPLACED)) {
         ledger->missed++;
         return;
     }
     uint32_t index = partition_need(run, key, bucket);
-    if (index == LAB_NO_PARTITION)
+    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     oracles->placed++;
     partition->placed++;
     bool is_steady = run->strategy->settings.change_count == 0;
-    partition->eras |= is_steady ? 1 : (uint8_t)(1u << lab_era_at(run, time_ns));
+    partition->eras |= SIM_LIKELY(is_steady) ? 1 : (uint8_t)(1u << lab_era_at(run, time_ns));
     watch_second(run, ledger, partition);
-    if (oracles->concerns.times)
+    if (SIM_UNLIKELY(oracles->concerns.times))
         watch_closed(run, partition);
-    if (oracles->is_ordered && !is_in_order(oracles, partition, time_ns))
+    if (oracles->is_ordered && SIM_UNLIKELY(!is_in_order(oracles, partition, time_ns)))
         judge_order(run, partition, row, time_ns, agent);
     if (oracles->keeps_times) {
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
     }
-    if (oracles->verdict.is_judged[LAB_ORACLE_LINES])
+    if (SIM_UNLIKELY(oracles->verdict.is_judged[LAB_ORACLE_LINES]))
         lab_lines_placed(run, partition, row, time_ns);
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
-    if (!lab_rows_fire(run)) {
+    if (SIM_UNLIKELY(!lab_rows_fire(run))) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
-    } else if (bucket != lab_state_bucket_at(run, key, time_ns)) {
+    } else if (SIM_UNLIKELY(bucket != lab_state_bucket_at(run, key, time_ns))) {
         run->tally.misrouted++;
         oracles->verdict.probes[LAB_PROBE_STALE_CACHE] += bucket < ledger->state_bucket;
     }
@@ -520,20 +520,20 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
     struct lab_key_ledger *ledger = &oracles->keys[key];
     ledger->acknowledged++;
-    if (index == LAB_NO_PARTITION)
+    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     oracles->acknowledged++;
     partition->acknowledged++;
     balance_add(partition, operation->row, false);
     lab_available_acknowledged(run, operation);
-    if (!lab_findable_is_usual(run, partition))
+    if (SIM_UNLIKELY(!lab_findable_is_usual(run, partition)))
         lab_findable_acknowledged(run, key, partition, operation);
-    if (!lab_filled_is_usual(run, partition))
+    if (SIM_UNLIKELY(!lab_filled_is_usual(run, partition)))
         lab_filled_acknowledged(run, partition, operation);
-    if (ledger->counting++ > 0)
+    if (SIM_UNLIKELY(ledger->counting++ > 0))
         lab_bounded_at_once(run, partition, operation);
-    if (operation->fires) {
+    if (SIM_UNLIKELY(operation->fires)) {
         partition->fired++;
         lab_live_fired(run, partition);
     }
@@ -686,7 +686,7 @@ static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
     (void)time_ns;
     (void)order;
-    if (index == LAB_NO_PARTITION)
+    if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     oracles->partitions[index].stored++;
     balance_add(&oracles->partitions[index], row, true);

@@ -250,7 +250,7 @@ static inline void judge_choice(struct lab_cluster_run *run, uint32_t key, uint3
 {
     uint32_t first = (uint32_t)(draw % run->agent_count);
     bool is_usual = agent == first && lab_host_is_up(run, agent) && !run->oracles.concerns.all;
-    if (!is_usual && !is_choice_right(run, agent, first))
+    if (SIM_UNLIKELY(!is_usual) && !is_choice_right(run, agent, first))
         violate(run, agent, key, "gives it a row or a read that another agent should get");
 }
 
@@ -287,7 +287,8 @@ static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, in
 {
     const struct lab_host_record *record = &run->oracles.records[agent];
     uint64_t apart_ns = (uint64_t)shown_ns - (uint64_t)sim_queue_now(&run->queue);
-    return (record->is_exact && apart_ns == (uint64_t)record->jumps_ns && !run->oracles.concerns.all) ||
+    return SIM_LIKELY(record->is_exact && apart_ns == (uint64_t)record->jumps_ns &&
+                      !run->oracles.concerns.all) ||
            is_near(run, agent, shown_ns);
 }
 
@@ -296,7 +297,7 @@ static bool is_time_right(const struct lab_cluster_run *run, int64_t clock_ns, i
 {
     const struct wl_workload *workload = &run->scenario->workload;
     int64_t early_ns = time_ns - (clock_ns - late_ns), step_ns = workload->resolution_ns;
-    if (early_ns == 0 && late_ns == 0)
+    if (SIM_LIKELY(early_ns == 0 && late_ns == 0))
         return true;
     if (late_ns > 0 && workload->late_share <= 0 && workload->backfill_before_ns <= 0)
         return false;
@@ -311,7 +312,7 @@ void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, 
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     if (!lab_host_is_judged(run))
         return;
-    if (ledger->arrived == 1 || time_ns < ledger->born_ns)
+    if (SIM_UNLIKELY(ledger->arrived == 1 || time_ns < ledger->born_ns))
         ledger->born_ns = time_ns;
     judge_choice(run, key, agent, draw_of(run, key, number));
     int64_t clock_ns = agent == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, agent);

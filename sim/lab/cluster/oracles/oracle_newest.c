@@ -33,12 +33,12 @@ static bool append(const struct lab_oracles *oracles, struct lab_key_ledger *led
     uint32_t most = oracles->newest_rows, count = ledger->newest_count, next = ledger->newest_begin + count;
     next -= next < most ? 0 : most;
     const struct lab_newest_row *last = &ledger->newest[(next == 0 ? most : next) - 1];
-    if (count > 0 && !is_older(last, time_ns, bucket))
+    if (count > 0 && SIM_UNLIKELY(!is_older(last, time_ns, bucket)))
         return false;
     bool is_same = count > 0 && last->bucket == bucket;
     ledger->newest_run = is_same ? ledger->newest_run + (ledger->newest_run < most) : 1;
     ledger->newest[next] = (struct lab_newest_row){time_ns, bucket};
-    if (count < most)
+    if (SIM_UNLIKELY(count < most))
         ledger->newest_count++;
     else
         ledger->newest_begin = next + 1 < most ? next + 1 : 0;
@@ -139,9 +139,9 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
 {
     const struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
-    if (ledger->newest == NULL && !begin(run, ledger))
+    if (SIM_UNLIKELY(ledger->newest == NULL) && !begin(run, ledger))
         return;
-    if (!append(oracles, ledger, time_ns, bucket))
+    if (SIM_UNLIKELY(!append(oracles, ledger, time_ns, bucket)))
         insert(run, key, time_ns, bucket);
     else if (!are_on_top(run, ledger, key, bucket))
         judge(run, key, time_ns, bucket);

@@ -24,7 +24,8 @@ static __attribute__((noinline)) void compute_bytes(struct lab_cluster_run *run,
 static inline uint64_t bytes_of(struct lab_cluster_run *run, uint64_t payload)
 {
     const struct lab_remembered *last = &run->oracles.remembered;
-    if (payload != last->payload || sim_queue_now(&run->queue) >= last->until_ns || run->oracles.concerns.all)
+    if (SIM_UNLIKELY(payload != last->payload || sim_queue_now(&run->queue) >= last->until_ns ||
+                     run->oracles.concerns.all))
         compute_bytes(run, payload);
     return last->bytes;
 }
@@ -142,7 +143,7 @@ void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
     bool is_fine = action->kind == BK_ACT_PUT_ROW ? is_put(run, operation, action, sent)
                                                   : is_right(run, operation, action, sent);
     /* The cluster sets the timestamp of every request. */
-    if (!is_fine || sent->timestamp_us != INT64_MIN)
+    if (SIM_UNLIKELY(!is_fine || sent->timestamp_us != INT64_MIN))
         differs(run, agent, operation);
 }
 

@@ -120,7 +120,7 @@ static inline void lab_available_acknowledged(struct lab_cluster_run *run,
                                               const struct lab_host_operation *operation)
 {
     int64_t spent_ns = lab_request_spent(run, LAB_LATENCY_WRITE, operation->begun_ns);
-    if (spent_ns > run->oracles.available_ns)
+    if (SIM_UNLIKELY(spent_ns > run->oracles.available_ns))
         lab_available_late(run, operation);
 }
 /* The operation ended: lab_available_failed() without an acknowledgement. */
@@ -129,7 +129,7 @@ void lab_available_failed(struct lab_cluster_run *run, const struct lab_host_ope
 static inline void lab_available_ended(struct lab_cluster_run *run,
                                        const struct lab_host_operation *operation, bool is_refused)
 {
-    if (!operation->is_acknowledged)
+    if (SIM_UNLIKELY(!operation->is_acknowledged))
         lab_available_failed(run, operation, is_refused);
 }
 /* The operation had not ended at the end of the run. */
@@ -157,7 +157,7 @@ void lab_reads_keep(struct lab_cluster_run *run, uint32_t agent, const struct la
 static inline void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
                                     const struct lab_host_operation *operation)
 {
-    if (run->config.remember_keys > 0)
+    if (SIM_UNLIKELY(run->config.remember_keys > 0))
         lab_reads_keep(run, agent, operation);
 }
 /* --- Which windows an agent remembers as empty. */

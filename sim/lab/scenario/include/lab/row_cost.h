@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "cassandra/sstable.h"
+#include "kernel/likely.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,15 +106,14 @@ struct lab_row_last {
     int64_t until_ns; /* `bytes` holds for this payload and write times before this; INT64_MIN: no row yet */
 };
 
+void lab_row_last_set(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps, uint64_t payload,
+                      int64_t time_ns, struct lab_row_last *last);
 /* lab_row_bytes() of a row that is written at time_ns, which must not be before the time of the last row. */
 static inline uint64_t lab_row_bytes_at(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps,
                                         uint64_t payload, int64_t time_ns, struct lab_row_last *last)
 {
-    if (payload != last->payload || time_ns >= last->until_ns) {
-        uint32_t class = lab_row_stamp_class(stamps, time_ns);
-        *last = (struct lab_row_last){payload, lab_row_bytes(cost, payload, stamps->bytes[class]),
-                                      stamps->until_ns[class]};
-    }
+    if (SIM_UNLIKELY(payload != last->payload || time_ns >= last->until_ns))
+        lab_row_last_set(cost, stamps, payload, time_ns, last);
     return last->bytes;
 }
 /* The bytes of the tombstone of a deleted row: its clustering and its deletion time. */
