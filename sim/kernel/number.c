@@ -88,7 +88,7 @@ double sim_exp(double x)
     return y * power_of_two(shifted);
 }
 
-void sim_exps(double *values, size_t count)
+static inline __attribute__((always_inline)) void exps(double *values, size_t count)
 {
     /* From 512 on, the magnitude's bits plus this number have the highest bit set. Only additions of integers
      * are in SSE2, no comparisons. */
@@ -105,6 +105,30 @@ void sim_exps(double *values, size_t count)
         double shifted, y = exp_of_rest(values[i], &shifted);
         values[i] = y * power_of_two(shifted);
     }
+}
+
+static void exps_plain(double *values, size_t count)
+{
+    exps(values, count);
+}
+
+#ifdef __x86_64__
+/* Without FMA, so each operation is rounded as in the other version. */
+static __attribute__((target("avx2"))) void exps_avx2(double *values, size_t count)
+{
+    exps(values, count);
+}
+#endif
+
+void sim_exps(double *values, size_t count)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) {
+        exps_avx2(values, count);
+        return;
+    }
+#endif
+    exps_plain(values, count);
 }
 
 double sim_pow(double x, double y)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests compare the kernel with libm, which the kernel itself does not link.
 bucketlab_test(kernel/number_test LINK sim_kernel m)
+target_include_directories(kernel_number_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/kernel)
 bucketlab_test(kernel/random_test LINK sim_kernel m)
 bucketlab_test(kernel/sampler_test LINK sim_kernel m)
 bucketlab_memory_test(kernel/sizes_test LINK sim_kernel GSL::gsl m)

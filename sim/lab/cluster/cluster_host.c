@@ -617,8 +617,8 @@ static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
     run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
-static void wait_for_reply(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
-                           uint32_t number)
+static ALWAYS_INLINE void wait_for_reply(struct lab_cluster_run *run, uint32_t agent,
+                                         struct lab_host_operation *operation, uint32_t number)
 {
     operation->timeout =
         lab_push_event(run, operation->asked_ns + run->scenario->agents.timeout_ns,
