@@ -128,7 +128,8 @@ static lab_wide multiply_saturating(lab_wide a, uint64_t b)
     return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
 }
 
-void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
+/* Adds to count, sums, least and most. */
+static void count_sizes(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
 {
     const uint64_t weight = count * weight_each;
     if (histogram->count == 0 || size < histogram->least)
@@ -164,7 +165,7 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
 {
     if (count == 0)
         return;
-    lab_histogram_count(histogram, size, count, weight_each);
+    count_sizes(histogram, size, count, weight_each);
     add_to_bin(histogram, &(struct lab_bin){size, count, count * weight_each});
 }
 

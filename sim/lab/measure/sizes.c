@@ -7,7 +7,6 @@
 
 #include "kernel/grow.h"
 
-#define LISTED_MOST       (1u << 18) /* a histogram takes more memory */
 #define CLASSES_AN_OCTAVE 32u
 #define CLASSES           (60 * CLASSES_AN_OCTAVE)
 
@@ -27,9 +26,9 @@ static void put(struct lab_histogram *histogram, const struct lab_sizes *sizes)
         lab_histogram_add(histogram, size_at(sizes, i), 1, 1);
 }
 
-void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
+void lab_sizes_add_more(struct lab_sizes *sizes, uint64_t size)
 {
-    if (count_of(sizes) == LISTED_MOST) {
+    if (count_of(sizes) == LAB_SIZES_LISTED) {
         put(&sizes->rest, sizes);
         sizes->small_count = sizes->large_count = 0;
     }

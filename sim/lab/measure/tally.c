@@ -22,8 +22,8 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
     tally->over_limit += over_rows || over_bytes;
     tally->tiny += is_closed && partition->rows < limits->tiny_rows;
     if (tally->is_raced) {
-        lab_histogram_count(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, 1, 1);
-        lab_histogram_count(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1, 1);
+        lab_histogram_note(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows);
+        lab_histogram_note(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
         lab_sizes_add(&tally->sizes[LAB_IN_ROWS], partition->rows);
         lab_sizes_add(&tally->sizes[LAB_IN_BYTES], partition->bytes);
         return;

@@ -65,11 +65,26 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
     }
 }
 
+/* Returns the first row in [from, to) that fires. *place: where to begin in the list of rows that may fire.
+ */
+static size_t first_firing(const struct bk_strategy *strategy, const struct lab_batch *batch, size_t from,
+                           size_t to, size_t *place)
+{
+    const struct lab_firing *firing = batch->firing[strategy->kind];
+    if (firing == NULL)
+        return bk_first_firing(strategy, batch->ids, batch->bytes, from, to);
+    while (*place < firing->count && firing->rows[*place] < from)
+        ++*place;
+    *place = bk_first_firing(strategy, firing->ids, firing->bytes, *place, firing->count);
+    return *place < firing->count && firing->rows[*place] < to ? firing->rows[*place] : to;
+}
+
 static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
                           struct lab_tally *tally, const struct lab_key_name *key,
                           const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = settings->strategy;
+    size_t place = 0, firing = first_firing(strategy, batch, from, to, &place);
     while (from < to) {
         struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
         struct bk_route route;
@@ -83,7 +98,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = lab_first_at(batch->times_ns, from + 1, end, route.until_ns);
         if (route.sequence_high - row.sequence < end - from)
             end = from + (size_t)(route.sequence_high - row.sequence);
-        size_t firing = bk_first_firing(strategy, batch->ids, batch->bytes, from, end);
+        if (firing < from)
+            firing = first_firing(strategy, batch, from, to, &place);
         if (firing < end)
             end = firing + 1;
         if (route.begins)
@@ -276,6 +292,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
 {
     const uint32_t bucket_count = settings->strategy->of.hash.buckets;
     int32_t some[IDS_AT_ONCE];
+    const bool has_digest = !settings->scenario->is_raced;
     size_t watched = first_watched(settings, tally, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
@@ -288,10 +305,16 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             place_all_densely(lane, batch, begin, buckets, count);
             lane->fold->count += (uint32_t)count;
             lane->placement.rows += count;
-        } else if (is_dense) {
+        } else if (is_dense && has_digest) {
             digest_rows(lane, batch, true, begin, buckets, count);
+        } else if (is_dense) {
+            place_all_densely(lane, batch, begin, buckets, count);
+            lane->placement.rows += count;
         } else {
-            digest_rows(lane, batch, false, begin, buckets, count);
+            if (has_digest)
+                digest_rows(lane, batch, false, begin, buckets, count);
+            else
+                lane->placement.rows += count;
             if (!place_rows(lane, settings, batch, begin, end, buckets)) {
                 tally->out_of_memory = true;
                 return;

@@ -51,6 +51,7 @@ struct lab_horizon {
     uint64_t end_row; /* number of the next row */
 };
 
+#define LAB_FEW_PARTITIONS 8
 /* For lab_reads.are_expected: how many partitions a read of the key queries, since when, and when that
  * changes. */
 struct lab_expected {
@@ -59,7 +60,8 @@ struct lab_expected {
     int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
     double parts_per_ns;    /* rate of reads, in LAB_READ_PARTS per read */
     uint64_t parts;         /* counted so far */
-    uint64_t partitions;    /* number of partitions that a read queries */
+    uint64_t parts_of[LAB_FEW_PARTITIONS]; /* not in the tally yet, by the number of partitions */
+    uint64_t partitions;                   /* number of partitions that a read queries */
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 
@@ -132,6 +134,9 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
  * change. */
 bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_read_event *event, struct lab_read_done *done);
+/* The bucket with which a reader begins at this time. Not for BK_HASH. */
+int64_t lab_newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                          int64_t now_ns);
 /* BK_TIME: the end of the window of this time. */
 int64_t lab_window_end(const struct lab_lane_settings *settings, int64_t time_ns);
 void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,

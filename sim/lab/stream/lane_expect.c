@@ -16,20 +16,6 @@ static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns
     return (uint64_t)((double)(time_ns - expected->start_ns) * expected->parts_per_ns);
 }
 
-/* Returns the bucket of a row that arrives at this time; for kinds that do not depend on the time, the newest
- * bucket.
- */
-static int64_t bucket_at(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         int64_t time_ns)
-{
-    const struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    if (settings->strategy->kind != BK_TIME)
-        return lane->state.bucket;
-    bk_route(settings->strategy, NULL, &row, &route);
-    return route.bucket;
-}
-
 /* Returns how many partitions a read that begins at this time queries. A walk ends where look() found its
  * end.
  */
@@ -37,7 +23,7 @@ static uint64_t ask(struct lab_lane *lane, const struct lab_lane_settings *setti
 {
     struct lab_read_done done;
     if (lane->expected->is_walk && lane->placement.rows > 0) {
-        const int64_t top = bucket_at(lane, settings, now_ns);
+        const int64_t top = lab_newest_bucket(lane, settings, now_ns);
         if (top >= lane->expected->newest)
             return (uint64_t)(top - lane->expected->lowest) + 1;
     }
@@ -68,14 +54,16 @@ static void find_end(struct lab_lane *lane, const struct lab_lane_settings *sett
     expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
     if (found < wanted && expected->is_walk && lane->placement.rows > 0)
         expected->lowest =
-            settings->strategy->kind == BK_TIME ? bucket_at(lane, settings, expected->birth_ns) : 0;
+            settings->strategy->kind == BK_TIME ? lab_newest_bucket(lane, settings, expected->birth_ns) : 0;
 }
 
 static void count(struct lab_expected *expected, struct lab_tally *tally, uint64_t partitions,
                   int64_t until_ns)
 {
     const uint64_t parts = parts_until(expected, until_ns);
-    if (parts > expected->parts)
+    if (parts > expected->parts && partitions < LAB_FEW_PARTITIONS)
+        expected->parts_of[partitions] += parts - expected->parts;
+    else if (parts > expected->parts)
         lab_histogram_add(&tally->reads.partitions, partitions, parts - expected->parts, 1);
     expected->parts = parts;
     expected->since_ns = until_ns;
@@ -189,4 +177,6 @@ void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *setti
                     int64_t end_ns)
 {
     go_to(lane, settings, tally, end_ns);
+    for (unsigned partitions = 0; partitions < LAB_FEW_PARTITIONS; partitions++)
+        lab_histogram_add(&tally->reads.partitions, partitions, lane->expected->parts_of[partitions], 1);
 }

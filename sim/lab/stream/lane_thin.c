@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "count_cost.h"
+#include "kernel/time.h"
 #include "thin.h"
 
 /* The number of steps between two checks for a stop of the run. */
@@ -44,6 +45,10 @@ uint64_t lab_thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t e
  * to be evenly distributed. */
 static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
 {
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    const uint32_t class = lab_row_stamp_class(stamps, rest->begin_ns);
+    if (class + 1 == stamps->count || rest->end_ns < stamps->until_ns[class] - SIM_SECOND)
+        return product(rows, thin->row_bytes[class]);
     uint64_t first = rest->is_at ? 1 : 0, before = rest->after + first;
     double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
     int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);

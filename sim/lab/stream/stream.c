@@ -15,6 +15,33 @@
 /* The mean number of reads between the rows of one batch, which is between two safe points. */
 #define READS_IN_BATCH 16384.0
 
+/* Returns whether a row that fires by `other` fires by `one` too. */
+static bool is_wider(const struct bk_strategy *one, const struct bk_strategy *other)
+{
+    return one->kind == BK_WEIGHTED ? one->of.weighted.bytes <= other->of.weighted.bytes
+                                    : one->of.probabilistic.bits <= other->of.probabilistic.bits;
+}
+
+/* Finds out for which kinds the lanes need not search all rows for those that fire. A kind with chances that
+ * are not powers of two is left out, since one lane's rows may not be among another's. */
+static void find_widest(struct lab_worker *worker)
+{
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        size_t count = 0, odd = 0;
+        for (size_t i = 0; i < worker->lane_count; i++) {
+            const struct bk_strategy *strategy = &worker->strategies[i];
+            if (strategy->kind != kind || !bk_kind_fires(strategy->kind))
+                continue;
+            count++;
+            odd += kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator != 0;
+            if (count == 1 || is_wider(strategy, worker->widest[kind]))
+                worker->widest[kind] = strategy;
+        }
+        if (count < 2 || odd > 0)
+            worker->widest[kind] = NULL;
+    }
+}
+
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
                        const struct lab_run_context *context, struct lab_worker **out,
                        struct sim_error *error)
@@ -48,6 +75,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         lab_worker_destroy(worker);
         return sim_fail_memory(error);
     }
+    find_widest(worker);
     *out = worker;
     return true;
 }
@@ -302,6 +330,27 @@ static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab
     return count;
 }
 
+/* Lists the rows that fire by each of these strategies. */
+static void list_firing(struct lab_worker *worker, struct lab_batch *batch)
+{
+    size_t lists = 0;
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        const struct bk_strategy *widest = worker->widest[kind];
+        if (widest == NULL)
+            continue;
+        struct lab_firing *firing = &worker->firing[lists++];
+        size_t count = 0, row = bk_first_firing(widest, batch->ids, batch->bytes, 0, batch->count);
+        while (row < batch->count) {
+            firing->rows[count] = (uint32_t)row;
+            firing->ids[count] = batch->ids[row];
+            firing->bytes[count++] = lab_batch_payload(batch, row);
+            row = bk_first_firing(widest, batch->ids, batch->bytes, row + 1, batch->count);
+        }
+        firing->count = count;
+        batch->firing[kind] = firing;
+    }
+}
+
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each)
 {
@@ -339,6 +388,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         mark_gone(key, worker, count);
         batch.gone_before = worker->gone_before;
     }
+    list_firing(worker, &batch);
     size_t from = 0;
     while (from < count) {
         /* Process the rows up to the next read, which includes rows of its own nanosecond. */

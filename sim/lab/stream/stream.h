@@ -11,7 +11,6 @@
 #include "lane.h"
 #include "workload/rows.h"
 
-#define LAB_BATCH_ROWS 512
 /* A row is small if its payload has fewer bytes; the size of a small row is computed once. */
 #define LAB_SMALL_ROW 2048
 /* The most reads between two safe points. */
@@ -39,8 +38,10 @@ struct lab_worker {
     bool wants_seconds;                 /* some lane counts the rows of each second */
     struct lab_lane_settings *settings; /* one per lane */
     struct bk_strategy *strategies;     /* one per lane: the strategy by which rows are placed */
-    struct lab_regimes *regimes;        /* one per lane; only used for settings that change */
-    struct lab_tally *tallies;          /* one per lane */
+    /* By kind, if several lanes have strategies that fire: the one by which the most rows fire. */
+    const struct bk_strategy *widest[BK_KIND_COUNT];
+    struct lab_regimes *regimes; /* one per lane; only used for settings that change */
+    struct lab_tally *tallies;   /* one per lane */
     uint64_t rows, keys;
     uint64_t untold_rows, untold_done; /* not added to the progress yet; see lab_worker_tell() */
     uint32_t heard;                    /* for lab_snapshot_is_due() */
@@ -57,6 +58,7 @@ struct lab_worker {
     uint64_t bytes_before[LAB_BATCH_ROWS + 1];
     uint64_t second_begin[LAB_BATCH_ROWS];
     uint32_t gone_before[LAB_BATCH_ROWS + 1];
+    struct lab_firing firing[2];
 };
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,

@@ -306,7 +306,7 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
 /* Where the engine is exact, the digests of two keys are computed at once. */
 static bool prepare_folds(const struct lab_worker *worker, struct lab_task *task)
 {
-    for (size_t i = 0; i < worker->lane_count; i++) {
+    for (size_t i = 0; !worker->scenario->is_raced && i < worker->lane_count; i++) {
         if (worker->settings[i].strategy->kind != BK_HASH || worker->settings[i].regimes != NULL)
             continue;
         task->lanes[i].fold = calloc(1, sizeof *task->lanes[i].fold);

@@ -42,9 +42,17 @@ void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
 /* Begins to load the bin of this size into the cache. */
 void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
-/* Adds to count, sums, least and most, but to no bin, so that the histogram has no quantiles. */
-void lab_histogram_count(struct lab_histogram *histogram, uint64_t size, uint64_t count,
-                         uint64_t weight_each);
+/* Adds one size to the count, the sums over partitions, least and most, but to no bin and no weight, so that
+ * the histogram has no quantiles. */
+static inline void lab_histogram_note(struct lab_histogram *histogram, uint64_t size)
+{
+    const lab_wide square = (lab_wide)size * size, squares = histogram->sum_of_squares + square;
+    histogram->least = histogram->count == 0 || size < histogram->least ? size : histogram->least;
+    histogram->most = size > histogram->most ? size : histogram->most;
+    histogram->count++;
+    histogram->sum += size;
+    histogram->sum_of_squares = squares < square ? ~(lab_wide)0 : squares;
+}
 /* Adds `count` sizes with a count and a weight of 1 each: several times as fast as one by one, because the
  * processor waits for many bins at once. */
 void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count);

@@ -19,8 +19,19 @@ struct lab_sizes {
     bool out_of_memory;        /* set once a size was lost, and never cleared */
 };
 
+#define LAB_SIZES_LISTED (1u << 18) /* a histogram takes more memory */
+
+/* The slow path of lab_sizes_add(). */
+void lab_sizes_add_more(struct lab_sizes *sizes, uint64_t size);
 /* Adds a size to sizes that were zeroed at first. */
-void lab_sizes_add(struct lab_sizes *sizes, uint64_t size);
+static inline void lab_sizes_add(struct lab_sizes *sizes, uint64_t size)
+{
+    if (size <= UINT32_MAX && sizes->small_count < sizes->small_capacity &&
+        sizes->small_count + sizes->large_count < LAB_SIZES_LISTED)
+        sizes->small[sizes->small_count++] = (uint32_t)size;
+    else
+        lab_sizes_add_more(sizes, size);
+}
 void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from);
 /* For each rank, from 1 to the number of sizes, finds the largest size that this many sizes reach: exact, or
  * rounded up as in a histogram, if the sizes are many. Returns false when out of memory. */
