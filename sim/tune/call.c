@@ -6,13 +6,7 @@
 
 #include "tune/race.h"
 
-/* Returns the number of windows that are called together while none of their template is within the limits:
- * their bounds are unknown until one was run. If settings do not share rows, calling more than one has no
- * advantage. */
-static unsigned windows_at_once(const struct tune_race *race)
-{
-    return race->sharing == TUNE_SHARES_KEYS ? 1 : 3;
-}
+#define WINDOWS_FIRST 3
 
 static bool is_peer(const struct tune_entrant *one, const struct tune_entrant *other)
 {
@@ -68,9 +62,9 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
 }
 
 /* Returns the cheapest setting of the template of `peer`, or of all if peer is NULL, that is within the
- * limits so far or, if a level of the tests is given, that was shown to be. Returns NULL if there is none. */
+ * limits so far or, if must_hold, that was shown to be. Returns NULL if there is none. */
 static const struct tune_entrant *cheapest(const struct tune_race *race, const struct tune_entrant *peer,
-                                           const double *fail_chance)
+                                           bool must_hold)
 {
     const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < race->count; i++) {
@@ -78,9 +72,7 @@ static const struct tune_entrant *cheapest(const struct tune_race *race, const s
         enum tune_demand demand;
         if (competes(entrant) && entrant->seeds > 0 && (peer == NULL || is_peer(entrant, peer)) &&
             (best == NULL || tune_is_cheaper(entrant, best)) &&
-            (fail_chance == NULL
-                 ? tune_is_within(entrant, &race->terms, &demand)
-                 : tune_judge(entrant, &race->terms, *fail_chance, &demand) == TUNE_VERDICT_HOLDS))
+            (must_hold ? entrant->holds : tune_is_within(entrant, &race->terms, &demand)))
             best = entrant;
     }
     return best;
@@ -88,26 +80,30 @@ static const struct tune_entrant *cheapest(const struct tune_race *race, const s
 
 const char *tune_race_best(const struct tune_race *race)
 {
-    const struct tune_entrant *best = cheapest(race, NULL, NULL);
+    const struct tune_entrant *best = cheapest(race, NULL, false);
     return best == NULL ? NULL : best->strategy.label;
 }
 
 /* Returns infinity if no setting is within the limits so far. */
 static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
 {
-    const struct tune_entrant *best = cheapest(race, peer, NULL);
+    const struct tune_entrant *best = cheapest(race, peer, false);
     return best == NULL ? (double)INFINITY : fmin((double)INFINITY, tune_mean_of(best, TUNE_COST));
 }
 
-/* Returns whether every part of the windows has rows, over the seeds of `part`. Then the parts are at least
- * as uneven as the windows, since the mean of squares is at least the square of the mean. */
+/* Returns whether every part of the windows has rows, over the seeds of `part` or, if it was not run, those
+ * of `whole`. Then the parts are at least as uneven as the windows, since the mean of squares is at least the
+ * square of the mean. */
 static bool has_full_parts(const struct tune_entrant *whole, const struct tune_entrant *part)
 {
-    bool is_full = is_window(whole);
-    for (uint32_t i = 0; is_full && i < part->seeds; i++)
+    const uint32_t seeds = part->seeds > 0 ? part->seeds : whole->seeds;
+    bool is_full = is_window(whole) && (part->seeds > 0 || part->full_count > 0);
+    for (uint32_t i = 0; is_full && i < seeds; i++) {
+        const double parts = part->seeds > 0 ? (double)part->seen[i].partitions : part->full_count;
         is_full =
-            (double)part->seen[i].partitions * (double)part->strategy.settings.strategy.of.time.window_ns ==
+            parts * (double)part->strategy.settings.strategy.of.time.window_ns ==
             (double)whole->seen[i].partitions * (double)whole->strategy.settings.strategy.of.time.window_ns;
+    }
     return is_full;
 }
 
@@ -167,15 +163,14 @@ static bool outdoes(const struct tune_race *race, const struct tune_entrant *oth
     const double least = first == NULL ? cost : fmin(cost, cost_beside(first, entrant));
     const double mine = entrant->seeds > 0 ? tune_mean_of(entrant, TUNE_COST) : least_cost(race, entrant);
     const bool has_reads = tune_mean_of(other, TUNE_COST) > tune_mean_of(other, TUNE_COST_WRITE);
-    return (has_reads && mine > TUNE_AS_CHEAP * least) ||
-           (entrant->seeds > 0 && has_full_parts(other, entrant));
+    return (has_reads && mine > TUNE_AS_CHEAP * least) || has_full_parts(other, entrant);
 }
 
 /* Returns whether the setting divides the buckets of another one that may hold, so that it costs at least as
  * much, and is outdone by it. */
 static bool is_outdone(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, NULL);
+    const struct tune_entrant *first = cheapest(race, NULL, false);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other->seeds >= entrant->seeds && tune_is_cut_into(other, entrant) &&
@@ -188,6 +183,21 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
 static bool is_waiting(const struct tune_entrant *entrant)
 {
     return entrant->status == TUNE_HOLDS && !entrant->is_called;
+}
+
+/* Returns the number of windows of a template that are called together while none is within the limits: their
+ * bounds are unknown until one was run. Where they share rows, more and more are called at once, or all if
+ * none has a cost. */
+static unsigned at_once(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const unsigned first = race->sharing == TUNE_SHARES_KEYS ? 1 : WINDOWS_FIRST;
+    const bool shares = race->sharing == TUNE_SHARES_ROWS || race->sharing == TUNE_SHARES_THREADS;
+    unsigned called = peer->cost_least > 0 ? 0 : (unsigned)race->count;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        called += is_peer(entrant, peer) && is_window(entrant) && entrant->seeds > 0;
+    }
+    return shares ? first + called : first;
 }
 
 /* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
@@ -206,15 +216,18 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
         if (is_waiting(entrant) && !entrant->is_outdone)
             least = fmin(least, least_cost(race, entrant));
     }
-    unsigned windows = 0;
+    unsigned left = at_once(race, peer);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone)
             continue;
         const double cost = least_cost(race, entrant);
+        const bool is_last =
+            is_window(entrant) || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
         entrant->is_called = cost <= TUNE_COSTLY_TIMES * least &&
                              cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES) &&
-                             (!is_window(entrant) || windows++ < windows_at_once(race));
+                             (!is_last || left > 0);
+        left -= entrant->is_called && is_last;
     }
 }
 
@@ -239,7 +252,8 @@ void tune_race_call(struct tune_race *race, bool all)
                               entrant->status == TUNE_HOLDS && !entrant->is_settled &&
                               is_outdone(race, entrant);
         entrant->is_called = entrant->is_called && !entrant->is_outdone;
-        if (is_waiting(entrant) && (all || (entrant->is_endless && entrant->is_own)))
+        if (is_waiting(entrant) &&
+            (all || (entrant->is_endless && (entrant->is_own || entrant->cost_least <= 0))))
             entrant->is_called = true;
     }
     for (size_t i = 0; i < race->count; i++) {
@@ -302,16 +316,14 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
 /* Returns the cheapest setting of the same template that was shown to hold. Where settings share no rows, it
  * is enough that the setting is as safe: if it fails, those that waited draw no rows a second time. */
 static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
-                                                const struct tune_entrant *entrant, double fail_chance)
+                                                const struct tune_entrant *entrant)
 {
     const bool waits = race->sharing == TUNE_SHARES_KEYS || race->sharing == TUNE_SHARES_NOTHING;
-    enum tune_demand demand;
     const struct tune_entrant *best = entrant;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (competes(other) && is_peer(other, entrant) && tune_is_cheaper(other, best) &&
-            (waits ? is_as_safe(race, other, entrant)
-                   : tune_judge(other, &race->terms, fail_chance, &demand) == TUNE_VERDICT_HOLDS))
+            (waits ? is_as_safe(race, other, entrant) : other->holds))
             best = other;
     }
     return best;
@@ -321,7 +333,7 @@ static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
  * costs too much to be recommended. */
 static bool is_also_ran(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, NULL), *best = cheapest(race, entrant, NULL);
+    const struct tune_entrant *first = cheapest(race, NULL, false), *best = cheapest(race, entrant, false);
     return race->sharing == TUNE_SHARES_NOTHING && entrant->seeds > 0 && best != NULL &&
            cost_beside(best, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
            tune_mean_of(entrant, TUNE_COST) > TUNE_AS_CHEAP * cost_beside(best, entrant);
@@ -329,18 +341,24 @@ static bool is_also_ran(const struct tune_race *race, const struct tune_entrant 
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, &fail_chance);
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        enum tune_demand demand;
+        entrant->holds = competes(entrant) && entrant->seeds > 0 &&
+                         tune_judge(entrant, &race->terms, fail_chance, &demand) == TUNE_VERDICT_HOLDS;
+    }
+    const struct tune_entrant *first = cheapest(race, NULL, true);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (competes(entrant))
             entrant->is_settled =
                 is_also_ran(race, entrant) ||
-                (is_even ? is_beaten(entrant, cheapest_safe(race, entrant, fail_chance), first, cost_chance)
+                (is_even ? is_beaten(entrant, cheapest_safe(race, entrant), first, cost_chance)
                          : entrant->is_settled);
     }
     for (size_t i = 0; is_even && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (competes(entrant) && cheapest(race, entrant, &fail_chance) == entrant &&
+        if (competes(entrant) && cheapest(race, entrant, true) == entrant &&
             (entrant == first || has_more(entrant, first, TUNE_COST, TUNE_AS_CHEAP, cost_chance)) &&
             !has_rivals(race, entrant, first, cost_chance))
             entrant->is_settled = true;

@@ -17,8 +17,10 @@
 #include "tune/contest.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
+#include "workload/rows.h"
 
 #define NUMBERS_SIZE 40
+#define FULL_ROWS    64
 
 static size_t size_of(enum lab_setting_type type)
 {
@@ -358,6 +360,29 @@ static double least_cost(const struct tune_contest *contest, const struct bk_str
            1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
 }
 
+/* Returns the number of windows of all keys, if each of them certainly has rows, or 0: the expected number of
+ * rows in the emptiest is at least FULL_ROWS, so that even with 10^12 windows the chance that any is empty is
+ * below 10^-15. */
+static double full_windows(const struct tune_contest *contest, const struct bk_strategy *strategy)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    const int64_t window_ns = strategy->of.time.window_ns;
+    if (strategy->kind != BK_TIME || strategy->of.time.calendar != BK_CALENDAR_NONE ||
+        scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
+        wl_has_own_times(workload) || workload->has_bursts || workload->duration_ns % window_ns != 0 ||
+        (workload->start_ns - strategy->of.time.epoch_ns) % window_ns != 0)
+        return 0;
+    const double keys = (double)workload->key_count;
+    const double windows = keys * (double)(workload->duration_ns / window_ns);
+    double rows = workload->rate_per_s * (double)window_ns * 1e-9 *
+                  sim_zipf_share(&workload->popularity, workload->key_count - 1) *
+                  (workload->has_daily ? 1 - workload->daily_amplitude : 1);
+    for (size_t i = 0; i < workload->spike_count; i++)
+        rows *= fmin(1, workload->spikes[i].factor);
+    return rows >= FULL_ROWS && windows <= 1e12 ? windows : 0;
+}
+
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -373,6 +398,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     entrant->is_same = entrant->is_fixed && !has_drawn_bytes &&
                        (!scenario->reads.present || lab_reads_can_be_expected(scenario));
     entrant->has_distribution = false;
+    entrant->full_count = full_windows(contest, &entrant->strategy.settings.strategy);
     entrant->cost_least =
         least_cost(contest, &entrant->strategy.settings.strategy, entrant->strategy.settings.source);
     find_distribution(contest, entrant);

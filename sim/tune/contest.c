@@ -50,18 +50,21 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
         return false;
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
-    /* Reads do not affect the number of rows. In the cluster engine, the race has no need of another run if
-     * `unbucketed` competes. */
-    if (scenario.engine != LAB_ENGINE_CLUSTER)
+    const bool is_cluster = scenario.engine == LAB_ENGINE_CLUSTER;
+    /* The race has no need of another run if `unbucketed` competes. Reads do not affect the number of rows,
+     * so where each of them is drawn, they are left out, and the run is for nothing else. */
+    const bool is_whole = is_cluster || !scenario.reads.present || scenario.reads.are_expected;
+    if (!is_whole)
         scenario.reads = (struct lab_reads){0};
     bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     struct tune_seen seen;
     is_fine = is_fine && tune_contest_rows(contest, result, error);
-    if (is_fine && scenario.engine == LAB_ENGINE_CLUSTER) {
+    if (is_fine && is_whole) {
         is_fine = tune_see(result->strategies, &result->prices, contest->race.terms.share, &seen, error);
-        tune_kept_bytes(contest->kept, tune_memory_job(&unbucketed, scenario.seed, TUNE_STOPS_EARLY), &seen,
+        tune_kept_bytes(contest->kept,
+                        tune_memory_job(&unbucketed, scenario.seed, is_cluster ? TUNE_STOPS_EARLY : 1), &seen,
                         sizeof seen);
     }
     if (is_fine && contest->scenario->trace_path != NULL)

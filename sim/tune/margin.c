@@ -168,8 +168,11 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     if (!is_begun && is_cluster)
         return ends_by_rows(entrant) ? LAST : 0;
+    const size_t likely = is_begun ? 0 : likely_failure(contest, entrant);
+    if (!is_cluster && ends_by_rows(entrant) && likely < LAST) /* the rate tells little about its sizes */
+        return (held + failed) / 2;
     if (!is_begun)
-        return likely_failure(contest, entrant);
+        return likely;
     return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows(entrant)) ? failed - 1 : held;
 }
 

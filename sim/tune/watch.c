@@ -62,37 +62,56 @@ static bool keep_for_later(const struct tune_contest *contest, const struct lab_
     return true;
 }
 
-bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
-                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                   struct tune_seen *out, struct sim_error *error)
+/* Runs these strategies together. `which`: under which factor they are remembered. */
+static bool watch(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
+                  uint64_t seed, double factor, double which, uint32_t threads,
+                  const struct lab_run_context *run, struct tune_seen *out, struct sim_error *error)
 {
     const struct tune_memory *memory = contest->memory;
-    const bool is_cluster = tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER;
-    const bool is_alone = is_cluster && factor == 1;
     struct lab_scenario scenario;
     struct lab_result *result = NULL;
-    struct lab_progress inner = {.parent = progress};
-    struct lab_run_context run = {.progress = &inner};
-    assert(count == 1 || !is_alone);
-    if (is_cluster)
-        stop_early(contest, strategies, factor, &run);
-    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY * factor : factor;
-    size_t known = 0;
-    while (memory != NULL && known < count &&
-           memory->recall(memory->context, tune_memory_job(&strategies[known], seed, which), &out[known],
-                          sizeof *out))
-        known++;
-    if (known == count)
-        return true;
     tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
-    bool is_fine = lab_run_in(&scenario, threads, &run, &result, error);
+    bool is_fine = lab_run_in(&scenario, threads, run, &result, error);
     for (size_t i = 0; is_fine && i < count; i++)
         is_fine =
             tune_see(&result->strategies[i], &result->prices, contest->race.terms.share, &out[i], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
         memory->keep(memory->context, tune_memory_job(&strategies[i], seed, which), &out[i], sizeof *out);
+    const bool is_alone = scenario.engine == LAB_ENGINE_CLUSTER && factor == 1;
+    assert(count == 1 || !is_alone);
     if (!is_fine || !is_alone || !keep_for_later(contest, strategies, out, seed, result))
         lab_result_destroy(result);
+    return is_fine;
+}
+
+bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
+                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                   struct tune_seen *out, struct sim_error *error)
+{
+    const struct tune_memory *memory = contest->memory;
+    struct lab_progress inner = {.parent = progress};
+    struct lab_run_context run = {.progress = &inner};
+    if (tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER)
+        stop_early(contest, strategies, factor, &run);
+    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY * factor : factor;
+    struct lab_strategy *unknown = calloc(count, sizeof *unknown);
+    struct tune_seen *seen = calloc(count, sizeof *seen);
+    size_t *places = calloc(count, sizeof *places), left = 0;
+    bool is_fine = (unknown != NULL && seen != NULL && places != NULL) || sim_fail_memory(error);
+    for (size_t i = 0; is_fine && i < count; i++) {
+        if (memory != NULL && memory->recall(memory->context, tune_memory_job(&strategies[i], seed, which),
+                                             &out[i], sizeof *out))
+            continue;
+        unknown[left] = strategies[i];
+        places[left++] = i;
+    }
+    if (is_fine && left > 0)
+        is_fine = watch(contest, unknown, left, seed, factor, which, threads, &run, seen, error);
+    for (size_t i = 0; is_fine && i < left; i++)
+        out[places[i]] = seen[i];
+    free(unknown);
+    free(seen);
+    free(places);
     return is_fine;
 }
 

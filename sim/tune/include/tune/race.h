@@ -116,8 +116,10 @@ struct tune_entrant {
     bool has_distribution;
     double exact_share; /* share above a limit: exact for closed partitions, an upper bound for all */
     double cost_least;  /* a lower bound of the mean cost; 0: unknown */
+    double full_count;  /* the number of windows, if each certainly has rows; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds so far */
+    bool holds;                 /* it was shown to meet the demands when settings were last settled */
     bool is_outdone; /* not run, or not further: another one has no more of its buckets, and is no worse */
     enum tune_status status;
     enum tune_demand failed;   /* for TUNE_FAILS: the demand that it fails */
