@@ -339,6 +339,47 @@ static void test_next_cheaper_window_has_its_figures(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* Runs the windows that are said to be full, and returns their number. */
+static size_t check_full_windows(const char *arrivals)
+{
+    char text[500];
+    snprintf(text, sizeof text,
+             "duration: 12h\nkeys: {count: 3}\narrivals: {%s}\nlimits: {partition_rows: 100000}\n"
+             "strategies: [time: {window: 6h}]\n",
+             arrivals);
+    struct lab_scenario *scenario = scenario_of("", text);
+    struct tune_contest contest;
+    size_t count = 0;
+    begin(&contest, scenario);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        struct tune_entrant *entrant = &contest.race.entrants[i];
+        struct tune_seen seen;
+        struct sim_error error;
+        if (entrant->full_count <= 0)
+            continue;
+        assert_true(
+            tune_watch_at(&contest, &entrant->strategy, 1, scenario->seed, 1, 1, NULL, &seen, &error));
+        assert_true((double)seen.partitions == entrant->full_count);
+        count++;
+    }
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+    return count;
+}
+
+static void test_full_windows_have_rows(void **state)
+{
+    (void)state;
+    const size_t full = check_full_windows("rate: 0.6/s"); /* 64 rows of a key take 320 s */
+    assert_true(full > 0);
+    assert_true(check_full_windows("rate: 6/s") > full);
+    assert_true(check_full_windows("rate: 6/s, daily: {amplitude: 0.9, peak: 12h}") > 0);
+    assert_int_equal(check_full_windows("rate: 6/s, daily: {amplitude: 1, peak: 12h}"), 0);
+    assert_int_equal(check_full_windows("rate: 6/s, bursts: {on: 10m, off: 1h, factor: 10}"), 0);
+    assert_int_equal(check_full_windows("rate: 6/s, spikes: [{at: 2h, lasts: 8h, factor: 0.0001, keys: 1}]"),
+                     0);
+}
+
 /* With limits in rows and in bytes, a partition is over the limits if it is over one of them, and a partition
  * over both counts once. */
 static void test_contest_of_two_limits_counts_a_partition_once(void **state)
@@ -604,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
         cmocka_unit_test(test_failing_settings_stop_early_in_the_cluster),
         cmocka_unit_test(test_next_cheaper_window_has_its_figures),
+        cmocka_unit_test(test_full_windows_have_rows),
         cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),
         cmocka_unit_test(test_distribution_excludes_or_confirms_candidates),
         cmocka_unit_test(test_candidates_keep_the_settings_of_their_templates),

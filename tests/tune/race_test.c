@@ -405,6 +405,26 @@ static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
     check_outdone(&race, false);
 }
 
+/* Where every part of a window is certain to have rows, a smaller window is not run at all. */
+static void test_window_that_is_certainly_full_is_not_run(void **state)
+{
+    const struct bk_strategy hours = window_of(120), hour = window_of(60);
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1.005);
+    for (uint64_t lack = 0; lack < 2; lack++) {
+        stage.partitions_of[1] = 2 * stage.partitions - lack;
+        enter_two(&race, &stage, &hours, &hour);
+        race.sharing = TUNE_SHARES_KEYS;
+        race.entrants[1].full_count = (double)stage.partitions_of[1];
+        run(&race, 1);
+        assert_int_equal(race.entrants[1].seeds > 0, lack > 0);
+        assert_int_equal(race.entrants[1].status == TUNE_COSTLY, lack == 0);
+        tune_race_clear(&race);
+    }
+}
+
 /* The second setting costs twice as much, so it waits for as long as the first one may hold; and to the end,
  * if neither has enough partitions to be shown to hold. */
 static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
@@ -802,6 +822,7 @@ int main(void)
         cmocka_unit_test(test_race_dominance_respects_kinds_and_requirements),
         cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
         cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
+        cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
