@@ -55,13 +55,13 @@ void lab_actions_begin(struct lab_cluster_run *run)
 }
 
 /* The bytes of a row that is put now, which most rows are when they arrive. */
-static uint64_t bytes_now(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+static uint64_t bytes_now(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                           const struct bk_row *row)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
     if (SIM_LIKELY(operation->begun_ns == now_ns))
         return operation->row_bytes;
-    return lab_row_bytes(&run->scenario->row_cost, row->bytes, lab_row_stamp(&run->stamps, now_ns));
+    return lab_row_bytes_at(&run->scenario->row_cost, &run->stamps, row->bytes, now_ns, &run->row_last);
 }
 
 void lab_action_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,
