@@ -8,7 +8,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 312,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 312,
                   "the ledger has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) - sizeof(struct lab_concerns) -
                           sizeof(struct lab_remembered) ==
@@ -44,10 +44,10 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_bool(archive, &partition->is_late);
     sim_archive_u8(archive, &partition->eras);
     sim_archive_i64(archive, &partition->second);
-    uint64_t *const counts[] = {
-        &partition->placed,          &partition->stored,     &partition->acknowledged,
-        &partition->balance[0],      &partition->balance[1], &partition->fired,
-        &partition->increments_lost, &partition->unfindable, &partition->copies_balance};
+    uint64_t *const counts[] = {&partition->placed,       &partition->stored,
+                                &partition->acknowledged, &partition->balance,
+                                &partition->fired,        &partition->increments_lost,
+                                &partition->unfindable,   &partition->copies_balance};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         sim_archive_u64(archive, counts[i]);
     extreme_of(archive, &partition->latest);

@@ -70,7 +70,7 @@ struct lab_replay {
     bool is_observed;  /* written by processes, none of which knows everything that is stored */
     bool is_exhausted; /* the history says that no more events would have occurred */
     bool has_ended;
-    uint64_t *stored; /* by partition of the ledger: two sums of hashes of the recorded rows */
+    uint64_t *stored; /* by partition of the ledger: sums of hashes of the recorded rows */
     size_t stored_capacity;
     struct lab_untold *untold; /* effects that are not in the history; NULL: no tables were read back */
     struct sim_error *error;

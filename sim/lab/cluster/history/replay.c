@@ -353,7 +353,7 @@ static void note_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucke
 {
     struct lab_replay *replay = run->replay;
     uint32_t index = lab_partition_find(&run->oracles, key, bucket);
-    size_t before = replay->stored_capacity, need = 2 * ((size_t)index + 1);
+    size_t before = replay->stored_capacity, need = (size_t)index + 1;
     if (index == LAB_NO_PARTITION)
         return;
     if (!sim_grow(&replay->stored, &replay->stored_capacity, need, sizeof *replay->stored)) {
@@ -362,8 +362,7 @@ static void note_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucke
     }
     if (replay->stored_capacity > before)
         memset(replay->stored + before, 0, (replay->stored_capacity - before) * sizeof *replay->stored);
-    replay->stored[2 * (size_t)index] += sim_mix64(row + 1);
-    replay->stored[2 * (size_t)index + 1] += sim_mix64(~row);
+    replay->stored[index] += sim_mix64(row + 1);
 }
 
 void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,

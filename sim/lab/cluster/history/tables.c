@@ -22,7 +22,7 @@
 
 /* The rows found in a partition of the ledger. */
 struct found {
-    uint64_t rows, sums[2];
+    uint64_t rows, sum;
 };
 
 struct tables {
@@ -76,8 +76,7 @@ static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64
     if (!is_known)
         return;
     tables->found[index].rows++;
-    tables->found[index].sums[0] += sim_mix64(row + 1);
-    tables->found[index].sums[1] += sim_mix64(~row);
+    tables->found[index].sum += sim_mix64(row + 1);
 }
 
 static void find_state(struct tables *tables, uint32_t key, const int64_t *columns)
@@ -176,11 +175,7 @@ static void settle(struct tables *tables)
     for (uint32_t i = 0; i < tables->found_count; i++) {
         struct lab_partition *partition = &run->oracles.partitions[i];
         const struct found *found = &tables->found[i];
-        for (size_t j = 0; j < 2; j++) {
-            size_t place = 2 * (size_t)i + j;
-            partition->balance[j] +=
-                found->sums[j] - (place < replay->stored_capacity ? replay->stored[place] : 0);
-        }
+        partition->balance += found->sum - (i < replay->stored_capacity ? replay->stored[i] : 0);
         partition->stored = found->rows;
         cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
     }

@@ -144,9 +144,8 @@ static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, in
 
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
 {
-    uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
-    partition->balance[0] += is_stored ? low : 0 - low;
-    partition->balance[1] += is_stored ? high : 0 - high;
+    uint64_t hash = sim_mix64(row + 1);
+    partition->balance += is_stored ? hash : 0 - hash;
 }
 
 /* Ends the run before its next event, without the results of its end. */

@@ -37,8 +37,7 @@ static void subtract_open(struct lab_cluster_run *run)
             if (index == LAB_NO_PARTITION || !is_there)
                 continue;
             oracles->partitions[index].acknowledged++;
-            oracles->partitions[index].balance[0] -= sim_mix64(row->row + 1);
-            oracles->partitions[index].balance[1] -= sim_mix64(~row->row);
+            oracles->partitions[index].balance -= sim_mix64(row->row + 1);
         }
     }
 }
@@ -49,8 +48,7 @@ static void judge_partitions(struct lab_cluster_run *run)
     subtract_open(run);
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        if (partition->stored != partition->acknowledged || partition->balance[0] != 0 ||
-            partition->balance[1] != 0)
+        if (partition->stored != partition->acknowledged || partition->balance != 0)
             lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and %" PRIu64
                         " were acknowledged or open, or the rows differ",

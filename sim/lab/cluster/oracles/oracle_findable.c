@@ -26,7 +26,7 @@ static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_
 static bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     return run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
-           (partition->balance[0] | partition->balance[1]) == 0 && !run->oracles.concerns.all;
+           partition->balance == 0 && !run->oracles.concerns.all;
 }
 
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,

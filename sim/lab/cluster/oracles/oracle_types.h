@@ -45,8 +45,8 @@ struct lab_partition {
     uint8_t eras;     /* bit e: the partition has a row of era e of the settings, by the scenario's dates */
     int64_t second;
     uint64_t placed, stored, acknowledged;
-    uint64_t balance[2];     /* hash sums of stored minus acknowledged rows */
-    uint64_t copies_balance; /* hash sums of copies due minus copies made; 0: all copies exist */
+    uint64_t balance;        /* hash sum of stored minus acknowledged rows */
+    uint64_t copies_balance; /* hash sum of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
     int64_t last_unhealthy_ns,
         last_stored_ns;                   /* total unhealthy time up to its last row, and that row's time */

@@ -42,8 +42,8 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
 static inline bool lab_findable_is_usual(const struct lab_cluster_run *run,
                                          const struct lab_partition *partition)
 {
-    return run->oracles.concerns.finds && (partition->balance[0] | partition->balance[1]) == 0 &&
-           lab_keeps_state(run) && partition->bucket <= run->oracles.keys[partition->key].state_bucket;
+    return run->oracles.concerns.finds && partition->balance == 0 && lab_keeps_state(run) &&
+           partition->bucket <= run->oracles.keys[partition->key].state_bucket;
 }
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                const struct lab_host_operation *operation);
