@@ -145,6 +145,47 @@ static void test_histogram_of_few_sizes_is_exact(void **state)
     free(sizes.items);
 }
 
+/* Sizes of any number of bytes, and any number of sizes with the same upper bytes. */
+static void test_histogram_sorts_sizes_of_any_width(void **state)
+{
+    (void)state;
+    for (unsigned bits = 1; bits < 64; bits++) {
+        struct sizes sizes = draw_sizes(bits, 1 + bits * bits, UINT64_C(1) << bits);
+        struct lab_histogram histogram;
+        lab_histogram_init(&histogram);
+        for (size_t i = 0; i < sizes.count; i++) {
+            if (i % 2 == 1)
+                sizes.items[i] = sizes.items[i - 1] ^ (sizes.items[i] & 255);
+            lab_histogram_add(&histogram, sizes.items[i], 1, 1);
+        }
+        qsort(sizes.items, sizes.count, sizeof *sizes.items, compare_sizes);
+        size_t count, at = 0;
+        struct lab_bin *bins = lab_histogram_sorted(&histogram, &count);
+        for (size_t i = 0; i < count; at += bins[i++].count)
+            assert_true(at < sizes.count && bins[i].size == sizes.items[at] &&
+                        bins[i].size == sizes.items[at + bins[i].count - 1]);
+        assert_int_equal(at, sizes.count);
+        free(bins);
+        lab_histogram_clear(&histogram);
+        free(sizes.items);
+    }
+}
+
+/* Three MiB hold as many exact sizes as there may be, half of that nearly nine tenths of them. */
+static void test_histogram_of_many_sizes_has_a_bound_on_memory(void **state)
+{
+    (void)state;
+    struct lab_histogram histogram;
+    lab_histogram_init(&histogram);
+    for (uint64_t size = 0; size < LAB_HISTOGRAM_EXACT; size++) {
+        lab_histogram_add(&histogram, 1000 + 7 * size, 1, 1);
+        assert_true(histogram.slot_count > histogram.used);
+        assert_true(histogram.slot_count <= LAB_HISTOGRAM_EXACT * (histogram.used <= 57344 ? 1 : 2));
+    }
+    assert_true(histogram.slot_count * sizeof *histogram.slots <= 3 << 20);
+    lab_histogram_clear(&histogram);
+}
+
 static void test_histogram_rounds_once_sizes_exceed_its_capacity(void **state)
 {
     (void)state;
@@ -443,6 +484,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histogram_empty_has_nothing),
         cmocka_unit_test(test_histogram_of_few_sizes_is_exact),
+        cmocka_unit_test(test_histogram_sorts_sizes_of_any_width),
+        cmocka_unit_test(test_histogram_of_many_sizes_has_a_bound_on_memory),
         cmocka_unit_test(test_histogram_rounds_once_sizes_exceed_its_capacity),
         cmocka_unit_test(test_histogram_of_many_sizes_is_rounded_up_a_little),
         cmocka_unit_test(test_histogram_rounded_bins_have_twelve_significant_bits),

@@ -12,6 +12,7 @@
 #define SIGNIFICANT_BITS 12
 #define RADIX_BITS       8
 #define RADIX_MASK       ((UINT64_C(1) << RADIX_BITS) - 1)
+#define FEW_BINS         32 /* insertion sort is faster */
 
 void lab_histogram_init(struct lab_histogram *histogram)
 {
@@ -45,6 +46,13 @@ static inline struct lab_bin *find(const struct lab_histogram *histogram, uint64
     while (histogram->slots[i].size != size && histogram->slots[i].count > 0)
         i = (i + 1) & mask;
     return &histogram->slots[i];
+}
+
+/* Searches are short while half of the slots are free. A large table is fuller, for the sake of memory. */
+static bool is_full(const struct lab_histogram *histogram)
+{
+    const size_t slots = histogram->slot_count;
+    return histogram->used >= (slots < LAB_HISTOGRAM_EXACT ? slots / 2 : slots / 8 * 7);
 }
 
 static bool grow(struct lab_histogram *histogram)
@@ -88,7 +96,7 @@ static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
             add_bin(histogram, bin);
             return;
         }
-        if ((histogram->used + 1) * 2 > histogram->slot_count) {
+        if (is_full(histogram)) {
             if (!grow(histogram))
                 return;
             slot = find(histogram, size);
@@ -286,26 +294,40 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
     return false;
 }
 
-/* Radix sort from the lowest byte to the highest byte of `most`; each pass moves the bins from one array to
- * the other. Returns the array with the sorted bins. */
-static struct lab_bin *sort_bins(struct lab_bin *bins, struct lab_bin *spare, size_t count, uint64_t most)
+static void insert_bin(struct lab_bin *bins, size_t last)
 {
-    for (unsigned shift = 0; shift < 64 && most >> shift > 0; shift += RADIX_BITS) {
-        size_t starts[1 << RADIX_BITS] = {0}, start = 0;
-        for (size_t i = 0; i < count; i++)
-            starts[bins[i].size >> shift & RADIX_MASK]++;
-        for (size_t digit = 0; digit <= RADIX_MASK; digit++) {
-            size_t next = start + starts[digit];
-            starts[digit] = start;
-            start = next;
-        }
-        for (size_t i = 0; i < count; i++)
-            spare[starts[bins[i].size >> shift & RADIX_MASK]++] = bins[i];
-        struct lab_bin *sorted = spare;
-        spare = bins;
-        bins = sorted;
+    const struct lab_bin bin = bins[last];
+    for (; last > 0 && bins[last - 1].size > bin.size; last--)
+        bins[last] = bins[last - 1];
+    bins[last] = bin;
+}
+
+/* Radix sort in place from the byte at `shift` down (American flag sort, McIlroy, Bostic and McIlroy 1993).
+ */
+static void sort_bins(struct lab_bin *bins, size_t count, unsigned shift)
+{
+    size_t starts[RADIX_MASK + 1], ends[RADIX_MASK + 1] = {0}, end = 0;
+    for (size_t i = 0; i < count; i++)
+        ends[bins[i].size >> shift & RADIX_MASK]++;
+    for (size_t digit = 0; digit <= RADIX_MASK; digit++) {
+        starts[digit] = end;
+        end = ends[digit] += end;
     }
-    return bins;
+    for (size_t digit = 0; digit <= RADIX_MASK; digit++) {
+        while (starts[digit] < ends[digit]) {
+            struct lab_bin *from = &bins[starts[digit]], bin = *from;
+            struct lab_bin *place = &bins[starts[bin.size >> shift & RADIX_MASK]++];
+            *from = *place;
+            *place = bin;
+        }
+    }
+    for (size_t digit = 0, first = 0; shift > 0 && digit <= RADIX_MASK; first = ends[digit++]) {
+        if (ends[digit] - first > FEW_BINS)
+            sort_bins(bins + first, ends[digit] - first, shift - RADIX_BITS);
+        else
+            for (size_t i = 1; first + i < ends[digit]; i++)
+                insert_bin(bins + first, i);
+    }
 }
 
 /* Appends the bins. *most becomes at least the largest slot, which may be above the largest size because of
@@ -328,18 +350,13 @@ static struct lab_bin *sort_both(const struct lab_histogram *one, const struct l
     *count = one->used + other->used;
     if (*count == 0)
         return NULL;
-    struct lab_bin *bins = malloc(*count * sizeof *bins), *spare = malloc(*count * sizeof *spare);
-    struct lab_bin *sorted = NULL;
+    struct lab_bin *bins = malloc(*count * sizeof *bins);
     uint64_t most = 0;
-    if (bins != NULL && spare != NULL) {
-        collect(other, bins + collect(one, bins, &most), &most);
-        sorted = sort_bins(bins, spare, *count, most);
-    }
-    if (sorted != bins)
-        free(bins);
-    if (sorted != spare)
-        free(spare);
-    return sorted;
+    if (bins == NULL)
+        return NULL;
+    collect(other, bins + collect(one, bins, &most), &most);
+    sort_bins(bins, *count, (63 - (unsigned)__builtin_clzll(most | 1)) / RADIX_BITS * RADIX_BITS);
+    return bins;
 }
 
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
