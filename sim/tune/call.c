@@ -186,13 +186,12 @@ static bool is_waiting(const struct tune_entrant *entrant)
 }
 
 /* Returns the number of windows of a template that are called together while none is within the limits: their
- * bounds are unknown until one was run. Where they share rows, more and more are called at once, or all if
- * none has a cost. */
+ * bounds are unknown until one was run. Where they share rows, more and more are called at once. */
 static unsigned at_once(const struct tune_race *race, const struct tune_entrant *peer)
 {
     const unsigned first = race->sharing == TUNE_SHARES_KEYS ? 1 : WINDOWS_FIRST;
     const bool shares = race->sharing == TUNE_SHARES_ROWS || race->sharing == TUNE_SHARES_THREADS;
-    unsigned called = peer->cost_least > 0 ? 0 : (unsigned)race->count;
+    unsigned called = 0;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         called += is_peer(entrant, peer) && is_window(entrant) && entrant->seeds > 0;

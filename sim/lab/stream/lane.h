@@ -110,6 +110,7 @@ struct lab_lane_settings {
     const struct bk_strategy *strategy;           /* by which rows are placed */
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
+    uint32_t width;                               /* set by lab_read_width() */
 };
 
 /* A read that is due. If the key has no row yet, birth_ns is now_ns. */
@@ -134,6 +135,8 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
  * change. */
 bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_read_event *event, struct lab_read_done *done);
+/* Returns the greatest number of buckets that one step of a read queries. */
+uint32_t lab_read_width(const struct lab_lane_settings *settings);
 /* The bucket with which a reader begins at this time. Not for BK_HASH. */
 int64_t lab_newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                           int64_t now_ns);

@@ -383,8 +383,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
     }
 }
 
-/* Returns the greatest number of buckets that one step queries. */
-static uint32_t widest(const struct lab_lane_settings *settings)
+uint32_t lab_read_width(const struct lab_lane_settings *settings)
 {
     uint32_t most = 1;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
@@ -447,7 +446,7 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
                        struct lab_tally *tally, const struct lab_horizon *horizon)
 {
     /* The last step of a read of a range is one below the step with the range's last rows. */
-    uint32_t width = 2 * widest(settings);
+    uint32_t width = 2 * settings->width;
     while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
            !is_in_reach(lane, settings, horizon, width)) {
         lane->past_rows -= lane->past[lane->past_begin].rows;

@@ -64,8 +64,9 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
                    worker->regimes != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
-        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
-                                                         &scenario->strategies[i], NULL};
+        worker->settings[i] = (struct lab_lane_settings){
+            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0};
+        worker->settings[i].width = lab_read_width(&worker->settings[i]);
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
         worker->wants_seconds = worker->wants_seconds || scenario->strategies[i].settings.change_count > 0;
