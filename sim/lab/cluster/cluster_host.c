@@ -207,8 +207,7 @@ void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
 
 /* A key that the agent meets first. With more keys than the sets of its cache hold, at least one was evicted.
  */
-static __attribute__((noinline)) void meet_key(struct lab_cluster_run *run, struct lab_host_agent *agent,
-                                               uint64_t seen)
+SIM_OUT_OF_LINE static void meet_key(struct lab_cluster_run *run, struct lab_host_agent *agent, uint64_t seen)
 {
     uint32_t held = (run->config.cache_entries + 3) / 4 * 4;
     agent->keys_seen = seen;
@@ -365,8 +364,7 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
 
 /* Of a request other than a put that succeeded. A missing start is requested again, like one that could not
  * be read. */
-static __attribute__((noinline)) void watch_outcome(struct lab_cluster_run *run,
-                                                    struct lab_host_operation *operation)
+SIM_OUT_OF_LINE static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation)
 {
     lab_watch_outcome(run, operation, operation->outcome.kind);
     operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
@@ -643,9 +641,8 @@ static void put(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
 }
 
 /* Any other action that needs an outcome. */
-static __attribute__((noinline)) void query(struct lab_cluster_run *run, uint32_t agent,
-                                            struct lab_host_operation *operation,
-                                            const struct bk_action *action)
+SIM_OUT_OF_LINE static void query(struct lab_cluster_run *run, uint32_t agent,
+                                  struct lab_host_operation *operation, const struct bk_action *action)
 {
     struct cass_statement statement;
     operation->uses_all = true;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernel/grow.h"
+#include "kernel/likely.h"
 #include "lab/context.h"
 #include "lab/runnable.h"
 #include "workload/trace.h"
@@ -207,8 +208,7 @@ int64_t lab_rows_early_ns(const struct lab_rows *rows, uint32_t key, uint64_t ro
                      (double)workload->early_mean_ns);
 }
 
-static __attribute__((noinline)) bool draw_ahead(const struct lab_rows *rows, uint32_t key,
-                                                 struct lab_cursor *cursor)
+SIM_OUT_OF_LINE static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor)
 {
     const struct wl_workload *workload = &rows->scenario->workload;
     cursor->ahead_begin = cursor->ahead_end = 0;

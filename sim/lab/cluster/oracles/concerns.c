@@ -82,9 +82,9 @@ static bool is_answered_at_once(const struct lab_cluster_run *run, const struct 
 /* What concerns the first put of most rows. */
 #define CONCERNS_PUT (LAB_CONCERNS_COPIES | LAB_CONCERNS_ROUTE)
 
-static __attribute__((noinline)) void tell_put(struct lab_cluster_run *run, uint32_t agent,
-                                               const struct lab_host_operation *operation,
-                                               const struct bk_action *next, unsigned concerned)
+SIM_OUT_OF_LINE static void tell_put(struct lab_cluster_run *run, uint32_t agent,
+                                     const struct lab_host_operation *operation, const struct bk_action *next,
+                                     unsigned concerned)
 {
     if ((concerned & LAB_CONCERNS_COPIES) != 0)
         lab_copies_acted(run, agent, operation, next);
@@ -92,9 +92,9 @@ static __attribute__((noinline)) void tell_put(struct lab_cluster_run *run, uint
         lab_route_acted(run, agent, operation, next);
 }
 
-static __attribute__((noinline)) void tell(struct lab_cluster_run *run, uint32_t agent,
-                                           struct lab_host_operation *operation, const struct bk_action *next,
-                                           unsigned concerned)
+SIM_OUT_OF_LINE static void tell(struct lab_cluster_run *run, uint32_t agent,
+                                 struct lab_host_operation *operation, const struct bk_action *next,
+                                 unsigned concerned)
 {
     if ((concerned & CONCERNS_WAITS) != 0)
         lab_waits_acted(run, agent, operation, next);

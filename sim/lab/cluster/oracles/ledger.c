@@ -73,8 +73,7 @@ static bool table_grow(struct lab_oracles *oracles)
     return true;
 }
 
-static __attribute__((noinline)) uint32_t partition_add(struct lab_cluster_run *run, uint32_t key,
-                                                        int64_t bucket)
+SIM_OUT_OF_LINE static uint32_t partition_add(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {
     static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
     struct lab_oracles *oracles = &run->oracles;
@@ -289,7 +288,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
 
 /* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
  * first one whose bucket is not. */
-static __attribute__((noinline)) void window_wait(struct lab_window *window, uint32_t place, int64_t bucket)
+SIM_OUT_OF_LINE static void window_wait(struct lab_window *window, uint32_t place, int64_t bucket)
 {
     *lab_window_bucket(window, place) = bucket;
     while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
@@ -387,7 +386,7 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
 }
 
 /* Returns whether the row's time is the first of its window. */
-static __attribute__((noinline)) bool begins_window(const struct lab_cluster_run *run, int64_t time_ns)
+SIM_OUT_OF_LINE static bool begins_window(const struct lab_cluster_run *run, int64_t time_ns)
 {
     struct bk_row row = {.time_ns = time_ns};
     struct bk_route route;
@@ -406,7 +405,7 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
     return run->config.strategy.kind == BK_TIME && begins_window(run, time_ns);
 }
 
-static __attribute__((noinline)) void begin_second(struct lab_remembered *last, int64_t now_ns)
+SIM_OUT_OF_LINE static void begin_second(struct lab_remembered *last, int64_t now_ns)
 {
     last->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
     last->second_until_ns = (last->second + 1) * SIM_SECOND;
@@ -448,9 +447,8 @@ static bool is_in_order(const struct lab_oracles *oracles, const struct lab_part
            !oracles->concerns.all;
 }
 
-static __attribute__((noinline)) void judge_order(struct lab_cluster_run *run,
-                                                  struct lab_partition *partition, uint64_t row,
-                                                  int64_t time_ns, uint32_t agent)
+SIM_OUT_OF_LINE static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition,
+                                        uint64_t row, int64_t time_ns, uint32_t agent)
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
@@ -465,8 +463,7 @@ static __attribute__((noinline)) void judge_order(struct lab_cluster_run *run,
 }
 
 /* A row with a time of its own may come into a bucket that is closed. */
-static __attribute__((noinline)) void watch_closed(struct lab_cluster_run *run,
-                                                   struct lab_partition *partition)
+SIM_OUT_OF_LINE static void watch_closed(struct lab_cluster_run *run, struct lab_partition *partition)
 {
     if (partition->bucket >= lab_current_bucket(run, partition->key, sim_queue_now(&run->queue)))
         return;

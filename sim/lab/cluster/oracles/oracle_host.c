@@ -226,8 +226,7 @@ static enum answer is_ready(const struct lab_cluster_run *run, uint32_t agent)
     return now_ns > held_ns || record->heard == 0 ? YES : NO;
 }
 
-static __attribute__((noinline)) bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent,
-                                                      uint32_t first)
+SIM_OUT_OF_LINE static bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent, uint32_t first)
 {
     uint32_t next = first;
     for (uint32_t i = 0; i < run->agent_count; i++) {
@@ -263,8 +262,7 @@ void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, 
 /* --- Clocks and times. */
 
 /* Returns whether a clock with an offset, a drift or a resolution may show this time now. */
-static __attribute__((noinline)) bool is_near(const struct lab_cluster_run *run, uint32_t agent,
-                                              int64_t shown_ns)
+SIM_OUT_OF_LINE static bool is_near(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
 {
     const struct lab_host_record *record = &run->oracles.records[agent];
     const struct lab_agents *agents = &run->scenario->agents;

@@ -86,8 +86,7 @@ static bool are_on_top(const struct lab_cluster_run *run, const struct lab_key_l
            bucket <= lab_state_newest(run, key) && !oracles->concerns.all;
 }
 
-static __attribute__((noinline)) void judge(struct lab_cluster_run *run, uint32_t key, int64_t time_ns,
-                                            int64_t bucket)
+SIM_OUT_OF_LINE static void judge(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
 {
     const struct lab_oracles *oracles = &run->oracles;
     const struct lab_key_ledger *ledger = &oracles->keys[key];
@@ -108,8 +107,7 @@ static __attribute__((noinline)) void judge(struct lab_cluster_run *run, uint32_
 }
 
 /* Inserts a row before newer ones, unless it is older than all others, and judges. */
-static __attribute__((noinline)) void insert(struct lab_cluster_run *run, uint32_t key, int64_t time_ns,
-                                             int64_t bucket)
+SIM_OUT_OF_LINE static void insert(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
 {
     const struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[key];
@@ -128,7 +126,8 @@ static __attribute__((noinline)) void insert(struct lab_cluster_run *run, uint32
     judge(run, key, time_ns, bucket);
 }
 
-static __attribute__((cold, noinline)) bool begin(struct lab_cluster_run *run, struct lab_key_ledger *ledger)
+SIM_OUT_OF_LINE static __attribute__((cold)) bool begin(struct lab_cluster_run *run,
+                                                        struct lab_key_ledger *ledger)
 {
     ledger->newest = malloc(run->oracles.newest_rows * sizeof *ledger->newest);
     run->out_of_memory = run->out_of_memory || ledger->newest == NULL;

@@ -11,7 +11,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-static __attribute__((noinline)) void compute_bytes(struct lab_cluster_run *run, uint64_t payload)
+SIM_OUT_OF_LINE static void compute_bytes(struct lab_cluster_run *run, uint64_t payload)
 {
     struct lab_remembered *last = &run->oracles.remembered;
     uint32_t stamp = lab_row_stamp_class(&run->stamps, sim_queue_now(&run->queue));
@@ -87,10 +87,9 @@ static bool is_conditional(const struct lab_cluster_run *run, const struct bk_ac
 }
 
 /* All requests but puts. */
-static __attribute__((noinline)) bool is_right(const struct lab_cluster_run *run,
-                                               const struct lab_host_operation *operation,
-                                               const struct bk_action *action,
-                                               const struct cass_statement *sent)
+SIM_OUT_OF_LINE static bool is_right(const struct lab_cluster_run *run,
+                                     const struct lab_host_operation *operation,
+                                     const struct bk_action *action, const struct cass_statement *sent)
 {
     uint64_t counter = lab_counter_key(run, action->key, action->bucket);
     uint64_t state = lab_state_register((uint32_t)action->key);
@@ -123,8 +122,8 @@ static __attribute__((noinline)) bool is_right(const struct lab_cluster_run *run
     }
 }
 
-static __attribute__((cold, noinline)) void differs(struct lab_cluster_run *run, uint32_t agent,
-                                                    const struct lab_host_operation *operation)
+SIM_OUT_OF_LINE static __attribute__((cold)) void differs(struct lab_cluster_run *run, uint32_t agent,
+                                                          const struct lab_host_operation *operation)
 {
     lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                      "agent %" PRIu32 ": the statement for row %" PRIu64
