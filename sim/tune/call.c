@@ -33,7 +33,7 @@ static bool is_numbered(const struct tune_entrant *entrant)
             settings->source == BK_SOURCE_LWT);
 }
 
-bool tune_is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part)
+bool tune_is_divided_into(const struct tune_entrant *whole, const struct tune_entrant *part)
 {
     if (whole == part || !is_peer(whole, part))
         return false;
@@ -55,7 +55,7 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
     double least = entrant->cost_least;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (other->seeds > 0 && tune_is_cut_into(other, entrant))
+        if (other->seeds > 0 && tune_is_divided_into(other, entrant))
             least = fmax(least, tune_mean_of(other, TUNE_COST));
     }
     return least;
@@ -173,7 +173,7 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
     const struct tune_entrant *first = cheapest(race, NULL, false);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (other->seeds >= entrant->seeds && tune_is_cut_into(other, entrant) &&
+        if (other->seeds >= entrant->seeds && tune_is_divided_into(other, entrant) &&
             is_as_safe(race, other, entrant) && outdoes(race, other, entrant, first))
             return true;
     }
@@ -185,8 +185,9 @@ static bool is_waiting(const struct tune_entrant *entrant)
     return entrant->status == TUNE_HOLDS && !entrant->is_called;
 }
 
-/* Returns the number of windows of a template that are called together while none is within the limits: their
- * bounds are unknown until one was run. Where they share rows, more and more are called at once. */
+/* Returns the number of windows of a template, or of numbers of rows in thinned runs, that are called
+ * together while none is within the limits: their bounds are unknown until one was run. Where windows share
+ * rows, more and more are called at once. */
 static unsigned at_once(const struct tune_race *race, const struct tune_entrant *peer)
 {
     const unsigned first = race->sharing == TUNE_SHARES_KEYS ? 1 : WINDOWS_FIRST;
@@ -221,12 +222,11 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
         if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone)
             continue;
         const double cost = least_cost(race, entrant);
-        const bool is_last =
-            is_window(entrant) || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
+        const bool is_few = is_window(entrant) || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
         entrant->is_called = cost <= TUNE_COSTLY_TIMES * least &&
                              cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES) &&
-                             (!is_last || left > 0);
-        left -= entrant->is_called && is_last;
+                             (!is_few || left > 0);
+        left -= entrant->is_called && is_few;
     }
 }
 

@@ -133,8 +133,8 @@ static struct tune_entrant *next_cut(const struct tune_race *race)
         struct tune_entrant *entrant = &race->entrants[i];
         bool is_next = is_cheap_failure(race, entrant) && tune_is_cut(entrant->seen);
         for (size_t j = 0; is_next && j < race->count; j++)
-            is_next =
-                !tune_is_cut_into(entrant, &race->entrants[j]) || !is_cheap_failure(race, &race->entrants[j]);
+            is_next = !tune_is_divided_into(entrant, &race->entrants[j]) ||
+                      !is_cheap_failure(race, &race->entrants[j]);
         if (is_next)
             return entrant;
     }

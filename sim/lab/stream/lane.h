@@ -110,7 +110,7 @@ struct lab_lane_settings {
     const struct bk_strategy *strategy;           /* by which rows are placed */
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
-    uint32_t width;                               /* set by lab_read_width() */
+    uint32_t width;                               /* from lab_read_width() */
 };
 
 /* A read that is due. If the key has no row yet, birth_ns is now_ns. */

@@ -180,7 +180,7 @@ static inline bool tune_was_run(const struct tune_entrant *entrant)
 
 /* Whether each window of `whole` is divided into windows of `part`, another one of its template; or whether
  * `part` has no more rows in a bucket, where rows are numbered. */
-bool tune_is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part);
+bool tune_is_divided_into(const struct tune_entrant *whole, const struct tune_entrant *part);
 /* During the race: the label of the cheapest entrant within the limits so far; NULL: none. */
 const char *tune_race_best(const struct tune_race *race);
 /* Calls the entrants that may be the best of their template by the figures so far; with `all`, all
