@@ -24,9 +24,8 @@ static void judge_all(struct tune_race *race, double error_chance)
 {
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (!tune_was_run(entrant))
-            continue;
-        entrant->over = tune_over_interval(entrant, error_chance);
+        if (entrant->seeds > 0)
+            entrant->over = tune_over_interval(entrant, error_chance);
         if (!is_left(entrant))
             continue;
         enum tune_demand demand;
