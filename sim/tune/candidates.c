@@ -368,10 +368,12 @@ static double full_windows(const struct tune_contest *contest, const struct bk_s
     const struct lab_scenario *scenario = contest->scenario;
     const struct wl_workload *workload = &scenario->workload;
     const int64_t window_ns = strategy->of.time.window_ns;
+    const struct bk_row first = {.time_ns = workload->start_ns};
+    struct bk_route route;
     if (strategy->kind != BK_TIME || strategy->of.time.calendar != BK_CALENDAR_NONE ||
         scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
         wl_has_own_times(workload) || workload->has_bursts || workload->duration_ns % window_ns != 0 ||
-        (workload->start_ns - strategy->of.time.epoch_ns) % window_ns != 0)
+        bk_route(strategy, NULL, &first, &route) != BK_OK || route.from_ns != workload->start_ns)
         return 0;
     const double keys = (double)workload->key_count;
     const double windows = keys * (double)(workload->duration_ns / window_ns);

@@ -339,14 +339,15 @@ static void test_next_cheaper_window_has_its_figures(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Runs the windows that are said to be full, and returns their number. */
-static size_t check_full_windows(const char *arrivals)
+/* Runs the windows that are said to be full, and returns their number. `epoch` follows the window's length.
+ */
+static size_t check_full_windows(const char *arrivals, const char *epoch)
 {
     char text[500];
     snprintf(text, sizeof text,
              "duration: 12h\nkeys: {count: 3}\narrivals: {%s}\nlimits: {partition_rows: 100000}\n"
-             "strategies: [time: {window: 6h}]\n",
-             arrivals);
+             "strategies: [time: {window: 6h%s}]\n",
+             arrivals, epoch);
     struct lab_scenario *scenario = scenario_of("", text);
     struct tune_contest contest;
     size_t count = 0;
@@ -370,14 +371,16 @@ static size_t check_full_windows(const char *arrivals)
 static void test_full_windows_have_rows(void **state)
 {
     (void)state;
-    const size_t full = check_full_windows("rate: 0.6/s"); /* 64 rows of a key take 320 s */
+    const size_t full = check_full_windows("rate: 0.6/s", ""); /* 64 rows of a key take 320 s */
     assert_true(full > 0);
-    assert_true(check_full_windows("rate: 6/s") > full);
-    assert_true(check_full_windows("rate: 6/s, daily: {amplitude: 0.9, peak: 12h}") > 0);
-    assert_int_equal(check_full_windows("rate: 6/s, daily: {amplitude: 1, peak: 12h}"), 0);
-    assert_int_equal(check_full_windows("rate: 6/s, bursts: {on: 10m, off: 1h, factor: 10}"), 0);
-    assert_int_equal(check_full_windows("rate: 6/s, spikes: [{at: 2h, lasts: 8h, factor: 0.0001, keys: 1}]"),
-                     0);
+    assert_int_equal(check_full_windows("rate: 0.6/s", ", epoch: 1700-01-01"), full);
+    assert_int_equal(check_full_windows("rate: 0.6/s", ", epoch: 1700-01-01T00:01:30Z"), 0);
+    assert_true(check_full_windows("rate: 6/s", "") > full);
+    assert_true(check_full_windows("rate: 6/s, daily: {amplitude: 0.9, peak: 12h}", "") > 0);
+    assert_int_equal(check_full_windows("rate: 6/s, daily: {amplitude: 1, peak: 12h}", ""), 0);
+    assert_int_equal(check_full_windows("rate: 6/s, bursts: {on: 10m, off: 1h, factor: 10}", ""), 0);
+    assert_int_equal(
+        check_full_windows("rate: 6/s, spikes: [{at: 2h, lasts: 8h, factor: 0.0001, keys: 1}]", ""), 0);
 }
 
 /* With limits in rows and in bytes, a partition is over the limits if it is over one of them, and a partition
