@@ -6,7 +6,7 @@
 #include "cluster_run.h"
 
 /* --- cluster_prefetch.c: the callback of the queue for arrivals that will occur soon. */
-void lab_prefetch(void *context, const struct sim_event *event, uint32_t days);
+void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets);
 
 /* --- cluster_loop.c */
 /* Makes the rows that all strategies share; *out is NULL for a scenario with identifiers. */

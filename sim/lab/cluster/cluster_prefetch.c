@@ -27,21 +27,21 @@ static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
         bk_agent_prefetch(run->agents[agent].agent, key);
 }
 
-void lab_prefetch(void *context, const struct sim_event *event, uint32_t days)
+void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets)
 {
     const struct lab_cluster_run *run = context;
     if (event->kind != LAB_EVENT_ARRIVAL)
         return;
     uint32_t key = event->target;
-    if (days == 2) {
+    if (buckets == 2) {
         prefetch_key(run, key);
         cass_prefetch_register(run->cluster, lab_state_register(key), false);
         return;
     }
-    if (days == 1) {
+    if (buckets == 1) {
         prefetch_agent(run, key);
         cass_prefetch_register(run->cluster, lab_state_register(key), true);
         lab_oracles_prefetch_partition(run, key);
     }
-    cass_prefetch_partition(run->cluster, key, run->oracles.keys[key].state_bucket, days == 0);
+    cass_prefetch_partition(run->cluster, key, run->oracles.keys[key].state_bucket, buckets == 0);
 }

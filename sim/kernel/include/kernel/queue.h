@@ -7,10 +7,10 @@
  * few items are kept in a sorted array instead of the heap. docs/performance.md gives the benefit of each
  * choice. Events that are pushed for a distant time wait in a calendar queue, and those that are pushed with
  * a common delay in a ring for that delay; both move to the heap when their time is near. The events of
- * sources, of which each has one, wait in a winner tree. All state is indexed arrays and plain numbers. Push
- * and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending
- * events fit the capacity. Functions of the hot loop are inline. Only the functions are the interface; the
- * structs are visible for the compiler alone. */
+ * sources, of which each has one, wait in a tree of losers. All state is indexed arrays and plain numbers.
+ * Push and pop take O(log n), cancel takes O(1) over many cancellations; while the pending events fit the
+ * capacity, only the calendar and rings that grow are allocated. Functions of the hot loop are inline. Only
+ * the functions are the interface; the structs are visible for the compiler alone. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
