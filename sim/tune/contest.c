@@ -56,7 +56,8 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     const bool is_whole = is_cluster || !scenario.reads.present || scenario.reads.are_expected;
     if (!is_whole)
         scenario.reads = (struct lab_reads){0};
-    bool is_fine = lab_run(&scenario, threads, progress, &result, error);
+    const struct lab_run_context run = {.progress = progress, .no_latencies = true};
+    bool is_fine = lab_run_in(&scenario, threads, &run, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     struct tune_seen seen;

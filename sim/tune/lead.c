@@ -85,6 +85,7 @@ static bool run_alone(const struct lab_scenario *scenario, const struct lab_stra
     alone.strategies = &setting;
     alone.strategy_count = 1;
     alone.expect_count = 0;
+    context.no_latencies = !is_first;
     for (size_t i = 0; !is_first && i < sizeof asked / sizeof asked[0]; i++)
         context.stops_at |= UINT32_C(1) << asked[i];
     if (!lab_run_in(&alone, 1, &context, &result, error))

@@ -5,7 +5,6 @@
 #include "lab/gone.h"
 #include "tune/contest.h"
 
-#define LEAD_SEEDS 3
 #define LEAD_TRIES 9 /* the usual number of runs to find a lead */
 
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
@@ -16,7 +15,7 @@ static uint64_t lead_runs(const struct tune_race *race)
     bool has_lead = false;
     for (size_t i = 0; i < race->count; i++)
         has_lead = has_lead || race->entrants[i].strategy.settings.coordination == BK_THREE_STATE;
-    return has_lead ? LEAD_SEEDS * LEAD_TRIES : 0;
+    return has_lead ? TUNE_LEAD_SEEDS * LEAD_TRIES : 0;
 }
 
 uint64_t tune_runs_after(const struct tune_contest *contest)
@@ -234,7 +233,8 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
     struct lab_strategy strategy = race->entrants[best].strategy;
     struct lab_scenario scenario;
     tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
-    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, contest->memory, progress, &contest->lead, error))
+    if (!tune_lead_find(&scenario, 0, TUNE_LEAD_SEEDS, threads, contest->memory, progress, &contest->lead,
+                        error))
         return false;
     contest->led = best;
     return true;

@@ -35,6 +35,15 @@ static void stop_early(const struct tune_contest *contest, const struct lab_stra
         out->stops_at_rows = limits->partition_rows + 1;
 }
 
+/* Returns whether a later step needs the latencies of a run in the cluster engine: those with the scenario's
+ * own seed may be stored, and the search for the lead begins with those of its seeds. */
+static bool needs_latencies(const struct tune_contest *contest, const struct lab_strategy *strategy,
+                            uint64_t seed, double factor)
+{
+    const uint64_t seeds = strategy->settings.coordination == BK_THREE_STATE ? TUNE_LEAD_SEEDS : 1;
+    return factor == 1 && seed - contest->scenario->seed < seeds;
+}
+
 /* Returns whether the table may list the setting: it is the scenario's own, or one seed does not show that it
  * fails. */
 static bool may_be_listed(const struct tune_contest *contest, const struct lab_strategy *strategy,
@@ -50,7 +59,8 @@ static bool keep_for_later(const struct tune_contest *contest, const struct lab_
                            const struct tune_seen *seen, uint64_t seed, struct lab_result *result)
 {
     const struct tune_memory *memory = contest->memory;
-    if (memory != NULL && strategy->settings.coordination == BK_THREE_STATE && !tune_is_cut(seen)) {
+    if (memory != NULL && strategy->settings.coordination == BK_THREE_STATE && !tune_is_cut(seen) &&
+        needs_latencies(contest, strategy, seed, 1)) {
         struct tune_lead_finding finding;
         tune_lead_see(result, &finding);
         memory->keep(memory->context, tune_lead_job(strategy, strategy->settings.lead_ns, seed), &finding,
@@ -91,8 +101,10 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
     const struct tune_memory *memory = contest->memory;
     struct lab_progress inner = {.parent = progress};
     struct lab_run_context run = {.progress = &inner};
-    if (tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER)
+    if (tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER) {
         stop_early(contest, strategies, factor, &run);
+        run.no_latencies = !needs_latencies(contest, strategies, seed, factor);
+    }
     const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY * factor : factor;
     struct lab_strategy *unknown = calloc(count, sizeof *unknown);
     struct tune_seen *seen = calloc(count, sizeof *seen);

@@ -2,7 +2,8 @@
 /* Aim: an oracle that receives only the events that concern it finds the same as an oracle that receives all
  * events, and nothing else of the run changes. Method: drawn scenarios are run both ways, and their digests,
  * violations, conditions and rare paths are compared. Agents seldom break a rule. In a second test the
- * oracles therefore receive wrong actions, the same ones both ways. */
+ * oracles therefore receive wrong actions, the same ones both ways. A third one compares runs with and
+ * without latencies, whose other metrics are the same as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -126,11 +127,57 @@ static void test_oracles_with_filtered_events_find_the_same_wrong_actions(void *
     assert_true(compare() > 10000);
 }
 
+static void check_metrics(const struct lab_metrics *all, const struct lab_metrics *without, uint64_t seed)
+{
+    size_t left_out = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct lab_metric *metric = lab_metrics_find(without, all->items[i].name);
+        const bool is_latency = strstr(all->items[i].name, "latency.") != NULL;
+        left_out += is_latency;
+        if (is_latency
+                ? metric != NULL
+                : metric == NULL || memcmp(&metric->value, &all->items[i].value, sizeof metric->value) != 0)
+            fail_msg("seed %llu: %s differs", (unsigned long long)seed, all->items[i].name);
+    }
+    assert_int_equal(without->count + left_out, all->count);
+}
+
+static void test_without_latencies_all_else_is_the_same(void **state)
+{
+    static const struct lab_fuzz_base nothing = {0};
+    static const struct lab_run_context whole = {.only_judges = false}, without = {.no_latencies = true};
+    size_t timed = 0;
+    (void)state;
+    shows_wrong = false;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_scenario *scenario = NULL;
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+        struct lab_result *all = run_in(scenario, &whole, seed), *some = run_in(scenario, &without, seed);
+        assert_int_equal(all->digest, some->digest);
+        for (size_t i = 0; i < all->strategy_count && !scenario->identifiers.present; i++) {
+            check_same(&all->strategies[i], &some->strategies[i], seed);
+            check_metrics(&all->strategies[i].metrics, &some->strategies[i].metrics, seed);
+            assert_int_equal(some->strategies[i].views.count, 0);
+            for (int kind = 0; kind < LAB_LATENCY_COUNT; kind++) {
+                timed += all->strategies[i].latency[kind].count > 0;
+                assert_int_equal(some->strategies[i].latency[kind].count, 0);
+            }
+        }
+        lab_result_destroy(all);
+        lab_result_destroy(some);
+        lab_scenario_destroy(scenario);
+    }
+    assert_true(timed > SEEDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oracles_with_filtered_events_give_the_same_verdicts),
         cmocka_unit_test(test_oracles_with_filtered_events_find_the_same_wrong_actions),
+        cmocka_unit_test(test_without_latencies_all_else_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,15 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, c
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
 /* Adds the latencies of run->spent to their histogram. */
 void lab_spent_settle(struct lab_cluster_run *run);
+/* Adds a latency. Without quantiles (lab/context.h), it is only counted and summed, for the oracles. */
+static inline void lab_spent_add(const struct lab_cluster_run *run, struct lab_histogram *latency,
+                                 uint64_t ns)
+{
+    if (lab_run_has_latencies(run->context))
+        lab_histogram_add(latency, ns, 1, 1);
+    else
+        lab_histogram_note(latency, ns);
+}
 /* Ticks the agent, whether it is paused or not, and performs its actions. */
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);

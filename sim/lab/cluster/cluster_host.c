@@ -349,7 +349,12 @@ static uint64_t spent_ns(const struct lab_cluster_run *run, const struct lab_hos
 
 void lab_spent_settle(struct lab_cluster_run *run)
 {
-    lab_histogram_add_each(&run->latency[LAB_LATENCY_WRITE], run->spent.ns, run->spent.count);
+    struct lab_histogram *writes = &run->latency[LAB_LATENCY_WRITE];
+    if (lab_run_has_latencies(run->context))
+        lab_histogram_add_each(writes, run->spent.ns, run->spent.count);
+    else
+        for (uint32_t i = 0; i < run->spent.count; i++)
+            lab_histogram_note(writes, run->spent.ns[i]);
     run->spent.count = 0;
 }
 
@@ -357,9 +362,9 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
 {
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
     if (operation->action == BK_ACT_ADD_COUNTER)
-        lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
+        lab_spent_add(run, &run->latency[LAB_LATENCY_COUNTER], spent);
     if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
-        lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
+        lab_spent_add(run, &run->latency[LAB_LATENCY_LWT], spent);
 }
 
 /* Of a request other than a put that succeeded. A missing start is requested again, like one that could not

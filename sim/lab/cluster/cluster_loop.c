@@ -218,7 +218,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     int64_t longest =
         run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
     run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
-    run->views_next_ns = run->context->only_judges ? INT64_MAX : run->start_ns;
+    run->views_next_ns = lab_run_has_latencies(run->context) ? run->start_ns : INT64_MAX;
     return true;
 }
 

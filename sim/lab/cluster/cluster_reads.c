@@ -209,9 +209,9 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
         lab_findable_read(run, operation, judged);
     lab_expired_read(run, operation);
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
-    lab_histogram_add(&run->latency[LAB_LATENCY_READ], spent, 1, 1);
+    lab_spent_add(run, &run->latency[LAB_LATENCY_READ], spent);
     if (lab_read_kind_count(run->scenario) > 1) {
         lab_read_count(&run->tally.reads_of[done->kind], done, 1);
-        lab_histogram_add(&run->read_latency[done->kind], spent, 1, 1);
+        lab_spent_add(run, &run->read_latency[done->kind], spent);
     }
 }

@@ -30,7 +30,7 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     if (!ok)
         return false;
     lab_result_take(strategy, &run->tally);
-    for (int kind = 0; ok && !run->context->only_judges && kind < LAB_LATENCY_COUNT; kind++)
+    for (int kind = 0; ok && lab_run_has_latencies(run->context) && kind < LAB_LATENCY_COUNT; kind++)
         ok = lab_histogram_coarse(&run->latency[kind], LAB_LATENCY_BITS, &strategy->latency[kind]);
     if (!ok)
         return false;
@@ -237,7 +237,8 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
         return lab_idgen_metrics(run, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out) && add_lost(run, out) &&
               lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
-    ok = ok && add_latencies(run, out) && lab_metrics_add(out, "events", (double)run->events.events);
+    ok = ok && (!lab_run_has_latencies(run->context) || add_latencies(run, out)) &&
+         lab_metrics_add(out, "events", (double)run->events.events);
     if (lab_rows_go(run->scenario))
         ok = ok && add_tombstones(run, out);
     const struct lab_verdict *verdict = &run->oracles.verdict;

@@ -19,6 +19,8 @@
 #include "tune/memory.h"
 #include "tune/race.h"
 
+#define TUNE_LEAD_SEEDS 3 /* of the lead's search */
+
 /* What the pilot measured. */
 struct tune_rows {
     uint64_t rows, keys;

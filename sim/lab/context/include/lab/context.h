@@ -63,14 +63,19 @@ struct lab_run_context {
     struct lab_snapshots *snapshots;           /* where states of the run are stored (lab/snapshot.h) */
     struct lab_result **known; /* of a cluster run without other ranks: by strategy, the result of a run of
                                   this strategy alone, which this run takes over; NULL: none */
-    bool only_judges; /* the caller only reads verdicts: a cluster run then computes no views, and only the
-                         metrics of refused and unresolved rows */
+    bool only_judges;  /* the caller only reads verdicts: a cluster run then computes no views, no latencies,
+                          and only the metrics of refused and unresolved rows */
+    bool no_latencies; /* a cluster run computes neither views nor latencies, but all other metrics */
     uint32_t
         stops_at; /* bits 1 << enum lab_oracle: a cluster run ends at the first violation of one of these */
     uint64_t stops_at_rows; /* or as soon as a partition has this many rows; 0: never. Then its result has
                                only the violations so far, and the partition as one above a limit */
     bool tells_all;         /* for tests: every oracle gets all events, also those that cannot concern it */
 };
+static inline bool lab_run_has_latencies(const struct lab_run_context *context)
+{
+    return !context->only_judges && !context->no_latencies;
+}
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {
     return lab_is_stopped(context->progress);
