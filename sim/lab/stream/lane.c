@@ -187,23 +187,22 @@ static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *se
     return true;
 }
 
-/* Adds a row to the cell of its bucket, where each bucket has a cell. It does not branch by whether the cell
- * is new, which the processor could not predict. */
+/* Adds a row to the cell of its bucket, where each bucket has a cell. */
 static inline void place_densely(struct lab_cell *cells, uint32_t bucket, const struct lab_batch *batch,
                                  size_t row, uint32_t *used)
 {
     struct lab_cell *cell = &cells[bucket];
-    const uint64_t before = cell->rows, *sums = batch->bytes_before;
-    cell->first_ns = before == 0 ? batch->times_ns[row] : cell->first_ns;
-    cell->bucket = bucket;
-    cell->rows = before + 1;
+    const uint64_t *sums = batch->bytes_before;
+    if (cell->rows++ == 0) {
+        cell->first_ns = batch->times_ns[row];
+        cell->bucket = bucket;
+        ++*used;
+    }
     lab_bytes_add(&cell->bytes, sums == NULL ? batch->bytes_each : sums[row + 1] - sums[row]);
-    *used += before == 0;
 }
 
 /* Adds `count` rows with these buckets to the digest, where each step has to wait for the previous one.
- * Meanwhile, it also adds rows to the digest of the previous key, if some are left; and if is_dense (each
- * bucket has a cell), it adds the rows to the cells. */
+ * Meanwhile, if is_dense (each bucket has a cell), it adds the rows to the cells. */
 static inline __attribute__((always_inline)) void digest_rows(struct lab_lane *lane,
                                                               const struct lab_batch *batch, bool is_dense,
                                                               size_t from, const int32_t *buckets,
@@ -213,23 +212,8 @@ static inline __attribute__((always_inline)) void digest_rows(struct lab_lane *l
     struct sim_placement placement = lane->placement;
     const struct lab_batch rows = *batch;
     struct lab_cell *cells = lane->cells;
-    struct lab_fold *fold = lane->fold;
     uint32_t used = lane->cells_used;
-    size_t i = 0;
-    if (fold != NULL && fold->done < fold->count) {
-        struct sim_placement before = fold->placement;
-        const int32_t *left = fold->buckets + fold->done;
-        const size_t both = fold->count - fold->done < count ? fold->count - fold->done : count;
-        for (; i < both; i++) {
-            if (is_dense)
-                place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
-            sim_placement_add(&placement, buckets[i], 1);
-            sim_placement_add(&before, left[i], 1);
-        }
-        fold->placement = before;
-        fold->done += (uint32_t)both;
-    }
-    for (; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (is_dense)
             place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
         sim_placement_add(&placement, buckets[i], 1);
@@ -253,17 +237,30 @@ static void place_all_densely(struct lab_lane *lane, const struct lab_batch *bat
 void lab_lane_settle(struct lab_lane *lane, struct lab_tally *tally)
 {
     struct lab_fold *fold = lane->fold;
-    if (fold == NULL || fold->count == 0)
+    struct sim_placement made[LAB_FOLD_KEYS];
+    if (fold == NULL || fold->key_count == 0)
         return;
-    struct sim_placement placement = fold->placement;
-    for (uint32_t i = fold->done; i < fold->count; i++)
-        sim_placement_add(&placement, fold->buckets[i], 1);
-    if (fold->is_open)
-        lane->placement = placement;
-    else
-        tally->placement_digest += sim_placement_finish(&placement, fold->key_index);
+    uint32_t together = fold->key_count < LAB_FOLD_KEYS ? 0 : UINT32_MAX;
+    for (uint32_t k = 0; k < LAB_FOLD_KEYS; k++) {
+        sim_placement_init(&made[k]);
+        together = fold->keys[k].rows < together ? fold->keys[k].rows : together;
+    }
+    for (uint32_t i = 0; i < together; i++) {
+        for (uint32_t k = 0; k < LAB_FOLD_KEYS; k++) {
+            made[k].rows = i; /* known already, but not to the compiler */
+            sim_placement_add(&made[k], fold->buckets[k][i], 1);
+        }
+    }
+    for (uint32_t k = 0; k < fold->key_count; k++) {
+        for (uint32_t i = together; i < fold->keys[k].rows; i++)
+            sim_placement_add(&made[k], fold->buckets[k][i], 1);
+        if (fold->is_open && k == fold->key_count - 1)
+            lane->placement = made[k];
+        else
+            tally->placement_digest += sim_placement_finish(&made[k], fold->keys[k].index);
+    }
     fold->is_open = false;
-    fold->done = fold->count = 0;
+    fold->key_count = 0;
 }
 
 /* Returns where the buckets of the next `count` rows are to be written, if the digest of these rows is
@@ -273,14 +270,17 @@ static int32_t *put_off(struct lab_lane *lane, struct lab_tally *tally, bool is_
     struct lab_fold *fold = lane->fold;
     if (fold == NULL)
         return NULL;
-    if (is_dense && fold->count == 0 && lane->placement.rows == 0 && !fold->is_large) {
-        fold->placement = lane->placement;
+    if (is_dense && lane->placement.rows == 0 && !fold->is_large) {
         fold->is_open = true;
+        fold->keys[fold->key_count++].rows = 0;
     }
     if (!fold->is_open)
         return NULL;
-    if (is_dense && fold->count + count <= LAB_FOLD_ROWS)
-        return fold->buckets + fold->count;
+    const uint32_t last = fold->key_count - 1, rows = fold->keys[last].rows;
+    if (is_dense && rows + count <= LAB_FOLD_ROWS) {
+        fold->keys[last].rows += (uint32_t)count;
+        return fold->buckets[last] + rows;
+    }
     fold->is_large = true;
     lab_lane_settle(lane, tally);
     return NULL;
@@ -303,7 +303,6 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
         if (later != NULL) {
             place_all_densely(lane, batch, begin, buckets, count);
-            lane->fold->count += (uint32_t)count;
             lane->placement.rows += count;
         } else if (is_dense && has_digest) {
             digest_rows(lane, batch, true, begin, buckets, count);
@@ -442,11 +441,11 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         lane->fold->is_large = lane->placement.rows > LAB_FOLD_ROWS;
     if (lane->fold != NULL && lane->fold->is_open) {
         lane->fold->is_open = false;
-        lane->fold->key_index = key->index;
+        lane->fold->keys[lane->fold->key_count - 1].index = key->index;
+        if (lane->fold->key_count == LAB_FOLD_KEYS)
+            lab_lane_settle(lane, tally);
     } else {
         tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
-        if (lane->fold != NULL && lane->fold->done == lane->fold->count)
-            lab_lane_settle(lane, tally);
     }
     if (settings->regimes != NULL) {
         lab_eras_end(lane, settings, tally, key, end_ns);

@@ -65,16 +65,19 @@ struct lab_expected {
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 
-/* BK_HASH: a key's buckets, of which the digest is computed later: together with the next key's digest, as
- * each step of a digest has to wait for the previous one. */
+/* BK_HASH: the buckets of some keys, whose digests are computed together later, as each step of a digest has
+ * to wait for the previous one. */
+#define LAB_FOLD_KEYS 4u
 #define LAB_FOLD_ROWS 8192u
 struct lab_fold {
-    struct sim_placement placement; /* of the first `done` rows */
-    uint64_t key_index;
-    uint32_t done, count;
-    bool is_open;  /* these are the rows of the current key so far */
+    struct {
+        uint64_t index;
+        uint32_t rows;
+    } keys[LAB_FOLD_KEYS];
+    uint32_t key_count;
+    bool is_open;  /* the last one is the current key, with its rows so far */
     bool is_large; /* the last key had too many rows */
-    int32_t buckets[LAB_FOLD_ROWS];
+    int32_t buckets[LAB_FOLD_KEYS][LAB_FOLD_ROWS];
 };
 
 struct lab_lane {
