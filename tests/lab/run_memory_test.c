@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -138,6 +139,20 @@ static void test_stream_run_without_memory_fails_clean(void **state)
     run_with_refusals(stream, 1, 60);
 }
 
+/* The cells of a hash grow at a row that is placed, or at one of the last second that is looked at again. */
+static void test_hash_without_memory_fails_clean_where_its_cells_grow(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 20; seed++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "name: memory\nseed: %d\nduration: 9s\nkeys: {count: 1}\narrivals: {rate: 1/s}\n"
+                 "strategies: [hash: {buckets: 100}]\n",
+                 seed);
+        run_with_refusals(text, 1, 20);
+    }
+}
+
 static void test_stream_run_of_two_workers_without_memory_fails_clean(void **state)
 {
     (void)state;
@@ -169,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream_run_without_memory_fails_clean),
+        cmocka_unit_test(test_hash_without_memory_fails_clean_where_its_cells_grow),
         cmocka_unit_test(test_stream_run_of_two_workers_without_memory_fails_clean),
         cmocka_unit_test(test_stream_run_of_a_trace_without_memory_fails_clean),
         cmocka_unit_test(test_run_with_a_table_without_memory_fails_clean),

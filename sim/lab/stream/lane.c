@@ -319,9 +319,15 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
                 return;
             }
         }
-        for (; watched < end; watched++)
-            watch_row(lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[watched - begin]), tally, key,
-                      batch, watched);
+        for (; watched < end; watched++) {
+            struct lab_cell *cell =
+                lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[watched - begin]);
+            if (cell == NULL) { /* the cells were to grow at this call, after the last new one */
+                tally->out_of_memory = true;
+                return;
+            }
+            watch_row(cell, tally, key, batch, watched);
+        }
     }
 }
 
