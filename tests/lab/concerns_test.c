@@ -89,17 +89,23 @@ static struct lab_result *run_in(const struct lab_scenario *scenario, const stru
     return result;
 }
 
+static struct lab_scenario *drawn(uint64_t seed)
+{
+    static const struct lab_fuzz_base nothing = {0};
+    struct lab_scenario *scenario = NULL;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+    return scenario;
+}
+
 /* Runs all seeds both ways, and returns the number of violations. */
 static uint64_t compare(void)
 {
-    static const struct lab_fuzz_base nothing = {0};
     static const struct lab_run_context told_all = {.tells_all = true}, told = {.tells_all = false};
     uint64_t violations = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct lab_scenario *scenario = NULL;
-        struct sim_error error = {SIM_ERROR_NONE, ""};
-        if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
-            fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+        struct lab_scenario *scenario = drawn(seed);
         struct lab_result *all = run_in(scenario, &told_all, seed), *some = run_in(scenario, &told, seed);
         assert_int_equal(all->digest, some->digest);
         for (size_t i = 0; i < all->strategy_count; i++)
@@ -144,16 +150,12 @@ static void check_metrics(const struct lab_metrics *all, const struct lab_metric
 
 static void test_without_latencies_all_else_is_the_same(void **state)
 {
-    static const struct lab_fuzz_base nothing = {0};
     static const struct lab_run_context whole = {.only_judges = false}, without = {.no_latencies = true};
     size_t timed = 0;
     (void)state;
     shows_wrong = false;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct lab_scenario *scenario = NULL;
-        struct sim_error error = {SIM_ERROR_NONE, ""};
-        if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
-            fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+        struct lab_scenario *scenario = drawn(seed);
         struct lab_result *all = run_in(scenario, &whole, seed), *some = run_in(scenario, &without, seed);
         assert_int_equal(all->digest, some->digest);
         for (size_t i = 0; i < all->strategy_count && !scenario->identifiers.present; i++) {
