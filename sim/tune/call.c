@@ -200,9 +200,37 @@ static unsigned at_once(const struct tune_race *race, const struct tune_entrant 
     return shares ? first + called : first;
 }
 
+/* Whether a setting of `probabilistic` differs from another one only by its higher threshold, so that it
+ * costs no more and is more even. */
+static bool is_raised(const struct tune_entrant *high, const struct tune_entrant *low)
+{
+    const struct bk_strategy *one = &high->strategy.settings.strategy,
+                             *other = &low->strategy.settings.strategy;
+    return is_peer(high, low) && one->kind == BK_PROBABILISTIC && other->kind == BK_PROBABILISTIC &&
+           one->max_age_ns == 0 && other->max_age_ns == 0 &&
+           one->of.probabilistic.bits == other->of.probabilistic.bits &&
+           one->of.probabilistic.chance_numerator == other->of.probabilistic.chance_numerator &&
+           one->of.probabilistic.chance_denominator == other->of.probabilistic.chance_denominator &&
+           one->of.probabilistic.threshold > other->of.probabilistic.threshold;
+}
+
+/* Whether a higher threshold may be within the limits. */
+static bool has_higher(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        enum tune_demand demand;
+        if (is_raised(other, entrant) && other->status == TUNE_HOLDS &&
+            (other->seeds == 0 || tune_is_within(other, &race->terms, &demand)))
+            return true;
+    }
+    return false;
+}
+
 /* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
  * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
- * even and are run for that reason; smaller windows have no such advantage. */
+ * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
+ * in thinned runs are left out if the template costs too much to be recommended. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer)
 {
     const double best = best_cost(race, peer);
@@ -216,6 +244,8 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
         if (is_waiting(entrant) && !entrant->is_outdone)
             least = fmin(least, least_cost(race, entrant));
     }
+    const bool is_costly =
+        race->sharing == TUNE_SHARES_KEYS && least > TUNE_COSTLY_TIMES * best_cost(race, NULL);
     unsigned left = at_once(race, peer);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
@@ -225,7 +255,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
         const bool is_few = is_window(entrant) || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
         entrant->is_called = cost <= TUNE_COSTLY_TIMES * least &&
                              cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES) &&
-                             (!is_few || left > 0);
+                             (!is_few || left > 0) && !(is_costly && has_higher(race, entrant));
         left -= entrant->is_called && is_few;
     }
 }
@@ -242,9 +272,24 @@ static void call_endless(struct tune_race *race)
     }
 }
 
-void tune_race_call(struct tune_race *race, bool all)
+/* Calls the next settings of the templates that may cost at most this much. Returns whether any setting is
+ * still to run. */
+static bool call_up_to(struct tune_race *race, double most)
 {
     bool is_open = false;
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        if (is_waiting(entrant) && !entrant->is_endless && least_cost(race, entrant) <= most)
+            call_next(race, entrant);
+    }
+    for (size_t i = 0; i < race->count; i++)
+        is_open = is_open || (competes(&race->entrants[i]) && race->entrants[i].seeds == 0);
+    return is_open;
+}
+
+void tune_race_call(struct tune_race *race, bool all)
+{
+    double least = (double)INFINITY;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         entrant->is_outdone = !all && !entrant->is_own && !entrant->is_endless &&
@@ -254,16 +299,18 @@ void tune_race_call(struct tune_race *race, bool all)
         if (is_waiting(entrant) &&
             (all || (entrant->is_endless && (entrant->is_own || entrant->cost_least <= 0))))
             entrant->is_called = true;
+        if (is_waiting(entrant) && !entrant->is_endless && !entrant->is_outdone)
+            least = fmin(least, least_cost(race, entrant));
     }
-    for (size_t i = 0; i < race->count; i++) {
-        if (is_waiting(&race->entrants[i]) && !race->entrants[i].is_endless)
-            call_next(race, &race->entrants[i]);
-    }
+    /* In thinned runs, where a setting costs the same in any round, the cheapest templates run first. */
+    bool is_open = race->sharing == TUNE_SHARES_KEYS && call_up_to(race, TUNE_COSTLY_TIMES * least);
+    is_open = is_open || call_up_to(race, (double)INFINITY);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (is_waiting(entrant) && entrant->is_own)
+        if (is_waiting(entrant) && entrant->is_own) {
             entrant->is_called = true;
-        is_open = is_open || (competes(entrant) && entrant->seeds == 0);
+            is_open = is_open || competes(entrant);
+        }
     }
     if (!is_open)
         call_endless(race);
@@ -317,7 +364,7 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
 static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
                                                 const struct tune_entrant *entrant)
 {
-    const bool waits = race->sharing == TUNE_SHARES_KEYS || race->sharing == TUNE_SHARES_NOTHING;
+    const bool waits = tune_draws_alone(race->sharing);
     const struct tune_entrant *best = entrant;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
@@ -333,7 +380,7 @@ static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
 static bool is_also_ran(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     const struct tune_entrant *first = cheapest(race, NULL, false), *best = cheapest(race, entrant, false);
-    return race->sharing == TUNE_SHARES_NOTHING && entrant->seeds > 0 && best != NULL &&
+    return tune_draws_alone(race->sharing) && entrant->seeds > 0 && best != NULL &&
            cost_beside(best, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
            tune_mean_of(entrant, TUNE_COST) > TUNE_AS_CHEAP * cost_beside(best, entrant);
 }

@@ -181,7 +181,7 @@ static void drop_some(struct tune_race *race, bool is_even, bool is_last)
         if (is_racing(&race->entrants[i]))
             drop(race, &race->entrants[i], fail_chance, dominate_chance);
     }
-    if (is_even || race->sharing == TUNE_SHARES_NOTHING)
+    if (is_even || tune_draws_alone(race->sharing))
         tune_race_settle(race, fail_chance, dominate_chance, is_even);
 }
 

@@ -246,7 +246,7 @@ const struct bench_case bench_cases[] = {
     TUNE_CASE("sweep", "sweep.yaml", "sweep.yaml", 3, EIGHT_RUNS),
     TUNE_CASE("observed", "observed.yaml", "observed.yaml", 3, EIGHT_RUNS),
     TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", 3, EIGHT_RUNS),
-    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml", 3, NO_BUDGET,
+    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml", 3, EIGHT_RUNS,
               .scenario_set = "arrivals.rate=500/s"),
     TUNE_CASE("sensors-1e9-exact", "the same, engine: exact", "sensors.yaml", 1, EIGHT_RUNS,
               .scenario_set = "arrivals.rate=500/s", .is_exact = true),

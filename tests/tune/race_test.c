@@ -470,8 +470,8 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         enum tune_sharing sharing;
         uint32_t over_from, least, most; /* the seeds of the last setting */
     } cases[] = {
-        {TUNE_SHARES_NOTHING, SEEDS, 1, 1},
-        {TUNE_SHARES_NOTHING, 5, 6, SEEDS},
+        {TUNE_SHARES_NOTHING, SEEDS, 1, 1},  {TUNE_SHARES_NOTHING, 5, 6, SEEDS},
+        {TUNE_SHARES_KEYS, SEEDS, 1, 1},     {TUNE_SHARES_KEYS, 5, 6, SEEDS},
         {TUNE_SHARES_ROWS, SEEDS, 3, SEEDS},
     };
     struct bk_strategy strategy;
@@ -497,6 +497,62 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         assert_in_range(race.entrants[1].seeds, cases[i].over_from == SEEDS ? 3 : 5, SEEDS);
         assert_in_range(race.entrants[2].seeds, cases[i].least, cases[i].most);
         assert_int_equal(race.entrants[1].status == TUNE_FAILS, cases[i].over_from != SEEDS);
+        tune_race_clear(&race);
+    }
+}
+
+/* Of a template that costs more than twice as much as the cheapest setting, a thinned run has only the
+ * highest threshold of each number of bits that may be within the limits: the second setting has half the
+ * threshold of the first one, the third one has fewer bits. */
+static void test_costly_template_of_a_thinned_run_has_the_highest_thresholds(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        double cheap;          /* half the cost of the cheap template */
+        size_t failing;        /* has partitions above a limit */
+        uint32_t over_from;    /* from this seed on; SEEDS: none fails */
+        bool is_run[ENTRANTS]; /* of the costly template */
+    } cases[] = {
+        {TUNE_SHARES_KEYS, 1, 0, SEEDS, {true, false, true}},
+        {TUNE_SHARES_KEYS, 1, 1, 0, {true, true, true}},
+        {TUNE_SHARES_KEYS, 1, 0, 5, {true, true, true}},
+        {TUNE_SHARES_KEYS, 4, 0, SEEDS, {true, true, true}},
+        {TUNE_SHARES_ROWS, 1, 0, SEEDS, {true, true, true}},
+    };
+    const struct {
+        uint32_t bits;
+        uint64_t threshold;
+        double least;
+    } settings[] = {{6, 40, 0}, {5, 40, 15}, {5, 20, 15}, {4, 40, 25}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 10);
+        stage.truths[0] = (struct truth){{cases[i].cheap, 2, cases[i].cheap, 1}, 0, 0.001};
+        stage.truths[1].over = 0;
+        stage.truths[2] = (struct truth){{11, 0.5, 10, 1}, 0, 0.001};
+        stage.truths[3] = (struct truth){{15, 0.2, 15, 1}, 0, 0.001};
+        stage.partitions = 50; /* eight seeds show that a setting holds */
+        if (cases[i].over_from < SEEDS)
+            stage.truths[cases[i].failing].over = 0.5;
+        stage.over_from[cases[i].failing] = cases[i].over_from;
+        enter_some(&race, &stage, 4);
+        race.sharing = cases[i].sharing;
+        for (size_t j = 0; j < race.count; j++) {
+            struct tune_entrant *entrant = &race.entrants[j];
+            assert_int_equal(bk_strategy_probabilistic(settings[j].bits, settings[j].threshold,
+                                                       &entrant->strategy.settings.strategy),
+                             BK_OK);
+            entrant->base = j == 0 ? "cheap" : "costly";
+            entrant->cost_least = j == 0 ? 2 * cases[i].cheap : settings[j].least;
+        }
+        run(&race, 1);
+        for (size_t j = 1; j < race.count; j++) {
+            assert_int_equal(race.entrants[j].seeds > 0, cases[i].is_run[j - 1]);
+            assert_int_equal(race.entrants[j].status == TUNE_COSTLY, !cases[i].is_run[j - 1]);
+        }
+        assert_int_equal(race.recommended, cases[i].over_from == 5 ? 1 : 0);
         tune_race_clear(&race);
     }
 }
@@ -826,6 +882,7 @@ int main(void)
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
+        cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_intervals_of_random_settings_follow_their_definition),

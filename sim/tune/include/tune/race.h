@@ -25,9 +25,11 @@
  * the seeds that are left have too few partitions to show that the setting holds, it is enough that the other
  * one is within the limits so far. The best is settled once no other setting may take its place. So every
  * setting that may be recommended, or be the best of its template, runs with all seeds. Where settings share
- * nothing and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
- * others of its template are settled by their first seeds, without a test. Where seeds change
- * nothing (a trace, and a setting without chance), one seed stands for all.
+ * no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
+ * others of its template are settled by their first seeds, without a test. Where settings share keys, the
+ * cheapest templates run first, and if the bounds of a template show that cost, a lower threshold of
+ * `probabilistic` waits until the higher ones fail. Where seeds change nothing (a trace, and a setting
+ * without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -143,6 +145,11 @@ enum tune_sharing {
     TUNE_SHARES_THREADS, /* one group per thread, and the run of each call has one thread */
     TUNE_SHARES_NOTHING  /* one entrant per call: each generates its own rows */
 };
+/* Whether each entrant generates its own rows. */
+static inline bool tune_draws_alone(enum tune_sharing sharing)
+{
+    return sharing == TUNE_SHARES_KEYS || sharing == TUNE_SHARES_NOTHING;
+}
 
 struct tune_race {
     struct lab_tune terms;
