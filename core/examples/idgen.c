@@ -9,6 +9,7 @@
  * Processes that run at the same time need different numbers (here 1), other than 0. */
 #include <bucketing/bucketing.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static struct bk_idgen_outcome ask(sqlite3 *file, const struct bk_idgen_action *
         outcome.kind = BK_IDGEN_NOT_APPLIED;
         status = run(file, is_lock ? look_at_lock : statements[BK_IDGEN_READ_LAST][0], action, &outcome);
     }
-    if (status != SQLITE_DONE) /* for example because another process has locked the file */
+    if (status != SQLITE_DONE) /* for example because the disk is full */
         outcome = (struct bk_idgen_outcome){.kind = BK_IDGEN_REFUSED};
     return outcome;
 }
@@ -78,17 +79,22 @@ static int fail(const char *what)
     return 1;
 }
 
-/* Leases a batch. */
+/* Leases a batch, and releases the lock. */
 static enum bk_status lease(struct bk_idgen *idgen, sqlite3 *file)
 {
     struct bk_idgen_action action;
+    enum bk_status status = BK_ERROR_EMPTY;
     for (;;) {
         while (bk_idgen_next(idgen, &action)) {
-            if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
-                return action.kind == BK_IDGEN_READY ? BK_OK : action.status;
+            if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED) {
+                status = action.status; /* the release of the lock may follow */
+                continue;
+            }
             struct bk_idgen_outcome outcome = ask(file, &action);
             bk_idgen_outcome(idgen, now_ns(), &outcome);
         }
+        if (status != BK_ERROR_EMPTY)
+            return status;
         int64_t wait_ns = bk_idgen_deadline(idgen) - now_ns();
         if (wait_ns > 0)
             nanosleep(&(struct timespec){wait_ns / SECOND, wait_ns % SECOND}, NULL);
@@ -107,15 +113,17 @@ int main(int argc, char **argv)
                                            .stripes = 1,
                                            .stripe = 1,
                                            .lock = BK_IDGEN_LOCK_LWT,
-                                           .lock_lasts_ns = 5 * SECOND,
-                                           .lease_ns = 2 * SECOND,
+                                           .lock_lasts_ns = 60 * SECOND, /* long, for slow disks */
+                                           .lease_ns = 30 * SECOND,
                                            .backoff = BK_IDGEN_RANDOM_TIMES,
                                            .backoff_base_ns = SECOND / 100,
                                            .retries = 10};
     enum bk_status status = bk_idgen_init(&config, &idgen);
     if (status != BK_OK)
         return fail(bk_status_text(status));
-    if (sqlite3_open(argv[1], &file) != SQLITE_OK || sqlite3_busy_timeout(file, 2000) != SQLITE_OK ||
+    /* Each statement is a transaction of its own, so no process holds the file's lock while it waits for it,
+     * and every wait ends. */
+    if (sqlite3_open(argv[1], &file) != SQLITE_OK || sqlite3_busy_timeout(file, INT_MAX) != SQLITE_OK ||
         sqlite3_exec(file, tables, NULL, NULL, NULL) != SQLITE_OK)
         return fail(sqlite3_errmsg(file));
     for (uint64_t left = strtoull(argv[3], NULL, 10); status == BK_OK && left > 0;) {

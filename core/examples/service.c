@@ -10,6 +10,7 @@
  * Processes that run at the same time need different numbers (here 1 and 2). */
 #include <bucketing/bucketing.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static struct bk_outcome ask(sqlite3 *file, const struct bk_action *action)
     while (statement != NULL && (status = sqlite3_step(statement)) == SQLITE_ROW)
         take_row(statement, action, &outcome);
     sqlite3_finalize(statement);
-    if (status != SQLITE_DONE) /* nothing changed, for example because the file is locked */
+    if (status != SQLITE_DONE) /* nothing changed, for example because the disk is full */
         return (struct bk_outcome){.kind = BK_OUTCOME_REFUSED};
     if (action->kind == BK_ACT_CAS_STATE && sqlite3_changes(file) == 0) {
         struct bk_action look = {.kind = BK_ACT_READ_STATE, .key = action->key};
@@ -176,8 +177,14 @@ int main(int argc, char **argv)
     bool is_read = strcmp(argv[4], "read") == 0;
     if (agent == NULL || sqlite3_open(argv[1], &file) != SQLITE_OK)
         return fail("no memory, or the file cannot be opened");
-    sqlite3_busy_timeout(file, 2000);
-    if (sqlite3_exec(file, tables, NULL, NULL, NULL) != SQLITE_OK)
+    /* Each statement is a transaction of its own, so no process holds the file's lock while it waits for it,
+     * and every wait ends. */
+    sqlite3_busy_timeout(file, INT_MAX);
+    /* If several processes switch a new file to WAL, SQLite refuses some of them without a wait. */
+    int opened;
+    while ((opened = sqlite3_exec(file, tables, NULL, NULL, NULL)) == SQLITE_BUSY)
+        sqlite3_sleep(10);
+    if (opened != SQLITE_OK)
         return fail(sqlite3_errmsg(file));
     enum bk_operation_status status = BK_OPERATION_OK;
     for (uint64_t i = 0; status == BK_OPERATION_OK && i < (is_read ? 1 : rows); i++) {

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "core" / "examples"
 PROJECT = """cmake_minimum_required(VERSION 3.25)
@@ -88,10 +89,16 @@ class Embed:
               f"a setting that was cut off is taken: {done.stdout}{done.stderr}")
 
     def service(self):
+        # While another program writes the new file, SQLite refuses to switch it to WAL, and does not wait.
+        other = sqlite3.connect(self.folder / "chat.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
         # The first one, which would never end, is killed when a bucket has become full.
         writers = [subprocess.Popen([self.folder / "service", "chat.db", str(number), "room-7", "write", rows],
                                     cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
                    for number, rows in ((1, "1000000000"), (2, "2000"), (3, "2000"))]
+        time.sleep(0.3)  # the longer, the surer is this test to see a writer that gives up; others only wait
+        check([writer.poll() for writer in writers] == [None] * 3, "a writer gave up a file in use")
+        other.close()
         rows = []
         while len(rows) < 500 or int(rows[-1].split()[0]) < 1:
             rows.append(writers[0].stdout.readline())
@@ -116,6 +123,8 @@ class Embed:
                                    env=self.environment, stdout=subprocess.PIPE, text=True) for number in (1, 2)]
         taken = [int(line) for taker in takers for line in taker.communicate()[0].splitlines()]
         check(len(taken) == 1200 and len(set(taken)) == 1200, "an identifier is missing, or was given twice")
+        with sqlite3.connect(self.folder / "ids.db") as file:
+            check(file.execute("SELECT v0 FROM locks").fetchall() == [(0,)], "the lock was not released")
 
     def judge(self):
         self.environment["PKG_CONFIG_PATH"] = str(self.package)
