@@ -65,18 +65,30 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
     }
 }
 
-/* Returns the first row in [from, to) that fires. *place: where to begin in the list of rows that may fire.
- */
-static size_t first_firing(const struct bk_strategy *strategy, const struct lab_batch *batch, size_t from,
-                           size_t to, size_t *place)
+/* Returns the first row in [from, to) that fires. */
+static size_t first_firing(struct lab_lane *lane, const uint32_t *firing, size_t from, size_t to)
 {
-    const struct lab_firing *firing = batch->firing[strategy->kind];
     if (firing == NULL)
-        return bk_first_firing(strategy, batch->ids, batch->bytes, from, to);
-    while (*place < firing->count && firing->rows[*place] < from)
-        ++*place;
-    *place = bk_first_firing(strategy, firing->ids, firing->bytes, *place, firing->count);
-    return *place < firing->count && firing->rows[*place] < to ? firing->rows[*place] : to;
+        return to;
+    while (firing[lane->firing_place] < from)
+        lane->firing_place++;
+    return firing[lane->firing_place] < to ? firing[lane->firing_place] : to;
+}
+
+/* Counts the rows from `row` on that fire, but only raise the counter, so that no bucket ends. Returns the
+ * next one that fires. */
+static size_t count_firing(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                           struct lab_tally *tally, const struct lab_batch *batch, size_t row, size_t to)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    const uint64_t before = lane->state.counter, most = bk_threshold(strategy) - 1;
+    const uint64_t unit = strategy->kind == BK_WEIGHTED ? strategy->of.weighted.bytes : UINT64_MAX;
+    while (row < to && lane->state.counter < most && lab_batch_payload(batch, row) < unit) {
+        lane->state.counter++;
+        row = settings->firing[++lane->firing_place];
+    }
+    tally->counter_increments += lane->state.counter - before;
+    return row < to ? row : to;
 }
 
 static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -84,7 +96,10 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
                           const struct lab_batch *batch, size_t from, size_t to)
 {
     const struct bk_strategy *strategy = settings->strategy;
-    size_t place = 0, firing = first_firing(strategy, batch, from, to, &place);
+    const bool counts = bk_kind_fires(strategy->kind) && strategy->max_age_ns == 0;
+    if (from == 0)
+        lane->firing_place = 0;
+    size_t firing = first_firing(lane, settings->firing, from, to);
     while (from < to) {
         struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
         struct bk_route route;
@@ -99,7 +114,9 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (route.sequence_high - row.sequence < end - from)
             end = from + (size_t)(route.sequence_high - row.sequence);
         if (firing < from)
-            firing = first_firing(strategy, batch, from, to, &place);
+            firing = first_firing(lane, settings->firing, from, to);
+        if (counts)
+            firing = count_firing(lane, settings, tally, batch, firing, to);
         if (firing < end)
             end = firing + 1;
         if (route.begins)
@@ -129,8 +146,9 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
 
         struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_payload(batch, end - 1)};
-        struct bk_effect effect;
-        status = bk_advance(strategy, &lane->state, &last, &effect);
+        struct bk_effect effect = {.counter_increments = 0};
+        if (!counts || firing < to) /* otherwise the last row is counted already, if it fires */
+            status = bk_advance(strategy, &lane->state, &last, &effect);
         assert(status == BK_OK);
         tally->counter_increments += effect.counter_increments;
         tally->state_writes += effect.state_writes;

@@ -105,6 +105,7 @@ struct lab_lane {
     struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
     uint64_t *in_range;            /* BK_HASH, for reads of ranges: rows per cell */
     struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
+    size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
 };
 
 struct lab_lane_settings {
@@ -114,6 +115,7 @@ struct lab_lane_settings {
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
     uint32_t width;                               /* from lab_read_width() */
+    const uint32_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
 };
 
 /* A read that is due. If the key has no row yet, birth_ns is now_ns. */

@@ -22,24 +22,55 @@ static bool is_wider(const struct bk_strategy *one, const struct bk_strategy *ot
                                     : one->of.probabilistic.bits <= other->of.probabilistic.bits;
 }
 
-/* Finds out for which kinds the lanes need not search all rows for those that fire. A kind with chances that
- * are not powers of two is left out, since one lane's rows may not be among another's. */
+/* Returns whether the same rows fire by both. */
+static bool fires_alike(const struct bk_strategy *one, const struct bk_strategy *other)
+{
+    if (one->kind != other->kind || one->kind == BK_WEIGHTED)
+        return one->kind == other->kind && one->of.weighted.bytes == other->of.weighted.bytes;
+    return one->of.probabilistic.bits == other->of.probabilistic.bits &&
+           one->of.probabilistic.chance_numerator == other->of.probabilistic.chance_numerator &&
+           one->of.probabilistic.chance_denominator == other->of.probabilistic.chance_denominator;
+}
+
+static struct lab_widest *widest_of(struct lab_worker *worker, const struct bk_strategy *strategy)
+{
+    return &worker->widest[strategy->kind == BK_WEIGHTED];
+}
+
+/* Finds the strategies whose rows that fire include those of all others of their kind, so that the others
+ * need not search all rows. A kind with chances that are not powers of two has none. */
 static void find_widest(struct lab_worker *worker)
 {
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        size_t count = 0, odd = 0;
-        for (size_t i = 0; i < worker->lane_count; i++) {
-            const struct bk_strategy *strategy = &worker->strategies[i];
-            if (strategy->kind != kind || !bk_kind_fires(strategy->kind))
-                continue;
-            count++;
-            odd += kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator != 0;
-            if (count == 1 || is_wider(strategy, worker->widest[kind]))
-                worker->widest[kind] = strategy;
-        }
-        if (count < 2 || odd > 0)
-            worker->widest[kind] = NULL;
+    size_t counts[2] = {0};
+    for (size_t i = 0; i < worker->firing_count; i++) {
+        const struct bk_strategy *strategy = worker->firing[i].strategy;
+        struct lab_widest *widest = widest_of(worker, strategy);
+        if (counts[strategy->kind == BK_WEIGHTED]++ == 0 || is_wider(strategy, widest->strategy))
+            widest->strategy = strategy;
     }
+    for (size_t i = 0; i < worker->firing_count; i++) {
+        const struct bk_strategy *strategy = worker->firing[i].strategy;
+        if (counts[strategy->kind == BK_WEIGHTED] < 2 ||
+            (strategy->kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator != 0))
+            widest_of(worker, strategy)->strategy = NULL;
+    }
+}
+
+/* Gives the lanes their lists of rows that fire. */
+static void share_firing(struct lab_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct bk_strategy *strategy = &worker->strategies[i];
+        size_t list = 0;
+        if (!bk_kind_fires(strategy->kind) || worker->scenario->strategies[i].settings.change_count > 0)
+            continue;
+        while (list < worker->firing_count && !fires_alike(worker->firing[list].strategy, strategy))
+            list++;
+        if (list == worker->firing_count)
+            worker->firing[worker->firing_count++].strategy = strategy;
+        worker->settings[i].firing = worker->firing[list].rows;
+    }
+    find_widest(worker);
 }
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
@@ -60,12 +91,13 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
     worker->strategies = calloc(worker->lane_count, sizeof *worker->strategies);
     worker->regimes = calloc(worker->lane_count, sizeof *worker->regimes);
+    worker->firing = calloc(worker->lane_count, sizeof *worker->firing);
     bool is_made = worker->settings != NULL && worker->tallies != NULL && worker->strategies != NULL &&
-                   worker->regimes != NULL;
+                   worker->regimes != NULL && worker->firing != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
         worker->settings[i] = (struct lab_lane_settings){
-            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0};
+            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, NULL};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
@@ -76,7 +108,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         lab_worker_destroy(worker);
         return sim_fail_memory(error);
     }
-    find_widest(worker);
+    share_firing(worker);
     *out = worker;
     return true;
 }
@@ -123,6 +155,7 @@ void lab_worker_destroy(struct lab_worker *worker)
     free(worker->strategies);
     free(worker->settings);
     free(worker->regimes);
+    free(worker->firing);
     free(worker);
 }
 
@@ -331,24 +364,37 @@ static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab
     return count;
 }
 
-/* Lists the rows that fire by each of these strategies. */
-static void list_firing(struct lab_worker *worker, struct lab_batch *batch)
+/* Lists the rows that fire by the widest strategy of each kind. */
+static void list_widest(struct lab_widest *widest, const struct lab_batch *batch)
 {
-    size_t lists = 0;
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        const struct bk_strategy *widest = worker->widest[kind];
-        if (widest == NULL)
-            continue;
-        struct lab_firing *firing = &worker->firing[lists++];
-        size_t count = 0, row = bk_first_firing(widest, batch->ids, batch->bytes, 0, batch->count);
-        while (row < batch->count) {
-            firing->rows[count] = (uint32_t)row;
-            firing->ids[count] = batch->ids[row];
-            firing->bytes[count++] = lab_batch_payload(batch, row);
-            row = bk_first_firing(widest, batch->ids, batch->bytes, row + 1, batch->count);
-        }
-        firing->count = count;
-        batch->firing[kind] = firing;
+    const struct bk_strategy *strategy = widest->strategy;
+    size_t row = bk_first_firing(strategy, batch->ids, batch->bytes, 0, batch->count);
+    for (widest->count = 0; row < batch->count; widest->count++) {
+        widest->rows[widest->count] = (uint32_t)row;
+        widest->ids[widest->count] = batch->ids[row];
+        widest->bytes[widest->count] = lab_batch_payload(batch, row);
+        row = bk_first_firing(strategy, batch->ids, batch->bytes, row + 1, batch->count);
+    }
+}
+
+/* Lists the rows that fire by each strategy. */
+static void list_firing(struct lab_worker *worker, const struct lab_batch *batch)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (worker->widest[i].strategy != NULL)
+            list_widest(&worker->widest[i], batch);
+    }
+    for (size_t i = 0; i < worker->firing_count; i++) {
+        struct lab_firing *firing = &worker->firing[i];
+        const struct lab_widest *widest = widest_of(worker, firing->strategy);
+        const bool has_widest = widest->strategy != NULL;
+        const uint64_t *ids = has_widest ? widest->ids : batch->ids,
+                       *bytes = has_widest ? widest->bytes : batch->bytes;
+        const size_t end = has_widest ? widest->count : batch->count;
+        size_t count = 0, row = bk_first_firing(firing->strategy, ids, bytes, 0, end);
+        for (; row < end; row = bk_first_firing(firing->strategy, ids, bytes, row + 1, end))
+            firing->rows[count++] = has_widest ? widest->rows[row] : (uint32_t)row;
+        firing->rows[count] = UINT32_MAX;
     }
 }
 

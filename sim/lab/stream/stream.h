@@ -29,6 +29,20 @@ struct lab_key {
     struct lab_horizon horizon; /* with reads of ranges */
 };
 
+/* The rows of a batch that fire by a strategy, and a number above all. */
+struct lab_firing {
+    const struct bk_strategy *strategy;
+    uint32_t rows[LAB_BATCH_ROWS + 1];
+};
+
+/* Those that fire by the strategy of its kind by which the most rows fire. */
+struct lab_widest {
+    const struct bk_strategy *strategy; /* NULL: there are not several strategies of this kind */
+    size_t count;
+    uint32_t rows[LAB_BATCH_ROWS];
+    uint64_t ids[LAB_BATCH_ROWS], bytes[LAB_BATCH_ROWS];
+};
+
 /* A worker: its tallies and the columns of the current batch. */
 struct lab_worker {
     const struct lab_scenario *scenario;
@@ -38,10 +52,8 @@ struct lab_worker {
     bool wants_seconds;                 /* some lane counts the rows of each second */
     struct lab_lane_settings *settings; /* one per lane */
     struct bk_strategy *strategies;     /* one per lane: the strategy by which rows are placed */
-    /* By kind, if several lanes have strategies that fire: the one by which the most rows fire. */
-    const struct bk_strategy *widest[BK_KIND_COUNT];
-    struct lab_regimes *regimes; /* one per lane; only used for settings that change */
-    struct lab_tally *tallies;   /* one per lane */
+    struct lab_regimes *regimes;        /* one per lane; only used for settings that change */
+    struct lab_tally *tallies;          /* one per lane */
     uint64_t rows, keys;
     uint64_t untold_rows, untold_done; /* not added to the progress yet; see lab_worker_tell() */
     uint32_t heard;                    /* for lab_snapshot_is_due() */
@@ -58,7 +70,9 @@ struct lab_worker {
     uint64_t bytes_before[LAB_BATCH_ROWS + 1];
     uint64_t second_begin[LAB_BATCH_ROWS];
     uint32_t gone_before[LAB_BATCH_ROWS + 1];
-    struct lab_firing firing[2];
+    struct lab_widest widest[2]; /* of the kinds that fire */
+    struct lab_firing *firing;   /* one for all lanes by which the same rows fire */
+    size_t firing_count;
 };
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,

@@ -6,19 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bucketing/strategy.h"
-
 #define LAB_BATCH_ROWS 512
 
 struct lab_horizon;
-
-/* The rows of a batch that fire by the setting that lets the most rows fire. Rows that fire by another
- * setting are among them. */
-struct lab_firing {
-    size_t count;
-    uint32_t rows[LAB_BATCH_ROWS];
-    uint64_t ids[LAB_BATCH_ROWS], bytes[LAB_BATCH_ROWS]; /* of these rows */
-};
 
 /* Rows of one key in time order, as columns. */
 struct lab_batch {
@@ -39,7 +29,6 @@ struct lab_batch {
     uint64_t most_in_second; /* largest number of the key's rows within one second, up to the batch's end */
     size_t count;
     const struct lab_horizon *horizon;
-    const struct lab_firing *firing[BK_KIND_COUNT]; /* by kind of strategy; NULL: each lane searches itself */
 };
 
 /* The payload of a row in bytes; 0 when no strategy uses it. */
