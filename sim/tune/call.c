@@ -7,6 +7,10 @@
 #include "tune/race.h"
 
 #define WINDOWS_FIRST 3
+/* Where rows are shared, a setting costs little, and a second run of the rows much. So more settings run at
+ * first: this many windows, and settings whose bounds are this many times as high. */
+#define WINDOWS_SHARED 9
+#define BOUNDS_SHARED  1.25
 
 static bool is_peer(const struct tune_entrant *one, const struct tune_entrant *other)
 {
@@ -167,10 +171,10 @@ static bool outdoes(const struct tune_race *race, const struct tune_entrant *oth
 }
 
 /* Returns whether the setting divides the buckets of another one that may hold, so that it costs at least as
- * much, and is outdone by it. */
-static bool is_outdone(const struct tune_race *race, const struct tune_entrant *entrant)
+ * much, and is outdone by it. `first`: the cheapest setting within the limits so far. */
+static bool is_outdone(const struct tune_race *race, const struct tune_entrant *entrant,
+                       const struct tune_entrant *first)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, false);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other->seeds >= entrant->seeds && tune_is_divided_into(other, entrant) &&
@@ -190,7 +194,9 @@ static bool is_waiting(const struct tune_entrant *entrant)
  * rows, more and more are called at once. */
 static unsigned at_once(const struct tune_race *race, const struct tune_entrant *peer)
 {
-    const unsigned first = race->sharing == TUNE_SHARES_KEYS ? 1 : WINDOWS_FIRST;
+    const unsigned first = race->sharing == TUNE_SHARES_KEYS   ? 1
+                           : race->sharing == TUNE_SHARES_ROWS ? WINDOWS_SHARED
+                                                               : WINDOWS_FIRST;
     const bool shares = race->sharing == TUNE_SHARES_ROWS || race->sharing == TUNE_SHARES_THREADS;
     unsigned called = 0;
     for (size_t i = 0; i < race->count; i++) {
@@ -230,8 +236,9 @@ static bool has_higher(const struct tune_race *race, const struct tune_entrant *
 /* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
  * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
  * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
- * in thinned runs are left out if the template costs too much to be recommended. */
-static void call_next(struct tune_race *race, const struct tune_entrant *peer)
+ * in thinned runs are left out if the template costs too much to be recommended. Calls none if all bounds are
+ * above `most`. */
+static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
     const double best = best_cost(race, peer);
     double least = (double)INFINITY;
@@ -244,8 +251,12 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
         if (is_waiting(entrant) && !entrant->is_outdone)
             least = fmin(least, least_cost(race, entrant));
     }
+    if (least > most)
+        return;
     const bool is_costly =
         race->sharing == TUNE_SHARES_KEYS && least > TUNE_COSTLY_TIMES * best_cost(race, NULL);
+    if (race->sharing == TUNE_SHARES_ROWS && isinf(best))
+        least *= BOUNDS_SHARED;
     unsigned left = at_once(race, peer);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
@@ -272,15 +283,32 @@ static void call_endless(struct tune_race *race)
     }
 }
 
+/* Whether a setting that was called with its first seed is above the costs of its template, which were not
+ * known then. */
+static bool was_called_early(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 &&
+           entrant->cost_least > TUNE_COSTLY_TIMES * best_cost(race, entrant);
+}
+
+/* Whether no setting before this one waits in its template. */
+static bool is_first_waiting(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    for (const struct tune_entrant *other = race->entrants; other < entrant; other++) {
+        if (is_waiting(other) && !other->is_endless && is_peer(other, entrant))
+            return false;
+    }
+    return is_waiting(entrant) && !entrant->is_endless;
+}
+
 /* Calls the next settings of the templates that may cost at most this much. Returns whether any setting is
  * still to run. */
 static bool call_up_to(struct tune_race *race, double most)
 {
     bool is_open = false;
     for (size_t i = 0; i < race->count; i++) {
-        struct tune_entrant *entrant = &race->entrants[i];
-        if (is_waiting(entrant) && !entrant->is_endless && least_cost(race, entrant) <= most)
-            call_next(race, entrant);
+        if (is_first_waiting(race, &race->entrants[i]))
+            call_next(race, &race->entrants[i], most);
     }
     for (size_t i = 0; i < race->count; i++)
         is_open = is_open || (competes(&race->entrants[i]) && race->entrants[i].seeds == 0);
@@ -290,12 +318,17 @@ static bool call_up_to(struct tune_race *race, double most)
 void tune_race_call(struct tune_race *race, bool all)
 {
     double least = (double)INFINITY;
+    const struct tune_entrant *first = cheapest(race, NULL, false);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        entrant->is_outdone = !all && !entrant->is_own && !entrant->is_endless &&
-                              entrant->status == TUNE_HOLDS && !entrant->is_settled &&
-                              is_outdone(race, entrant);
-        entrant->is_called = entrant->is_called && !entrant->is_outdone;
+        const bool was_called = entrant->is_called;
+        const bool may_stop = !all && !entrant->is_own && !entrant->is_endless &&
+                              entrant->status == TUNE_HOLDS && !entrant->is_settled;
+        entrant->is_outdone = may_stop && is_outdone(race, entrant, first);
+        entrant->is_called =
+            entrant->is_called && !entrant->is_outdone && !(may_stop && was_called_early(race, entrant));
+        if (was_called != entrant->is_called && entrant == first)
+            first = cheapest(race, NULL, false);
         if (is_waiting(entrant) &&
             (all || (entrant->is_endless && (entrant->is_own || entrant->cost_least <= 0))))
             entrant->is_called = true;

@@ -4,27 +4,32 @@
 
 #include "tune/race.h"
 
-struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
+static struct tune_sample figures_over(const struct tune_entrant *entrant, enum tune_figure figure,
+                                       uint32_t seeds)
 {
     struct tune_sample sample = {0};
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
+    for (uint32_t i = 0; i < seeds; i++) {
         if (!isnan(entrant->seen[i].figures[figure]))
             tune_sample_add(&sample, entrant->seen[i].figures[figure]);
     }
     return sample;
 }
 
-double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
+struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
 {
-    struct tune_sample sample = tune_figures_of(entrant, figure);
-    return sample.count == 0 ? (double)NAN : sample.mean;
+    return figures_over(entrant, figure, entrant->seeds);
 }
 
 double tune_mean_over(const struct tune_entrant *entrant, enum tune_figure figure, uint32_t seeds)
 {
-    struct tune_entrant part = *entrant;
-    part.seeds = seeds < part.seeds ? seeds : part.seeds;
-    return tune_mean_of(&part, figure);
+    const struct tune_sample sample =
+        figures_over(entrant, figure, seeds < entrant->seeds ? seeds : entrant->seeds);
+    return sample.count == 0 ? (double)NAN : sample.mean;
+}
+
+double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
+{
+    return tune_mean_over(entrant, figure, entrant->seeds);
 }
 
 bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant *other)

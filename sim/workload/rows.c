@@ -65,8 +65,9 @@ static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, con
                         size_t at)
 {
     const struct wl_workload *workload = rows->live.workload;
-    size_t count = wl_key_rows(&rows->live, until_ns, most, out->times_ns + at, out->ids + at,
-                               out->bytes == NULL ? NULL : out->bytes + at);
+    size_t count =
+        wl_key_rows(&rows->live, until_ns, most, out->times_ns + at, out->ids == NULL ? NULL : out->ids + at,
+                    out->bytes == NULL ? NULL : out->bytes + at);
     if (out->late_ns == NULL)
         return count;
     double mean_ns = (double)workload->late_mean_ns;
@@ -95,7 +96,8 @@ static void take_history(struct wl_rows *rows, const struct wl_columns *out, siz
     const struct wl_workload *workload = rows->live.workload;
     struct wl_history *history = &rows->history;
     out->times_ns[at] = history->next_ns;
-    out->ids[at] = sim_random_next(&history->ids);
+    if (out->ids != NULL)
+        out->ids[at] = sim_random_next(&history->ids);
     if (out->bytes != NULL)
         wl_row_sizes(workload, &history->bytes, &out->bytes[at], 1);
     out->late_ns[at] = history_late_ns(workload, history->next_ns);

@@ -194,7 +194,7 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
         begin_segment(key, key->segment_end_ns, (next - (double)length) * key->rate_per_ns);
     }
     struct sim_random stream = key->ids;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; ids != NULL && i < count; i++)
         ids[i] = sim_random_next(&stream);
     key->ids = stream;
     if (bytes != NULL)

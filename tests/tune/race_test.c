@@ -557,6 +557,36 @@ static void test_costly_template_of_a_thinned_run_has_the_highest_thresholds(voi
     }
 }
 
+/* Where settings share rows, a setting whose bound is a little more than twice the least bound runs once, and
+ * no further if its bound is more than twice the cost of the best. */
+static void test_setting_with_a_high_bound_runs_once_where_rows_are_shared(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        double cheap;         /* half the cost of the best */
+        uint32_t least, most; /* the seeds of the other one */
+    } cases[] = {
+        {TUNE_SHARES_ROWS, 8.5, 1, 1}, {TUNE_SHARES_ROWS, 10, 3, SEEDS}, {TUNE_SHARES_THREADS, 8.5, 0, 0}};
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 20);
+        stage.truths[0] = (struct truth){{cases[i].cheap, 2, cases[i].cheap, 1}, 0.001, 0.001};
+        enter_two(&race, &stage, &strategy, &strategy);
+        race.sharing = cases[i].sharing;
+        race.entrants[0].cost_least = 15;
+        race.entrants[1].cost_least = 37;
+        run(&race, 1);
+        assert_in_range(race.entrants[1].seeds, cases[i].least, cases[i].most);
+        assert_int_equal(race.entrants[1].status == TUNE_COSTLY, cases[i].most < 3);
+        assert_int_equal(race.recommended, 0);
+        tune_race_clear(&race);
+    }
+}
+
 /* A product of the ratios share / risk is compared with 1 / chance; one seed with share 0 clears the
  * setting. */
 static void test_hopeless_shares_are_reported_by_their_product(void **state)
@@ -883,6 +913,7 @@ int main(void)
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
+        cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_intervals_of_random_settings_follow_their_definition),

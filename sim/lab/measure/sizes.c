@@ -97,39 +97,42 @@ static uint64_t select_size(uint64_t *list, size_t count, uint64_t rank)
     }
 }
 
-/* Finds the size of this rank among the listed ones of a class. */
-static bool find_in_class(const struct lab_sizes *sizes, uint32_t class, uint64_t count, uint64_t rank,
-                          uint64_t *out)
+/* The least size of a class. */
+static inline uint64_t least_of(uint32_t class)
 {
-    uint64_t *members = malloc(count * sizeof *members);
+    if (class < 2 * CLASSES_AN_OCTAVE)
+        return class;
+    const uint32_t shift = class / CLASSES_AN_OCTAVE - 1;
+    return (uint64_t)(class - shift * CLASSES_AN_OCTAVE) << shift;
+}
+
+/* The classes show how small a size may be to have one of the ranks. Only the larger ones are searched. */
+static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
+                        uint64_t *out)
+{
+    uint32_t counts[CLASSES] = {0}, class = 0;
+    uint64_t rank = 0, above;
+    for (size_t i = 0; i < count_of(sizes); i++) {
+        const uint32_t its = class_of(size_at(sizes, i));
+        counts[its]++;
+        class = its > class ? its : class;
+    }
+    for (size_t i = 0; i < rank_count; i++)
+        rank = ranks[i] > rank ? ranks[i] : rank;
+    for (above = counts[class]; class > 0 && above < rank; above += counts[class])
+        class --;
+    const uint64_t least = least_of(class);
+    uint64_t *members = malloc(above * sizeof *members);
     size_t found = 0;
     if (members == NULL)
         return false;
     for (size_t i = 0; i < count_of(sizes); i++) {
-        if (class_of(size_at(sizes, i)) == class)
+        if (size_at(sizes, i) >= least)
             members[found++] = size_at(sizes, i);
     }
-    *out = select_size(members, found, rank);
+    for (size_t i = 0; i < rank_count; i++)
+        out[i] = select_size(members, found, ranks[i]);
     free(members);
-    return true;
-}
-
-static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
-                        uint64_t *out)
-{
-    uint32_t counts[CLASSES] = {0};
-    for (size_t i = 0; i < count_of(sizes); i++)
-        counts[class_of(size_at(sizes, i))]++;
-    for (size_t i = 0; i < rank_count; i++) {
-        uint32_t class = CLASSES - 1;
-        uint64_t above = 0;
-        for (; class > 0 && above + counts[class] < ranks[i]; class --)
-            above += counts[class];
-        out[i] = class;
-        if (class >= 2 * CLASSES_AN_OCTAVE &&
-            !find_in_class(sizes, class, counts[class], ranks[i] - above, &out[i]))
-            return false;
-    }
     return true;
 }
 

@@ -66,7 +66,7 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
 }
 
 /* Returns the first row in [from, to) that fires. */
-static size_t first_firing(struct lab_lane *lane, const uint32_t *firing, size_t from, size_t to)
+static size_t first_firing(struct lab_lane *lane, const uint16_t *firing, size_t from, size_t to)
 {
     if (firing == NULL)
         return to;

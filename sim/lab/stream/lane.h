@@ -115,7 +115,7 @@ struct lab_lane_settings {
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
     uint32_t width;                               /* from lab_read_width() */
-    const uint32_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
+    const uint16_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
 };
 
 /* A read that is due. If the key has no row yet, birth_ns is now_ns. */

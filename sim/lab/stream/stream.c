@@ -99,6 +99,9 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         worker->settings[i] = (struct lab_lane_settings){
             scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, NULL};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
+        const enum bk_kind kind = worker->strategies[i].kind;
+        worker->wants_ids = worker->wants_ids || kind == BK_HASH || bk_kind_fires(kind) ||
+                            scenario->strategies[i].settings.change_count > 0;
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
         worker->wants_seconds = worker->wants_seconds || scenario->strategies[i].settings.change_count > 0;
@@ -370,7 +373,7 @@ static void list_widest(struct lab_widest *widest, const struct lab_batch *batch
     const struct bk_strategy *strategy = widest->strategy;
     size_t row = bk_first_firing(strategy, batch->ids, batch->bytes, 0, batch->count);
     for (widest->count = 0; row < batch->count; widest->count++) {
-        widest->rows[widest->count] = (uint32_t)row;
+        widest->rows[widest->count] = (uint16_t)row;
         widest->ids[widest->count] = batch->ids[row];
         widest->bytes[widest->count] = lab_batch_payload(batch, row);
         row = bk_first_firing(strategy, batch->ids, batch->bytes, row + 1, batch->count);
@@ -393,8 +396,8 @@ static void list_firing(struct lab_worker *worker, const struct lab_batch *batch
         const size_t end = has_widest ? widest->count : batch->count;
         size_t count = 0, row = bk_first_firing(firing->strategy, ids, bytes, 0, end);
         for (; row < end; row = bk_first_firing(firing->strategy, ids, bytes, row + 1, end))
-            firing->rows[count++] = has_widest ? widest->rows[row] : (uint32_t)row;
-        firing->rows[count] = UINT32_MAX;
+            firing->rows[count++] = has_widest ? widest->rows[row] : (uint16_t)row;
+        firing->rows[count] = UINT16_MAX;
     }
 }
 

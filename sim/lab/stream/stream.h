@@ -32,14 +32,14 @@ struct lab_key {
 /* The rows of a batch that fire by a strategy, and a number above all. */
 struct lab_firing {
     const struct bk_strategy *strategy;
-    uint32_t rows[LAB_BATCH_ROWS + 1];
+    uint16_t rows[LAB_BATCH_ROWS + 1];
 };
 
 /* Those that fire by the strategy of its kind by which the most rows fire. */
 struct lab_widest {
     const struct bk_strategy *strategy; /* NULL: there are not several strategies of this kind */
     size_t count;
-    uint32_t rows[LAB_BATCH_ROWS];
+    uint16_t rows[LAB_BATCH_ROWS];
     uint64_t ids[LAB_BATCH_ROWS], bytes[LAB_BATCH_ROWS];
 };
 
@@ -48,6 +48,7 @@ struct lab_worker {
     const struct lab_scenario *scenario;
     const struct lab_run_context *context;
     size_t lane_count;
+    bool wants_ids;                     /* some lane uses the id of each row */
     bool wants_bytes;                   /* some lane uses the size of each row */
     bool wants_seconds;                 /* some lane counts the rows of each second */
     struct lab_lane_settings *settings; /* one per lane */

@@ -109,7 +109,7 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
     bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
     uint64_t bytes_each = is_constant ? (uint64_t)workload->row_bytes.a : 0;
     const struct wl_columns columns = {.times_ns = worker->times_ns,
-                                       .ids = worker->ids,
+                                       .ids = worker->wants_ids ? worker->ids : NULL,
                                        .bytes = is_constant ? NULL : worker->bytes,
                                        .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
     const int64_t end_ns = workload->start_ns + workload->duration_ns;

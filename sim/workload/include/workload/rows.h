@@ -27,8 +27,8 @@ struct wl_rows {
     struct wl_history history;
 };
 
-/* The arrays that wl_rows_next() fills, each with room for `most` rows. bytes may be NULL when all rows have
- * the same size, and late_ns when wl_has_late() is false. */
+/* The arrays that wl_rows_next() fills, each with room for `most` rows. ids may be NULL when they are not
+ * needed, bytes when all rows have the same size, and late_ns when wl_has_late() is false. */
 struct wl_columns {
     int64_t *times_ns;
     uint64_t *ids, *bytes;

@@ -87,8 +87,8 @@ size_t wl_key_name(uint64_t key_index, char *out);
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index);
 /* Draws up to `most` rows with a time before until_ns, or before the workload's end if that is earlier, into
  * the arrays, and returns their number. A number below `most` means that there is no further row before
- * until_ns. bytes may be NULL when all rows have the same size; this does not change the draws of the other
- * arrays. */
+ * until_ns. ids may be NULL when they are not needed, and bytes when all rows have the same size; this does
+ * not change the draws of the other arrays. */
 size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns, uint64_t *ids,
                    uint64_t *bytes);
 /* Draws the sizes of `count` rows. */
