@@ -188,6 +188,42 @@ static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end
     }
 }
 
+/* An update takes up to 1 s, and all tries together 3 s. Rows of a crowd may fail, wherever the edge of a
+ * second is; a row that arrives when the updates before it are done is not in their crowd. */
+static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows_ms[4];        /* when rows arrive; 0: no more rows */
+        int64_t from_ms, until_ms; /* of the crowd; 0: there is none */
+    } cases[] = {{{10900, 11000, 0, 0}, 0, 0},
+                 {{10900, 11000, 11100, 0}, 10900, 13900},
+                 {{10900, 11899, 12899, 0}, 10900, 13900},
+                 {{10900, 11899, 12900, 13900}, 0, 0},
+                 {{10900, 11000, 12900, 13900}, 0, 0},
+                 {{10900, 11000, 12899, 13000}, 10900, 14900}};
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        stand_prepare(&stand, &strategy, BK_SINGLE);
+        stand.run.config.source = BK_SOURCE_LWT;
+        stand.scenario.agents.retries = 2;
+        stand_open(&stand);
+        for (uint64_t row = 0; row < 4 && cases[i].rows_ms[row] != 0; row++) {
+            stand_wait_until(&stand, cases[i].rows_ms[row] * SIM_MS);
+            stand_arrive(&stand, 0, row);
+        }
+        for (int64_t at_ms = 10000; at_ms < 16000; at_ms += 100) {
+            int64_t at_ns = stand_time(&stand, at_ms * SIM_MS);
+            assert_int_equal(
+                lab_conditions_at(&stand.run, 0, at_ns, at_ns) >> LAB_CONDITION_SHORT_TIMEOUTS & 1,
+                cases[i].from_ms != 0 && at_ms >= cases[i].from_ms && at_ms <= cases[i].until_ms);
+        }
+        stand_close(&stand);
+    }
+}
+
 /* --- conditions of state writes */
 
 #define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
@@ -413,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_conditions_levels_are_weak_for_what_is_requested_at_them),
         cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end),
+        cmocka_unit_test(test_conditions_rows_that_wait_for_one_another_are_a_crowd),
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),

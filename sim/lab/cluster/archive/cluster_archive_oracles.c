@@ -8,7 +8,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 312,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 328,
                   "the ledger has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) - sizeof(struct lab_concerns) -
                           sizeof(struct lab_remembered) ==
@@ -152,6 +152,8 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u32(archive, &ledger->missed);
     sim_archive_u32(archive, &ledger->spans);
     sim_archive_i64(archive, &ledger->latest_ns);
+    sim_archive_i64(archive, &ledger->crowd_from_ns);
+    sim_archive_i64(archive, &ledger->crowd_until_ns);
     sim_archive_u64(archive, &ledger->arrived);
     sim_archive_u64(archive, &ledger->acknowledged);
     sim_archive_i64(archive, &ledger->born_ns);

@@ -46,6 +46,7 @@ static uint8_t of_outcome(const struct lab_cluster_run *run, enum bk_action_kind
 void lab_concerns_begin(struct lab_cluster_run *run)
 {
     struct lab_concerns *concerns = &run->oracles.concerns;
+    concerns->crowds = lab_contends_by_row(run);
     concerns->times = wl_has_own_times(&run->scenario->workload);
     if (run->context->tells_all) {
         memset(concerns->action, 0xff, sizeof concerns->action);

@@ -118,20 +118,19 @@ static int64_t contended_ns(const struct lab_cluster_run *run)
     return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
 }
 
-/* Returns whether each row makes a conditional update of its key's state that contends with those of other
- * rows, and waits for it: for its number, or for the roll at a line. */
-static bool contends_by_row(const struct lab_cluster_run *run)
+bool lab_contends_by_row(const struct lab_cluster_run *run)
 {
     bool has_lines = run->config.strategy.max_age_ns != 0 && run->config.coordination != BK_GUARDED;
     return run->config.source == BK_SOURCE_LWT || (has_lines && run->config.counter == BK_COUNTER_LWT);
 }
 
-/* If agents contend for an update that a row needs, each of the others may be first. */
-static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t contenders)
+/* Returns whether all tries of a row's request may end while a node pauses and the updates of other rows or
+ * agents take this long. */
+static bool timeouts_are_short(const struct lab_cluster_run *run, int64_t takes_ns)
 {
     const struct cass_cluster_config *network = &run->scenario->network;
     const struct lab_agents *agents = &run->scenario->agents;
-    bool contends = lab_contends_for_rows(run) || contends_by_row(run);
+    bool contends = lab_contends_for_rows(run) || lab_contends_by_row(run);
     int64_t least_ns = agents->timeout_ns;
     const int64_t timeouts[] = {network->timeout_write_ns, network->timeout_read_ns,
                                 run->config.source == BK_SOURCE_COUNTER ? network->timeout_counter_ns
@@ -139,14 +138,30 @@ static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t conte
                                 contends ? network->timeout_cas_ns : INT64_MAX};
     for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++)
         least_ns = timeouts[i] < least_ns ? timeouts[i] : least_ns;
-    int64_t pause_ns = longest_pause_ns(run);
-    int64_t takes_ns = lab_times(contends ? (int64_t)contenders : 1, contended_ns(run));
-    return lab_times((int64_t)agents->retries + 1, least_ns) <= lab_until(pause_ns, takes_ns);
+    return lab_times((int64_t)agents->retries + 1, least_ns) <= lab_until(longest_pause_ns(run), takes_ns);
+}
+
+/* The updates of a key's rows, one after the other, each of which takes the longest time of a contended one:
+ * a row has waited for all others by the end of the crowd in which it arrives, in whatever order they win.
+ */
+void lab_condition_crowd(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (ledger->arrived == 1 || now_ns >= ledger->crowd_until_ns)
+        ledger->crowd_from_ns = ledger->crowd_until_ns = now_ns;
+    ledger->crowd_until_ns = lab_until(ledger->crowd_until_ns, contended_ns(run));
+    if (timeouts_are_short(run, ledger->crowd_until_ns - ledger->crowd_from_ns))
+        lab_condition_of_key(run, LAB_CONDITION_SHORT_TIMEOUTS, key, ledger->crowd_from_ns,
+                             ledger->crowd_until_ns);
 }
 
 void lab_conditions_begin(struct lab_cluster_run *run)
 {
-    if (run->idgen == NULL && timeouts_are_short(run, run->scenario->agents.count))
+    /* If agents contend for an update that a row needs, each of the others may be first. */
+    int64_t contenders =
+        lab_contends_for_rows(run) && !lab_contends_by_row(run) ? run->scenario->agents.count : 1;
+    if (run->idgen == NULL && timeouts_are_short(run, lab_times(contenders, contended_ns(run))))
         lab_condition_set(run, LAB_CONDITION_SHORT_TIMEOUTS);
     lab_excuses_begin(run);
     struct lab_verdict *verdict = &run->oracles.verdict;
@@ -202,19 +217,9 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
-/* Each row of an agent contends with all rows of the key that have arrived. */
-static void note_crowded_keys(struct lab_cluster_run *run)
-{
-    for (uint32_t key = 0; contends_by_row(run) && key < run->key_count; key++) {
-        if (timeouts_are_short(run, run->oracles.keys[key].peak_rows_per_s))
-            lab_condition_of_key(run, LAB_CONDITION_SHORT_TIMEOUTS, key, INT64_MIN, LAB_OPEN_ENDED);
-    }
-}
-
 void lab_conditions_end(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
-    note_crowded_keys(run);
     for (uint32_t key = 0; run->config.coordination == BK_GUARDED && key < run->key_count; key++) {
         if (outruns_updates(run, key))
             lab_condition_of_key(run, LAB_CONDITION_SHORT_GRANT, key, INT64_MIN, LAB_OPEN_ENDED);

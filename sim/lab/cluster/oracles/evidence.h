@@ -12,12 +12,16 @@ void lab_oracles_end(struct lab_cluster_run *run); /* completes the verdict */
 void lab_oracles_destroy(struct lab_cluster_run *run);
 /* Doubles the capacity of a window; false when out of memory. */
 bool lab_window_grow(struct lab_window *window);
+/* conditions.c: notes rows of a key whose conditional updates delay one another. */
+void lab_condition_crowd(struct lab_cluster_run *run, uint32_t key);
 /* Called when a row has arrived, before it is placed. */
 static inline void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     struct lab_window *window = &ledger->window;
     ledger->arrived++;
+    if (SIM_UNLIKELY(run->oracles.concerns.crowds))
+        lab_condition_crowd(run, key);
     if (SIM_UNLIKELY(window->count == lab_window_capacity(window)) && !lab_window_grow(window))
         run->out_of_memory = true;
     else

@@ -119,9 +119,10 @@ struct lab_key_ledger {
     uint64_t numbers_lost; /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
                               assigned to a row */
     int64_t rolled_ns;     /* when the state last changed to a higher bucket; 0: never */
-    int64_t at_once_ns;  /* when counting of a row last began while another row was being counted; 0: never */
-    int64_t latest_ns;   /* for `lines`: the latest time of a row that an agent took; 0: none */
-    int64_t gaps_judged; /* the gaps below this bucket were judged */
+    int64_t at_once_ns; /* when counting of a row last began while another row was being counted; 0: never */
+    int64_t crowd_from_ns, crowd_until_ns; /* conditions.c: the last rows whose updates delay one another */
+    int64_t latest_ns;      /* for `lines`: the latest time of a row that an agent took; 0: none */
+    int64_t gaps_judged;    /* the gaps below this bucket were judged */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
 };
@@ -252,10 +253,11 @@ struct lab_concerns {
     /* Of a row or a read, that fires or does not; by the action before it, and by it. */
     alignas(8) uint8_t action[2][2][16][16];
     uint8_t outcome[15];
-    bool waits; /* those after an answer, too */
-    bool all;   /* with `tells_all`: no shortcut is taken */
-    bool times; /* rows have times of their own, which may differ from those of their arrival */
-    bool finds; /* a reader queries all replicas, and no agent skips windows */
+    bool waits;  /* those after an answer, too */
+    bool all;    /* with `tells_all`: no shortcut is taken */
+    bool crowds; /* rows wait for the updates of others */
+    bool times;  /* rows have times of their own, which may differ from those of their arrival */
+    bool finds;  /* a reader queries all replicas, and no agent skips windows */
 };
 
 /* Results that usually hold for the next row, too. They are not archived, since they can be computed again.

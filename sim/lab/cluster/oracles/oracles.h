@@ -137,6 +137,9 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
 /* Returns whether a row may need a conditional update, for which agents contend, before it is acknowledged.
  */
 bool lab_contends_for_rows(const struct lab_cluster_run *run);
+/* Returns whether each row makes a conditional update of its key's state that contends with those of other
+ * rows, and waits for it: for its number, or for the roll at a line. */
+bool lab_contends_by_row(const struct lab_cluster_run *run);
 int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
 /* Returns whether the operation's last request must be repeated because it failed or was not answered. With
  * guarded, this also includes an update that found no row, and an answer that no update can have written. */
