@@ -15,7 +15,7 @@
 /* The least number of bytes of an item in an archive: a free item is stored as its index. */
 #define BYTES_EACH 4u
 
-SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1616,
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1624,
                   "a cluster has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
                       sizeof(struct expiry) == 24 && sizeof(struct range) == 32 &&
@@ -51,6 +51,7 @@ static void network(struct cass_books *books)
     cass_archive_factor(books, &cluster->delay);
     sim_archive_double(archive, &cluster->late);
     sim_archive_i64(archive, &cluster->late_ns);
+    sim_archive_i64(archive, &cluster->delayed_until_ns);
     if (archive->is_loading)
         sim_archive_check(archive, cluster->late_ns >= 0 && cluster->late_ns <= SPAN_MAX);
     sim_archive_u64(archive, &cluster->events_handled);

@@ -212,6 +212,7 @@ static void begin(struct cass_cluster *cluster)
     cluster->loss = config->loss;
     cluster->duplicate = config->duplicate;
     cluster->delay = 1;
+    cluster->delayed_until_ns = INT64_MIN;
     cluster->is_alone = cluster->factor == 1 && config->datacenter_count == 1 && config->coordinate_ns == 0 &&
                         !config->avoids_shortcuts;
     cass_network_settle(cluster);

@@ -110,7 +110,10 @@ int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, 
     if (cluster->delay == 1.0)
         return latency + late_ns;
     double delayed = (double)latency * cluster->delay;
-    return (delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX) + late_ns;
+    int64_t takes_ns = (delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX) + late_ns;
+    if (now_ns(cluster) + takes_ns > cluster->delayed_until_ns)
+        cluster->delayed_until_ns = now_ns(cluster) + takes_ns;
+    return takes_ns;
 }
 
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node)
@@ -197,7 +200,8 @@ void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbanc
                                      .duplicate = cluster->duplicate,
                                      .late = cluster->late,
                                      .delay = cluster->delay,
-                                     .late_ns = cluster->late_ns};
+                                     .late_ns = cluster->late_ns,
+                                     .delayed_until_ns = cluster->delayed_until_ns};
 }
 
 bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node)

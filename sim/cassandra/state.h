@@ -324,7 +324,7 @@ struct cass_cluster {
     uint32_t all;                             /* the set of all replicas of a key */
     uint32_t datacenter_first[CASS_DATACENTERS_MAX];
     double loss, duplicate, delay, late; /* late: probability that a message is late by late_ns */
-    int64_t late_ns;
+    int64_t late_ns, delayed_until_ns; /* delayed_until_ns: when the last message that was delayed arrives */
     struct node *nodes;
     struct place *places;
     int64_t *free_at;    /* a heap per node: when its servers are free */

@@ -112,8 +112,10 @@ static void check_nodes(struct model *model, uint32_t from, uint32_t to, bool is
     struct cass_cluster *cluster = model->h.cluster;
     uint8_t arrived[SENT] = {0};
     struct counts counts = {.sent = SENT};
+    struct cass_disturbance before, after;
     struct sim_event event;
     int64_t time_ns;
+    cass_disturbance(cluster, &before);
     for (uint32_t i = 0; i < SENT; i++) {
         uint32_t index = cass_message_new(cluster, MESSAGE_ACK, from, to);
         message_at(cluster, index)->operation = i;
@@ -129,6 +131,12 @@ static void check_nodes(struct model *model, uint32_t from, uint32_t to, bool is
         note_latency(model, &counts, is_far, time_ns - message->sent_ns);
         cass_message_drop(cluster, (uint32_t)event.a);
     }
+    cass_disturbance(cluster, &after);
+    bool is_delayed = model->told.delay != 1 && counts.copies > 0;
+    int64_t last_ns = is_delayed ? sim_queue_now(&model->h.queue) : before.delayed_until_ns;
+    MODEL_RULE(model->run, after.delayed_until_ns == last_ns, "delayed",
+               "the last delayed message arrives %.3f s later than told",
+               (double)(last_ns - after.delayed_until_ns) / 1e9);
     for (uint32_t i = 0; i < SENT; i++) {
         counts.once += arrived[i] == 1;
         counts.twice += arrived[i] == 2;

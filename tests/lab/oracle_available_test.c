@@ -3,6 +3,7 @@
  * fault and its grace, and partitions close with one firing row too few. */
 #include <stdlib.h>
 
+#include "cluster_faults.h"
 #include "cluster_view.h"
 #include "evidence.h"
 #include "kernel/archive.h"
@@ -194,6 +195,36 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
     }
 }
 
+/* Messages take a second. One that was sent during a delay by a factor of 10 arrives 9 s after the fault;
+ * what comes later is judged again. If no message was delayed, only the client's timeout is waited for. */
+static void test_health_returns_when_the_last_delayed_message_has_arrived(void **state)
+{
+    (void)state;
+    for (int64_t is_sent = 0; is_sent <= 1; is_sent++) {
+        struct stand stand;
+        stand_prepare_probabilistic(&stand, BK_SINGLE);
+        stand.scenario.network.latency_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = SECOND};
+        struct lab_fault declared = {.kinds = 1u << LAB_FAULT_DELAY, .at_ns = 10 * SECOND, .factor = 10};
+        stand.scenario.faults = &declared;
+        stand.scenario.fault_count = 1;
+        stand_open(&stand);
+        stand_wait_until(&stand, 10 * SECOND);
+        const struct lab_active_fault delay = {.is_used = true, .kind = LAB_FAULT_DELAY, .factor = 10};
+        lab_fault_begins(&stand.run, &delay, SIM_QUEUE_TIME_MAX, false); /* until the test ends it */
+        const struct cass_statement write = {.kind = CASS_WRITE_ROW, .consistency = CASS_ONE};
+        if (is_sent)
+            cass_request(stand.run.cluster, 0, CASS_ANY_NODE, 0, &write);
+        stand_wait_until(&stand, 11 * SECOND);
+        lab_fault_end(&stand.run, 0);
+        int64_t well_ns = 12 * SECOND + is_sent * 9 * SECOND;
+        stand_wait_until(&stand, well_ns - 1);
+        assert_true(lab_health_well_ns(&stand.run) < 0);
+        stand_wait_until(&stand, well_ns + SECOND);
+        assert_int_equal(lab_health_well_ns(&stand.run), SECOND);
+        stand_close(&stand);
+    }
+}
+
 /* Saves the host's requests, and loads it into a run without any requests. */
 static void test_host_is_judged_after_a_resume(void **state)
 {
@@ -241,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_available_row_that_is_acknowledged_too_late),
         cmocka_unit_test(test_available_row_that_contends_has_a_longer_bound),
         cmocka_unit_test(test_available_operation_that_never_ends),
+        cmocka_unit_test(test_health_returns_when_the_last_delayed_message_has_arrived),
         cmocka_unit_test(test_host_is_judged_after_a_resume),
         cmocka_unit_test(test_filled_partition_that_closes_too_early),
         cmocka_unit_test(test_filled_doubled_increment_counts_for_its_own_key),

@@ -427,15 +427,28 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
         cass_peek_merged(run->cluster, lab_state_register(fault->target), backup->columns, &backup->mask);
 }
 
+/* Returns how much later the last delayed message arrives. */
+static int64_t delayed_by_ns(const struct lab_cluster_run *run)
+{
+    struct cass_disturbance now;
+    cass_disturbance(run->cluster, &now);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    return now.delayed_until_ns > now_ns ? now.delayed_until_ns - now_ns : 0;
+}
+
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
 {
     struct lab_active_fault ended = run->active[place];
-    lab_record_fault_end(run, place);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (ended.kind == LAB_FAULT_DELAY && run->replay == NULL)
+        ended.by_ns = delayed_by_ns(run);
+    lab_record_fault_end(run, place, &ended);
     run->active[place].is_used = false;
     lab_health_fault(run, false);
-    /* The last delayed message is still in flight. */
-    if (ended.kind == LAB_FAULT_LATE_MESSAGE)
-        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
+    /* The last delayed message is still in flight. It may be a write for which no agent waits any more, and
+     * which sets a key's state back. */
+    if (ended.kind == LAB_FAULT_LATE_MESSAGE || ended.kind == LAB_FAULT_DELAY)
+        lab_health_pulse(run, lab_until(now_ns, ended.by_ns));
     tell(run, &ended, LAB_EVENT_ENDS);
     apply(run, &ended, false);
     lab_faults_ended(run, &ended);

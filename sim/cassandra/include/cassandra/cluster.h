@@ -284,6 +284,8 @@ struct cass_disturbance {
     double loss, duplicate, late; /* the chances of a message */
     double delay;                 /* the factor of latencies */
     int64_t late_ns;              /* how much longer a late message takes */
+    int64_t delayed_until_ns;     /* when the last message arrives that took `delay` times as long; INT64_MIN:
+                                     none did */
 };
 void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out);
 struct cass_node_disturbance {

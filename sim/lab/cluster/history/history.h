@@ -30,7 +30,7 @@ void lab_record_outcome(struct lab_cluster_run *run, uint32_t agent, uint32_t nu
 void lab_record_agent(struct lab_cluster_run *run, uint32_t agent, const char *what);
 void lab_record_settings(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
 void lab_record_fault(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
-void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place);
+void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place, const struct lab_active_fault *fault);
 void lab_record_paxos_loss(struct lab_cluster_run *run, uint32_t key);
 void lab_record_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
                        int64_t time_ns, int64_t order, uint32_t replica);

@@ -116,9 +116,13 @@ void lab_record_fault(struct lab_cluster_run *run, const struct lab_active_fault
             lab_fault_kind_name(fault->kind), fault->target, lasts_ns, fault->by_ns);
 }
 
-void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place)
+void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place, const struct lab_active_fault *fault)
 {
-    if (lab_record_wants(run))
+    if (!lab_record_wants(run))
+        return;
+    if (fault->kind == LAB_FAULT_DELAY)
+        add(run, LAB_NO_KEY, "fault ends, number %" PRIu32 " by %" PRId64, place, fault->by_ns);
+    else
         add(run, LAB_NO_KEY, "fault ends, number %" PRIu32, place);
 }
 

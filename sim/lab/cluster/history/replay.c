@@ -326,6 +326,9 @@ static bool of_fault(struct event *event)
             return false;
         if (!run->active[place].is_used)
             return fail(event);
+        if (word(event, "by") &&
+            (!lab_history_number(&event->at, &run->active[place].by_ns) || run->active[place].by_ns < 0))
+            return fail(event);
         lab_fault_end(run, place);
         return ends(event);
     }
