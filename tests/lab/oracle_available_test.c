@@ -221,6 +221,7 @@ static void test_health_returns_when_the_last_delayed_message_has_arrived(void *
         assert_true(lab_health_well_ns(&stand.run) < 0);
         stand_wait_until(&stand, well_ns + SECOND);
         assert_int_equal(lab_health_well_ns(&stand.run), SECOND);
+        free(stand.run.active);
         stand_close(&stand);
     }
 }
