@@ -11,11 +11,20 @@
  * first: this many windows, and settings whose bounds are this many times as high. */
 #define WINDOWS_SHARED 9
 #define BOUNDS_SHARED  1.25
+/* Where each setting needs its own run, one that costs this many times as much as another one of its template
+ * runs with its first seeds only; the costs on the same rows differ by less from seed to seed. */
+#define CLEARLY_MORE      1.1
+#define CLEARLY_MORE_LATE 1.02 /* from the seed TUNE_SEEDS_FIRST on */
 
 static bool is_peer(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     return one->base == other->base ||
            (one->base != NULL && other->base != NULL && strcmp(one->base, other->base) == 0);
+}
+
+static bool is_kind(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    return one->strategy.settings.strategy.kind == other->strategy.settings.strategy.kind;
 }
 
 static bool competes(const struct tune_entrant *entrant)
@@ -198,6 +207,8 @@ static unsigned at_once(const struct tune_race *race, const struct tune_entrant 
                            : race->sharing == TUNE_SHARES_ROWS ? WINDOWS_SHARED
                                                                : WINDOWS_FIRST;
     const bool shares = race->sharing == TUNE_SHARES_ROWS || race->sharing == TUNE_SHARES_THREADS;
+    if (race->sharing == TUNE_SHARES_NOTHING && !is_window(peer))
+        return 2;
     unsigned called = 0;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
@@ -233,14 +244,49 @@ static bool has_higher(const struct tune_race *race, const struct tune_entrant *
     return false;
 }
 
+/* Returns whether a template of which no setting is within the limits yet may have one at less than half of
+ * this cost. */
+static bool may_be_cheaper(const struct tune_race *race, double cost)
+{
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_HOLDS && !entrant->is_endless && !entrant->is_outdone &&
+            entrant->seeds == 0 && TUNE_COSTLY_TIMES * least_cost(race, entrant) < cost &&
+            isinf(best_cost(race, entrant)))
+            return true;
+    }
+    return false;
+}
+
+/* Calls the settings of a template again that were outdone by one that fails. Returns whether there are any.
+ */
+static bool resume(struct tune_race *race, const struct tune_entrant *peer)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        enum tune_demand demand;
+        if (is_peer(entrant, peer) && is_waiting(entrant) && !entrant->is_outdone && entrant->seeds > 0 &&
+            tune_is_within(entrant, &race->terms, &demand))
+            is_any = entrant->is_called = true;
+    }
+    return is_any;
+}
+
 /* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
  * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
  * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
- * in thinned runs are left out if the template costs too much to be recommended. Calls none if all bounds are
- * above `most`. */
+ * in thinned runs are left out if the template costs too much to be recommended. Where each setting needs its
+ * own run, such a template is tried from the lowest bound up, until a setting is within the limits. Calls
+ * none if all bounds are above `most`. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
+    const bool is_alone = race->sharing == TUNE_SHARES_NOTHING;
     const double best = best_cost(race, peer);
+    if (is_alone && !isinf(best) && may_be_cheaper(race, best))
+        return;
+    const bool is_costly = is_alone && !isinf(best) && best > TUNE_COSTLY_TIMES * best_cost(race, NULL);
+    const double lower = is_costly ? cheapest(race, peer, false)->cost_least : best;
     double least = (double)INFINITY;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
@@ -251,9 +297,9 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         if (is_waiting(entrant) && !entrant->is_outdone)
             least = fmin(least, least_cost(race, entrant));
     }
-    if (least > most)
+    if (least > most || (is_alone && resume(race, peer)))
         return;
-    const bool is_costly =
+    const bool skips_lower =
         race->sharing == TUNE_SHARES_KEYS && least > TUNE_COSTLY_TIMES * best_cost(race, NULL);
     if (race->sharing == TUNE_SHARES_ROWS && isinf(best))
         least *= BOUNDS_SHARED;
@@ -263,11 +309,14 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone)
             continue;
         const double cost = least_cost(race, entrant);
-        const bool is_few = is_window(entrant) || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
-        entrant->is_called = cost <= TUNE_COSTLY_TIMES * least &&
-                             cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES) &&
-                             (!is_few || left > 0) && !(is_costly && has_higher(race, entrant));
-        left -= entrant->is_called && is_few;
+        const bool is_few =
+            is_window(entrant) || is_alone || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
+        entrant->is_called =
+            cost <= TUNE_COSTLY_TIMES * least &&
+            (is_costly ? cost < lower
+                       : cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES)) &&
+            (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant));
+        left -= entrant->is_called && is_few && !(is_alone && entrant->is_own);
     }
 }
 
@@ -323,7 +372,8 @@ void tune_race_call(struct tune_race *race, bool all)
         struct tune_entrant *entrant = &race->entrants[i];
         const bool was_called = entrant->is_called;
         const bool may_stop = !all && !entrant->is_own && !entrant->is_endless &&
-                              entrant->status == TUNE_HOLDS && !entrant->is_settled;
+                              entrant->status == TUNE_HOLDS &&
+                              (!entrant->is_settled || entrant->is_beaten_so_far);
         entrant->is_outdone = may_stop && is_outdone(race, entrant, first);
         entrant->is_called =
             entrant->is_called && !entrant->is_outdone && !(may_stop && was_called_early(race, entrant));
@@ -362,6 +412,34 @@ static bool has_more(const struct tune_entrant *one, const struct tune_entrant *
         tune_sample_add(&differences, mine - times * its);
     }
     return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance;
+}
+
+static bool is_equal(const struct tune_entrant *one, const struct tune_entrant *other,
+                     enum tune_figure figure)
+{
+    bool is_equal = true;
+    for (uint32_t i = 0; i < one->seeds && i < other->seeds; i++)
+        is_equal = is_equal && one->seen[i].figures[figure] >= other->seen[i].figures[figure] &&
+                   one->seen[i].figures[figure] <= other->seen[i].figures[figure];
+    return is_equal;
+}
+
+/* Returns whether a setting is as even on all seeds as another one of its template that may hold, that costs
+ * as much to within 1%, also beside the cheapest of all, and that has smaller partitions: it would be
+ * recommended instead. */
+static bool is_coarser(const struct tune_race *race, const struct tune_entrant *entrant, double chance)
+{
+    const struct tune_entrant *first = cheapest(race, NULL, false);
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        if (other != entrant && competes(other) && other->seeds >= entrant->seeds &&
+            is_peer(other, entrant) && may_hold(race, other) &&
+            cost_beside(other, entrant) <= TUNE_AS_CHEAP * cost_beside(first, entrant) &&
+            cost_beside(other, entrant) <= TUNE_AS_CHEAP * tune_mean_of(entrant, TUNE_COST) &&
+            is_equal(entrant, other, TUNE_CV) && has_more(entrant, other, TUNE_P99_BYTES, 1, chance))
+            return true;
+    }
+    return false;
 }
 
 /* Returns whether a setting cannot be recommended while `best`, of its template, may hold. `first` is the
@@ -408,14 +486,35 @@ static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
     return best;
 }
 
-/* Returns whether another setting of the template costs less, on the seeds of both, and the whole template
- * costs too much to be recommended. */
+/* Returns whether another setting of the kind that requires no more costs less, on the seeds of both, and the
+ * cheapest of all costs less than half of that. Where each setting needs its own run, one seed is enough
+ * then. */
 static bool is_also_ran(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, false), *best = cheapest(race, entrant, false);
-    return tune_draws_alone(race->sharing) && entrant->seeds > 0 && best != NULL &&
-           cost_beside(best, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
-           tune_mean_of(entrant, TUNE_COST) > TUNE_AS_CHEAP * cost_beside(best, entrant);
+    const struct tune_entrant *first = cheapest(race, NULL, false);
+    for (size_t i = 0; entrant->seeds > 0 && i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        enum tune_demand demand;
+        if (competes(other) && other->seeds >= entrant->seeds && is_kind(other, entrant) &&
+            tune_may_replace(other, entrant) && tune_is_within(other, &race->terms, &demand) &&
+            cost_beside(other, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
+            tune_mean_of(entrant, TUNE_COST) > cost_beside(other, entrant))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the costs on the seeds so far are enough where each setting needs its own run: another one
+ * of the template is as safe and costs clearly less, or the cheapest of all costs far less. */
+static bool is_clearly_beaten(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const struct tune_entrant *best = cheapest_safe(race, entrant), *first = cheapest(race, NULL, false);
+    const bool is_late = entrant->seeds >= TUNE_SEEDS_FIRST;
+    const double cost = tune_mean_of(entrant, TUNE_COST);
+    return entrant->seeds > 0 &&
+           ((best != entrant && best->seeds >= entrant->seeds &&
+             cost > (is_late ? CLEARLY_MORE_LATE : CLEARLY_MORE) * cost_beside(best, entrant)) ||
+            (is_late && first != NULL && cost > TUNE_FAR_TIMES * cost_beside(first, entrant)));
 }
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)
@@ -429,11 +528,17 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
     const struct tune_entrant *first = cheapest(race, NULL, true);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (competes(entrant))
-            entrant->is_settled =
-                is_also_ran(race, entrant) ||
-                (is_even ? is_beaten(entrant, cheapest_safe(race, entrant), first, cost_chance)
-                         : entrant->is_settled);
+        if (!competes(entrant))
+            continue;
+        const bool was_beaten = entrant->is_beaten_so_far;
+        entrant->is_beaten_so_far =
+            (tune_draws_alone(race->sharing) && is_also_ran(race, entrant)) ||
+            (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant));
+        entrant->is_settled =
+            entrant->is_beaten_so_far ||
+            (is_even ? is_beaten(entrant, cheapest_safe(race, entrant), first, cost_chance) ||
+                           (race->sharing == TUNE_SHARES_NOTHING && is_coarser(race, entrant, cost_chance))
+                     : entrant->is_settled && !was_beaten);
     }
     for (size_t i = 0; is_even && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];

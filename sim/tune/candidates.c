@@ -291,7 +291,9 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
     if (scenario->design.is_given)
         return;
     /* A row's own number decides its bucket, regardless of the agent. */
-    if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL))
+    const bool is_bound =
+        is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL);
+    if (is_bound && (strategy->kind != BK_PROBABILISTIC || strategy->max_age_ns != 0))
         return;
     if (strategy->kind == BK_COUNT) {
         distribution_of_count(contest, entrant);
@@ -303,8 +305,10 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
             .threshold = strategy->of.probabilistic.threshold};
         entrant->exact_share =
             is_below_a_row ? 1 : tune_above(&distribution, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
-        /* By mean sizes the distribution may refuse a setting, but never accept one. */
-        entrant->has_distribution = is_exact || entrant->exact_share > contest->race.terms.risk;
+        /* By mean sizes the distribution may refuse a setting, but never accept one; nor in the cluster,
+         * where rows that come until an increment takes effect make partitions larger. */
+        entrant->has_distribution =
+            (is_exact && !is_bound) || entrant->exact_share > contest->race.terms.risk;
     } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
                scenario->limits.partition_rows == 0) {
         const struct tune_weighted distribution = {.bytes = strategy->of.weighted.bytes,

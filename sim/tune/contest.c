@@ -116,6 +116,16 @@ static bool race(struct tune_contest *contest, uint32_t threads, struct lab_prog
     return tune_race_run(&contest->race, threads, progress, error);
 }
 
+/* A run that stopped early may have cost this many times as much until then as it costs in the end, or this
+ * many times less. */
+#define COST_DRIFT 1.25
+
+/* Returns the cost of a setting that failed early: of the rows before that, but at least its bound. */
+static double cost_until_cut(const struct tune_entrant *entrant)
+{
+    return fmax(entrant->seen->cost_so_far, entrant->cost_least);
+}
+
 /* Returns whether a setting that failed costs less than the recommended one, or may, if it failed early. */
 static bool is_cheap_failure(const struct tune_race *race, const struct tune_entrant *entrant)
 {
@@ -123,23 +133,33 @@ static bool is_cheap_failure(const struct tune_race *race, const struct tune_ent
         return false;
     const double most = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
     /* The bound has the expected number of reads, which a run may miss. */
-    return tune_is_cut(entrant->seen) ? entrant->cost_least < most * TUNE_AS_CHEAP
-                                      : tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < most;
+    return tune_is_cut(entrant->seen)
+               ? entrant->cost_least < most * TUNE_AS_CHEAP && entrant->seen->cost_so_far < most * COST_DRIFT
+               : tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < most;
 }
 
-/* Returns a cheap setting that failed early, unless it costs no more than another cheap one that failed. */
+/* Returns the cheap setting that failed early and cost the most until then, unless another cheap one that
+ * failed costs as much. */
 static struct tune_entrant *next_cut(const struct tune_race *race)
 {
+    struct tune_entrant *next = NULL;
+    double known = 0;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        bool is_next = is_cheap_failure(race, entrant) && tune_is_cut(entrant->seen);
+        if (!is_cheap_failure(race, entrant))
+            continue;
+        if (!tune_is_cut(entrant->seen)) {
+            known = fmax(known, tune_mean_of(entrant, TUNE_COST));
+            continue;
+        }
+        bool is_next = next == NULL || cost_until_cut(entrant) > cost_until_cut(next);
         for (size_t j = 0; is_next && j < race->count; j++)
             is_next = !tune_is_divided_into(entrant, &race->entrants[j]) ||
                       !is_cheap_failure(race, &race->entrants[j]);
         if (is_next)
-            return entrant;
+            next = entrant;
     }
-    return NULL;
+    return next != NULL && cost_until_cut(next) * COST_DRIFT > known ? next : NULL;
 }
 
 /* Of the settings that failed, the answer names the most expensive one that costs less than the recommended

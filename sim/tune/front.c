@@ -47,13 +47,15 @@ static bool is_choice(const struct tune_entrant *entrant, enum tune_status among
     return entrant->status == among && !entrant->is_endless;
 }
 
-/* Compares by the first of these figures that differs. A missing figure comes last. */
-static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
+/* Compares by the first of these figures that differs; with `beside`, over the seeds of both. A missing
+ * figure comes last. */
+static int compare(const struct tune_entrant *one, const struct tune_entrant *other, bool beside,
                    const enum tune_figure *figures, size_t count)
 {
     int order = 0;
     for (size_t i = 0; i < count && order == 0; i++) {
-        double mine = tune_mean_of(one, figures[i]), its = tune_mean_of(other, figures[i]);
+        double mine = tune_mean_over(one, figures[i], beside ? other->seeds : one->seeds);
+        double its = tune_mean_over(other, figures[i], beside ? one->seeds : other->seeds);
         order = isnan(mine) || isnan(its) ? isnan(mine) - isnan(its) : (mine > its) - (mine < its);
     }
     return order;
@@ -61,7 +63,14 @@ static int compare(const struct tune_entrant *one, const struct tune_entrant *ot
 
 static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other)
 {
-    return compare(one, other, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
+    return compare(one, other, false, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
+}
+
+/* Returns whether the costs on the seeds of both are practically the same. */
+static bool is_as_cheap(const struct tune_entrant *entrant, const struct tune_entrant *cheapest)
+{
+    return tune_mean_over(entrant, TUNE_COST, cheapest->seeds) <=
+           TUNE_AS_CHEAP * tune_mean_over(cheapest, TUNE_COST, entrant->seeds);
 }
 
 /* Recommends the cheapest setting that was shown to hold; if there is none, the cheapest of those that are
@@ -75,16 +84,16 @@ static void choose(struct tune_race *race)
         race->is_shown = shown != 0;
         for (size_t i = 0; i < race->count; i++) {
             if (is_choice(&race->entrants[i], among) &&
-                (cheapest == SIZE_MAX || tune_is_cheaper(&race->entrants[i], &race->entrants[cheapest])))
+                (cheapest == SIZE_MAX ||
+                 tune_is_cheaper_beside(&race->entrants[i], &race->entrants[cheapest])))
                 cheapest = i;
         }
         if (cheapest == SIZE_MAX)
             continue;
-        double most = tune_mean_of(&race->entrants[cheapest], TUNE_COST) * TUNE_AS_CHEAP;
         race->recommended = cheapest;
         for (size_t i = 0; i < race->count; i++) {
             const struct tune_entrant *entrant = &race->entrants[i];
-            if (is_choice(entrant, among) && tune_mean_of(entrant, TUNE_COST) <= most &&
+            if (is_choice(entrant, among) && is_as_cheap(entrant, &race->entrants[cheapest]) &&
                 is_narrower(entrant, &race->entrants[race->recommended]))
                 race->recommended = i;
         }
@@ -120,7 +129,12 @@ void tune_race_finish(struct tune_race *race)
 
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
 {
-    return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
+    return compare(one, other, false, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
+}
+
+bool tune_is_cheaper_beside(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    return compare(one, other, true, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
 }
 
 bool tune_is_rival(const struct tune_race *race, const struct tune_entrant *entrant)

@@ -174,13 +174,15 @@ static uint64_t halvings(int64_t span_ns, int64_t width_ns)
     return count;
 }
 
-/* Bisects between an unsafe and a safe lead. Apart from chance, a longer lead is never worse. */
-static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error)
+/* Bisects between an unsafe and a safe lead; shorter_ns: a lead that is expected to be safe as well. Apart
+ * from chance, a longer lead is never worse. */
+static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int64_t shorter_ns,
+                  struct sim_error *error)
 {
     /* expected[0]: the shortest lead that was safe when tried; then shorter ones that are expected to be. */
-    int64_t expected_ns[64] = {safe_ns}, width_ns = search->out->formula_ns / RESOLUTION;
+    int64_t expected_ns[64] = {safe_ns, shorter_ns}, width_ns = search->out->formula_ns / RESOLUTION;
     const int64_t likely_ns = (int64_t)(LIKELY * (double)search->out->formula_ns);
-    unsigned depth = 0;
+    unsigned depth = shorter_ns < safe_ns;
     if (width_ns < NS_PER_MS)
         width_ns = NS_PER_MS;
     for (;;) {
@@ -227,16 +229,21 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
     /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
      * for most scenarios. */
     const struct lab_agents *agents = &scenario->agents;
-    int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
+    const int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
+    const int64_t own_ns = scenario->strategies[strategy].settings.lead_ns;
+    int64_t enough_ns = 2 * known_ns + 1000 * NS_PER_MS;
+    /* A race has run the strategy with its own lead. */
+    int64_t longest_ns = own_ns > enough_ns ? own_ns : enough_ns;
     bool is_safe;
     reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
-    if (!try_lead(&search, 2 * known_ns + 1000 * NS_PER_MS, &is_safe, error))
+    if (!try_lead(&search, longest_ns, &is_safe, error))
         return false;
     out->write_p999_ns = search.write_p999_ns;
     out->formula_ns = known_ns + out->write_p999_ns;
-    int64_t longest_ns = search.step.lead_ns;
-    if (2 * out->formula_ns > longest_ns) {
-        longest_ns = 2 * out->formula_ns;
+    if (2 * out->formula_ns > enough_ns)
+        enough_ns = 2 * out->formula_ns;
+    if (enough_ns > longest_ns) {
+        longest_ns = enough_ns;
         reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
         if (!try_lead(&search, longest_ns, &is_safe, error))
             return false;
@@ -252,5 +259,5 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
         out->safe_ns = 0;
         return true;
     }
-    return halve(&search, 0, longest_ns, error);
+    return halve(&search, 0, longest_ns, enough_ns, error);
 }

@@ -7,7 +7,7 @@
 
 #define LEAD_TRIES 9 /* the usual number of runs to find a lead */
 
-static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
+static const double factors[TUNE_MARGIN_STEPS] = {TUNE_MARGIN_LEAST, 2, 3, 5, 10};
 #define LAST (TUNE_MARGIN_STEPS - 1)
 
 static uint64_t lead_runs(const struct tune_race *race)
@@ -37,13 +37,23 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
             const struct tune_entrant *entrant = &race->entrants[i];
             if (entrant->strategy.settings.strategy.kind == kind && !entrant->is_endless &&
                 tune_is_rival(race, entrant) &&
-                (best == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[best])))
+                (best == SIZE_MAX || tune_is_cheaper_beside(entrant, &race->entrants[best])))
                 best = i;
         }
         if (best != SIZE_MAX)
             out[count++] = best;
     }
     return count;
+}
+
+/* Returns whether it costs too much to have a margin in the cluster, where each rate needs a run of its own.
+ */
+static bool is_far(const struct tune_race *race, size_t entrant)
+{
+    const struct tune_entrant *best = &race->entrants[race->recommended], *other = &race->entrants[entrant];
+    return race->sharing == TUNE_SHARES_NOTHING &&
+           tune_mean_over(other, TUNE_COST, best->seeds) >
+               TUNE_FAR_TIMES * tune_mean_over(best, TUNE_COST, other->seeds);
 }
 
 /* Returns whether the number of partitions above a limit is consistent with the allowed share, given the
@@ -56,14 +66,6 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
     return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
 }
 
-/* Returns whether buckets end by rows or bytes, so that they are as large at any rate. */
-static bool ends_by_rows(const struct tune_entrant *entrant)
-{
-    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
-    return strategy->max_age_ns == 0 && (strategy->kind == BK_COUNT || strategy->kind == BK_PROBABILISTIC ||
-                                         strategy->kind == BK_WEIGHTED);
-}
-
 /* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
  * buckets that end by rows alone are as large at any rate, and the more rows there are, the fewer of all
  * partitions are open ones. So the share of closed partitions is judged, with all that are above a limit
@@ -71,7 +73,8 @@ static bool ends_by_rows(const struct tune_entrant *entrant)
 static bool is_shown(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     uint64_t over = 0, closed = 0;
-    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) || !ends_by_rows(entrant))
+    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) ||
+        !tune_ends_by_rows(&entrant->strategy))
         return false;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         over += entrant->seen[i].over;
@@ -153,6 +156,8 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
 {
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     size_t held = 0, failed = TUNE_MARGIN_STEPS; /* held: all rates below are within the limits */
+    if (!margin->is_tried)
+        return TUNE_MARGIN_STEPS;
     bool is_begun = false;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
@@ -166,13 +171,15 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
         return TUNE_MARGIN_STEPS;
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     if (!is_begun && is_cluster)
-        return ends_by_rows(entrant) ? LAST : 0;
+        return tune_ends_by_rows(&entrant->strategy) ? LAST : 0;
     const size_t likely = is_begun ? 0 : likely_failure(contest, entrant);
-    if (!is_cluster && ends_by_rows(entrant) && likely < LAST) /* the rate tells little about its sizes */
+    if (!is_cluster && tune_ends_by_rows(&entrant->strategy) &&
+        likely < LAST) /* the rate tells little about its sizes */
         return (held + failed) / 2;
     if (!is_begun)
         return likely;
-    return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows(entrant)) ? failed - 1 : held;
+    return failed < TUNE_MARGIN_STEPS && (!is_cluster || tune_ends_by_rows(&entrant->strategy)) ? failed - 1
+                                                                                                : held;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
@@ -184,15 +191,14 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     if (contest->margins == NULL)
         return sim_fail_memory(error);
     contest->margin_count = count;
-    contest->has_margins = contest->scenario->trace_path == NULL;
     for (size_t i = 0; i < count; i++) {
         contest->margins[i].entrant = chosen[i];
+        contest->margins[i].is_tried =
+            contest->scenario->trace_path == NULL && !is_far(&contest->race, chosen[i]);
         for (size_t j = 0; j <= LAST; j++)
             contest->margins[i].steps[j] = (struct tune_margin_step){
                 .factor = factors[j], .holds = is_proven(contest, &contest->race.entrants[chosen[i]])};
     }
-    if (!contest->has_margins)
-        return true;
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)
         progress->total = progress->done + TUNE_MARGIN_STEPS + after;
@@ -224,7 +230,7 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
         if (entrant->status > TUNE_UNSURE || entrant->strategy.settings.coordination != BK_THREE_STATE)
             continue;
         if (best == SIZE_MAX || i == race->recommended ||
-            (best != race->recommended && tune_is_cheaper(entrant, &race->entrants[best])))
+            (best != race->recommended && tune_is_cheaper_beside(entrant, &race->entrants[best])))
             best = i;
     }
     contest->led = SIZE_MAX;

@@ -18,20 +18,29 @@ static bool is_own(const struct lab_scenario *scenario, const struct lab_strateg
     return false;
 }
 
+bool tune_ends_by_rows(const struct lab_strategy *strategy)
+{
+    const struct bk_strategy *settings = &strategy->settings.strategy;
+    return settings->max_age_ns == 0 && (settings->kind == BK_COUNT || settings->kind == BK_PROBABILISTIC ||
+                                         settings->kind == BK_WEIGHTED);
+}
+
 /* Says when a run in the cluster engine may stop, since a single violation, or a single partition above the
  * limit where none may be, shows that the setting fails. In the race, the scenario's own settings are shown
  * with their figures, and so is one whose partitions never end. For a margin, partitions above the limit are
- * counted. */
+ * counted at the lowest rate, and where rates are tried from the lowest up. */
 static void stop_early(const struct tune_contest *contest, const struct lab_strategy *strategy, double factor,
                        struct lab_run_context *out)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     const enum bk_kind kind = strategy->settings.strategy.kind;
-    const bool ends = kind != BK_UNBUCKETED && kind != BK_HASH, is_raced = factor == 1;
+    const bool is_raced = factor == 1;
+    const bool needs_no_sizes = is_raced ? kind != BK_UNBUCKETED && kind != BK_HASH
+                                         : factor > TUNE_MARGIN_LEAST && tune_ends_by_rows(strategy);
     if (!contest->stops_early || !contest->race.drops || (is_raced && is_own(contest->scenario, strategy)))
         return;
     out->stops_at = UINT32_C(1) << LAB_ORACLE_FINDABLE | UINT32_C(1) << LAB_ORACLE_NEWEST;
-    if (is_raced && ends && contest->race.terms.share == 0 && limits->partition_rows != 0)
+    if (needs_no_sizes && contest->race.terms.share == 0 && limits->partition_rows != 0)
         out->stops_at_rows = limits->partition_rows + 1;
 }
 
@@ -239,6 +248,7 @@ bool tune_see(const struct lab_strategy_result *result, const struct lab_prices 
     figures[TUNE_COST_WRITE] = cost.write;
     figures[TUNE_COST] = cost.write + cost.read;
     figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows);
+    out->cost_so_far = figures[TUNE_COST];
     for (int i = 0; tune_is_cut(out) && i < TUNE_FIGURE_COUNT; i++)
         figures[i] = (double)NAN;
     double p99_rows;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../lab/scenario_of.h"
+#include "kernel/time.h"
 #include "tune/contest.h"
 #include "tune/strategy_text.h"
 
@@ -245,9 +246,10 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
             "agents: {count: 3, cache_ttl: 1s, cache_entries: 8, operations: 32}\n"
             "limits: {partition_rows: 100}\ntune: {seeds: 3}\nstrategies:\n  - time: {window: 2s}\n"
             "  - probabilistic: {bits: 1, threshold: 30, coordination: three-state, lead: 3s, label: three}\n"
-            "  - probabilistic: {bits: 1, threshold: 20, coordination: single, label: single}\n");
+            "  - probabilistic: {bits: 1, threshold: 20, coordination: single, label: single}\n"
+            "  - probabilistic: {bits: 1, threshold: 60, coordination: guarded, label: guarded}\n");
     struct tune_contest early, whole;
-    size_t cut[TUNE_DEMAND_COUNT] = {0};
+    size_t cut[TUNE_DEMAND_COUNT] = {0}, dear = 0;
     (void)state;
     begin(&early, scenario);
     early.keeps_results = true;
@@ -257,6 +259,7 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
     run(&whole);
     assert_int_not_equal(early.race.recommended, SIZE_MAX);
     assert_int_equal(early.race.recommended, whole.race.recommended);
+    const double most = 2 * tune_mean_of(&early.race.entrants[early.race.recommended], TUNE_COST);
     for (size_t i = 0; i < early.race.count; i++) {
         const struct tune_entrant *entrant = &early.race.entrants[i], *other = &whole.race.entrants[i];
         assert_int_equal(entrant->status, other->status);
@@ -267,17 +270,28 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
         assert_false(is_cut && entrant->is_own);
         assert_false(tune_is_cut(&other->seen[other->seeds - 1]));
         cut[entrant->failed] += is_cut;
+        dear += is_cut && entrant->seen->cost_so_far > most;
         /* A setting may fail for both reasons; then the run stopped at the first. */
         assert_true(entrant->failed == other->failed || (is_cut && other->failed == TUNE_FINDABLE));
     }
     assert_true(cut[TUNE_IN_LIMITS] > 0 && cut[TUNE_FINDABLE] > 0);
-    /* At other rates, partitions above the limit are counted, but a single violation ends the run. */
+    /* Those that cost more than the recommended setting until then were not run as a whole after the race. */
+    assert_true(dear > 0);
+    /* At other rates, a single violation ends the run, but partitions above the limit are counted at the
+     * lowest rate, and if they end with time. */
     struct tune_seen seen;
     struct sim_error error = {0};
+    struct lab_strategy window = scenario->strategies[0];
+    assert_int_equal(bk_strategy_time(10000 * SIM_MS, 0, &window.settings.strategy), BK_OK);
     for (int i = 0; i < 2; i++) {
         assert_true(tune_watch_at(i == 0 ? &early : &whole, &scenario->strategies[2], 1, scenario->seed, 2, 1,
                                   NULL, &seen, &error));
         assert_true(seen.violations > 0 && tune_is_cut(&seen) == (i == 0));
+        assert_true(tune_watch_at(&early, &scenario->strategies[3], 1, scenario->seed, i == 0 ? 2 : 1.5, 1,
+                                  NULL, &seen, &error));
+        assert_true(seen.over > 0 && seen.violations == 0 && tune_is_cut(&seen) == (i == 0));
+        assert_true(tune_watch_at(&early, &window, 1, scenario->seed, 2, 1, NULL, &seen, &error));
+        assert_true(seen.over > 0 && !tune_is_cut(&seen));
     }
     struct lab_result *known[2] = {NULL};
     for (size_t i = 0; i < 2; i++) {
@@ -503,7 +517,7 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
     if (!tune_contest_begin(&contest, scenario, &scenario->tune, 1, NULL, &error) ||
         !tune_contest_run(&contest, 1, &progress, &error))
         fail_msg("%s", error.text);
-    assert_true(contest.has_margins && contest.led == SIZE_MAX);
+    assert_true(contest.margins[0].is_tried && contest.led == SIZE_MAX);
     assert_true(progress.done > contest.race.terms.seeds);
     assert_int_equal(progress.done, progress.total);
     tune_contest_clear(&contest);
@@ -554,6 +568,46 @@ static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
         tune_contest_clear(&contest);
         lab_scenario_destroy(scenario);
     }
+}
+
+/* In the cluster, the distribution refuses a setting that fails even if each increment is seen at once, but
+ * shows for none that it holds. A kind that costs far more has no margin. */
+static void test_cluster_refuses_what_the_distribution_rules_out(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 30s\nkeys: {count: 2}\narrivals: {rate: 30/s}\nreads: {latest: {rows: 5, rate: 1/s}}\n"
+            "cluster: {nodes: 3, replication_factor: 3}\n"
+            "agents: {count: 3, cache_ttl: 1s, cache_entries: 8, operations: 32}\n"
+            "limits: {partition_rows: 150}\ntune: {seeds: 2}\nstrategies:\n  - time: {window: 2s}\n"
+            "  - probabilistic: {bits: 1, threshold: 30, coordination: guarded, label: guarded}\n"
+            "  - probabilistic: {bits: 1, threshold: 30, coordination: guarded, max_age: 1d, label: aged}\n");
+    struct tune_contest contest;
+    size_t refused = 0;
+    (void)state;
+    begin(&contest, scenario);
+    run(&contest);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        const struct tune_entrant *entrant = &contest.race.entrants[i];
+        if (strcmp(entrant->base, "guarded") != 0)
+            continue;
+        assert_int_equal(entrant->has_distribution, entrant->status == TUNE_REFUSED);
+        assert_true(entrant->status != TUNE_REFUSED || entrant->exact_share > contest.race.terms.risk);
+        refused += entrant->status == TUNE_REFUSED;
+    }
+    assert_true(refused > 0);
+    for (size_t i = 0; i < contest.race.count; i++)
+        refused -= contest.race.entrants[i].status == TUNE_REFUSED;
+    assert_int_equal(refused, 0);
+    assert_true(contest.margin_count > 1 && contest.margins[0].is_tried);
+    for (size_t i = 0; i < contest.margin_count; i++) {
+        const struct tune_entrant *best = &contest.race.entrants[contest.race.recommended],
+                                  *entrant = &contest.race.entrants[contest.margins[i].entrant];
+        assert_int_equal(contest.margins[i].is_tried,
+                         tune_mean_of(entrant, TUNE_COST) <= TUNE_FAR_TIMES * tune_mean_of(best, TUNE_COST));
+    }
+    assert_false(contest.margins[1].is_tried);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
 }
 
 /* When not even one row fits into the limits, the distribution refuses the setting. */
@@ -656,6 +710,7 @@ int main(void)
         cmocka_unit_test(test_unbounded_partition_is_bounded_by_a_time_to_live),
         cmocka_unit_test(test_trace_with_drawn_sizes_is_not_fixed),
         cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
+        cmocka_unit_test(test_cluster_refuses_what_the_distribution_rules_out),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

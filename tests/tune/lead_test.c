@@ -66,6 +66,25 @@ static void test_the_lead_of_the_findings_is_found(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* The search begins with the strategy's own lead if that is long, since a race has run it. It finds the same.
+ */
+static void test_long_lead_of_its_own_is_tried_first(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {SOON},
+                              longer[] = {SOON, {"strategies[0].probabilistic.lead=30s"}};
+    struct lab_scenario *scenario = load(overrides, 4), *other = load(longer, 5);
+    struct tune_lead expected, found;
+    find(scenario, 2, 2, &expected);
+    find(other, 2, 2, &found);
+    assert_true(expected.steps[expected.step_count - 1].lead_ns < 30000 * NS_PER_MS);
+    assert_true(found.steps[found.step_count - 1].lead_ns == 30000 * NS_PER_MS);
+    assert_true(found.step_count == expected.step_count);
+    assert_true(found.safe_ns == expected.safe_ns && found.unsafe_ns == expected.unsafe_ns);
+    lab_scenario_destroy(scenario);
+    lab_scenario_destroy(other);
+}
+
 static void test_number_of_threads_does_not_change_the_result(void **state)
 {
     (void)state;
@@ -162,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_lead_of_the_findings_is_found),
+        cmocka_unit_test(test_long_lead_of_its_own_is_tried_first),
         cmocka_unit_test(test_number_of_threads_does_not_change_the_result),
         cmocka_unit_test(test_missing_strategy_is_replaced_by_the_tried_one),
         cmocka_unit_test(test_one_agent_needs_no_lead),

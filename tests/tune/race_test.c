@@ -436,8 +436,8 @@ static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
         uint32_t over_from, seeds;
         size_t recommended;
     } cases[] = {
-        {TUNE_SHARES_NOTHING, 50, SEEDS, 3, 0}, /* shown after eight seeds, 1 - 0.99^400 = 98.2 % */
-        {TUNE_SHARES_NOTHING, 20, SEEDS, 3, 0},
+        {TUNE_SHARES_NOTHING, 50, SEEDS, 1, 0}, /* shown after eight seeds, 1 - 0.99^400 = 98.2 % */
+        {TUNE_SHARES_NOTHING, 20, SEEDS, 1, 0},
         {TUNE_SHARES_NOTHING, 50, 5, SEEDS, 1},  /* the first one fails after the fifth seed */
         {TUNE_SHARES_ROWS, 50, SEEDS, SEEDS, 0}, /* it does not wait, since its rows are drawn anyway */
     };
@@ -456,13 +456,13 @@ static void test_setting_waits_while_a_cheaper_one_may_hold(void **state)
         race.sharing = cases[i].sharing;
         run(&race, 1);
         assert_int_equal(race.recommended, cases[i].recommended);
-        assert_in_range(race.entrants[1].seeds, cases[i].seeds == 3 ? 3 : 8, cases[i].seeds);
+        assert_in_range(race.entrants[1].seeds, cases[i].seeds == 1 ? 1 : 8, cases[i].seeds);
         assert_in_range(race.entrants[0].seeds, cases[i].over_from == SEEDS ? 8 : 6, SEEDS);
         tune_race_clear(&race);
     }
 }
 
-/* Of a template that costs ten times as much as the first setting, only the best runs with all seeds; the
+/* Of a template that costs three times as much as the first setting, only the best runs with all seeds; the
  * other one runs once, until the best fails. */
 static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(void **state)
 {
@@ -480,10 +480,10 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stage stage;
         struct tune_race race;
-        set_two(&stage, 10);
+        set_two(&stage, 3);
         stage.truths[1].over = 0.5;
         stage.over_from[1] = cases[i].over_from;
-        stage.truths[2] = (struct truth){{10.5, 0.5, 10, 1}, 0, 0.001};
+        stage.truths[2] = (struct truth){{3.2, 0.5, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         stage.truths[0].over = 0;
         enter_some(&race, &stage, 3);
@@ -497,6 +497,175 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         assert_in_range(race.entrants[1].seeds, cases[i].over_from == SEEDS ? 3 : 5, SEEDS);
         assert_in_range(race.entrants[2].seeds, cases[i].least, cases[i].most);
         assert_int_equal(race.entrants[1].status == TUNE_FAILS, cases[i].over_from != SEEDS);
+        tune_race_clear(&race);
+    }
+}
+
+/* Where each setting needs its own run, a template that costs more than twice as much as the cheapest setting
+ * is tried from the lowest bound up, until a setting is within the limits; and again if that one fails. */
+static void test_costly_template_is_tried_until_a_setting_holds(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        uint32_t over_from; /* the first seed of the lowest bound with partitions above a limit */
+        uint32_t seeds[2];  /* the fewest of the first two settings of the costly template */
+        bool is_last_run;
+    } cases[] = {
+        {TUNE_SHARES_NOTHING, SEEDS, {8, 1}, false},
+        {TUNE_SHARES_NOTHING, 0, {1, 8}, false},
+        {TUNE_SHARES_NOTHING, 5, {6, 8}, false},
+        {TUNE_SHARES_ROWS, SEEDS, {3, 3}, true},
+    };
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 3);
+        stage.truths[0].over = 0;
+        stage.truths[1].over = 0.5;
+        stage.over_from[1] = cases[i].over_from;
+        stage.truths[2] = (struct truth){{3.2, 0.5, 3, 1}, 0, 0.001};
+        stage.truths[3] = (struct truth){{3.4, 0.3, 3, 1}, 0, 0.001};
+        stage.truths[4] = (struct truth){{3.6, 0.2, 3, 1}, 0, 0.001};
+        stage.partitions = 50; /* eight seeds show that a setting holds */
+        enter_some(&race, &stage, 5);
+        race.sharing = cases[i].sharing;
+        for (size_t j = 0; j < race.count; j++) {
+            race.entrants[j].strategy.settings.strategy = strategy;
+            race.entrants[j].base = j == 0 ? "cheap" : "costly";
+            race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
+        }
+        run(&race, 1);
+        assert_int_equal(race.recommended, 0);
+        assert_in_range(race.entrants[1].seeds, cases[i].seeds[0], SEEDS);
+        assert_in_range(race.entrants[2].seeds, cases[i].seeds[1], cases[i].seeds[1] == 1 ? 1 : SEEDS);
+        assert_int_equal(race.entrants[4].seeds > 0, cases[i].is_last_run);
+        assert_int_equal(race.entrants[4].status == TUNE_COSTLY, !cases[i].is_last_run);
+        tune_race_clear(&race);
+    }
+}
+
+/* Where each setting needs its own run, three seeds are enough for one that costs 5% more than another one of
+ * its template, and for one of another template that costs six times as much. */
+static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        double cost;
+        bool is_peer;
+        uint32_t least, most;
+    } cases[] = {
+        {TUNE_SHARES_NOTHING, 1.05, true, 3, 3}, {TUNE_SHARES_NOTHING, 1.05, false, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 6, false, 3, 3},   {TUNE_SHARES_NOTHING, 4, false, 4, SEEDS},
+        {TUNE_SHARES_KEYS, 6, false, 4, SEEDS},
+    };
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, cases[i].cost);
+        stage.truths[0].over = stage.truths[1].over = 0;
+        stage.truths[0].noise = stage.truths[1].noise = 0.04; /* too much for a test of three seeds */
+        stage.partitions = 50;                                /* eight seeds show that a setting holds */
+        enter_two(&race, &stage, &strategy, &strategy);
+        race.sharing = cases[i].sharing;
+        race.entrants[0].base = "one";
+        race.entrants[1].base = cases[i].is_peer ? "one" : "other";
+        run(&race, 1);
+        assert_int_equal(race.recommended, 0);
+        assert_in_range(race.entrants[1].seeds, cases[i].least, cases[i].most);
+        assert_in_range(race.entrants[0].seeds, 8, SEEDS);
+        tune_race_clear(&race);
+    }
+}
+
+/* Of a costly template whose rows are numbered, the second setting waits for the first one, and resumes when
+ * that one fails. The third setting is not run. */
+static void test_waiting_setting_resumes_before_others_are_run(void **state)
+{
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 3);
+    stage.truths[0].over = 0;
+    stage.truths[1].over = 0.5;
+    stage.over_from[1] = 2;
+    stage.truths[2] = stage.truths[3] = (struct truth){{3.1, 0, 3.1, 1}, 0, 0.001};
+    stage.partitions = 50; /* eight seeds show that a setting holds */
+    enter_some(&race, &stage, 4);
+    race.sharing = TUNE_SHARES_NOTHING;
+    race.terms.share = 0;
+    for (size_t i = 0; i < race.count; i++) {
+        struct lab_settings *settings = &race.entrants[i].strategy.settings;
+        assert_int_equal(bk_strategy_count(1000 - i, &settings->strategy), BK_OK);
+        settings->source = BK_SOURCE_EXTERNAL;
+        race.entrants[i].base = i == 0 ? "cheap" : "costly";
+        race.entrants[i].cost_least = i == 0 ? 2 : 6;
+    }
+    run(&race, 1);
+    assert_int_equal(race.entrants[1].seeds, 3);
+    assert_in_range(race.entrants[2].seeds, 8, SEEDS);
+    assert_int_equal(race.entrants[3].seeds, 0);
+    tune_race_clear(&race);
+}
+
+/* The cheaper setting fails with its second seed, when the other one has run with one. */
+static void test_beaten_setting_resumes_when_no_other_one_is_left(void **state)
+{
+    struct bk_strategy strategy;
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    set_two(&stage, 2);
+    stage.truths[0].over = 0.5;
+    stage.over_from[0] = 1;
+    stage.truths[1].over = 0;
+    stage.partitions = 50; /* eight seeds show that a setting holds */
+    enter_two(&race, &stage, &strategy, &strategy);
+    race.sharing = TUNE_SHARES_NOTHING;
+    race.terms.share = 0;
+    run(&race, 1);
+    assert_int_equal(race.entrants[0].seeds, 2);
+    assert_in_range(race.entrants[1].seeds, 8, SEEDS);
+    assert_int_equal(race.recommended, 1);
+    tune_race_clear(&race);
+}
+
+/* Two settings cost the same and are perfectly even, so the one with the smaller partitions is recommended.
+ * The other one needs no further seeds where each needs a run of its own. */
+static void test_setting_with_larger_partitions_needs_few_seeds(void **state)
+{
+    static const struct {
+        enum tune_sharing sharing;
+        double cv; /* of the smaller partitions */
+        uint32_t most;
+        size_t recommended;
+    } cases[] = {
+        {TUNE_SHARES_NOTHING, 0, SEEDS - 1, 1},
+        {TUNE_SHARES_NOTHING, 0.1, SEEDS, 0},
+        {TUNE_SHARES_ROWS, 0, SEEDS, 1},
+    };
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_count(100, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1);
+        stage.truths[0] = (struct truth){{1, 0, 1, 3}, 0, 0.0001};
+        stage.truths[1] = (struct truth){{1.001, cases[i].cv, 1, 1}, 0, 0.0001};
+        stage.partitions = 50; /* eight seeds show that a setting holds */
+        enter_two(&race, &stage, &strategy, &strategy);
+        race.sharing = cases[i].sharing;
+        run(&race, 1);
+        assert_int_equal(race.recommended, cases[i].recommended);
+        assert_in_range(race.entrants[0].seeds, 3, cases[i].most);
+        assert_int_equal(race.entrants[0].seeds < SEEDS, cases[i].most < SEEDS);
         tune_race_clear(&race);
     }
 }
@@ -912,6 +1081,11 @@ int main(void)
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
+        cmocka_unit_test(test_costly_template_is_tried_until_a_setting_holds),
+        cmocka_unit_test(test_first_seeds_are_enough_for_a_setting_that_costs_more),
+        cmocka_unit_test(test_setting_with_larger_partitions_needs_few_seeds),
+        cmocka_unit_test(test_waiting_setting_resumes_before_others_are_run),
+        cmocka_unit_test(test_beaten_setting_resumes_when_no_other_one_is_left),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),

@@ -206,8 +206,10 @@ static json_t *steps_of(const struct tune_margin *margin)
 static json_t *margins_of(const struct tune_contest *contest)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && contest->has_margins && i < contest->margin_count; i++) {
+    for (size_t i = 0; list != NULL && i < contest->margin_count; i++) {
         const struct tune_margin *margin = &contest->margins[i];
+        if (!margin->is_tried)
+            continue;
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label",
                                     json_string(contest->race.entrants[margin->entrant].strategy.label)) &&
@@ -325,7 +327,9 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     cli_contest_why(contest, &why);
     cli_contest_horizon(contest, &horizon);
     cli_contest_flip(contest, &flip);
-    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        if (!contest->margins[i].is_tried)
+            continue;
         cli_say(&notes, "%s", i == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], &notes);
     }

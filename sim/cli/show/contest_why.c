@@ -95,7 +95,10 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
     switch (failed) {
     case TUNE_IN_LIMITS:
         cli_percent(seen->figures[TUNE_OVER], share);
-        cli_say(out, "%s %% of partitions exceed ", share);
+        if (tune_is_cut(seen))
+            cli_say(out, "a partition exceeds ");
+        else
+            cli_say(out, "%s %% of partitions exceed ", share);
         say_limit(contest, seen, out);
         return;
     case TUNE_NOT_TINY:

@@ -34,6 +34,7 @@ struct tune_rows {
 /* The result of one seed at a multiple of the scenario's rate, if neither another rate nor the exact
  * distribution decides. */
 #define TUNE_MARGIN_STEPS 5
+#define TUNE_MARGIN_LEAST 1.5 /* the lowest rate, as a multiple of the scenario's */
 struct tune_margin_step {
     double factor;
     bool is_run;
@@ -43,6 +44,9 @@ struct tune_margin_step {
 };
 struct tune_margin {
     size_t entrant;
+    bool is_tried; /* false for a trace, whose rate is given, and where each rate would need a run of its own
+                      for a setting that costs far more than the recommended one; then `steps` has no meaning
+                    */
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 
@@ -59,7 +63,6 @@ struct tune_contest {
     struct tune_race race;
     size_t left_out; /* the number of the scenario's own settings left out, because they change during the run
                         or cannot be simulated */
-    bool has_margins; /* false for a trace, whose rate is given; then `steps` has no meaning */
     size_t margin_count;
     struct tune_margin
         *margins; /* first that of the recommended setting, then those of the best of each other kind */
@@ -106,6 +109,8 @@ tune_watch tune_watch_lab; /* its context is the struct tune_contest */
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error);
+/* Returns whether buckets end by rows or bytes alone, so that they are as large at any rate. */
+bool tune_ends_by_rows(const struct lab_strategy *strategy);
 /* Extracts the figures of one strategy from the result of a run. */
 bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
               struct tune_seen *out, struct sim_error *error);

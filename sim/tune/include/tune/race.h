@@ -28,8 +28,12 @@
  * no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
  * others of its template are settled by their first seeds, without a test. Where settings share keys, the
  * cheapest templates run first, and if the bounds of a template show that cost, a lower threshold of
- * `probabilistic` waits until the higher ones fail. Where seeds change nothing (a trace, and a setting
- * without chance), one seed stands for all.
+ * `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
+ * from the lowest bound up, until a setting is within the limits, of such templates of one kind that require
+ * the same only the cheapest has a setting with all seeds, and a setting that costs TUNE_FAR_TIMES as much as
+ * the cheapest has TUNE_SEEDS_FIRST; within a template, costs decide by the first seeds, without a test
+ * (call.c: CLEARLY_MORE). Where seeds change nothing (a trace, and a setting without chance), one seed stands
+ * for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -80,6 +84,7 @@ struct tune_seen {
         bytes_at_risk;              /* the least sizes that at most a share `risk` of the partitions exceed */
     uint64_t rows_most, bytes_most; /* the largest partition */
     uint64_t violations;            /* violations of guarantees that readers rely on; cluster engine only */
+    double cost_so_far;             /* TUNE_COST of the rows that came before the run stopped */
 };
 /* Whether the run stopped as soon as it showed that the setting fails. Then there are no figures. */
 static inline bool tune_is_cut(const struct tune_seen *seen)
@@ -121,6 +126,7 @@ struct tune_entrant {
     double full_count;  /* the number of windows, if each certainly has rows; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds so far */
+    bool is_beaten_so_far;      /* settled by its first seeds, without a test */
     bool holds;                 /* it was shown to meet the demands when settings were last settled */
     bool is_outdone; /* not run, or not further: another one has no more of its buckets, and is no worse */
     enum tune_status status;
@@ -177,6 +183,9 @@ void tune_race_clear(struct tune_race *race);
 #define TUNE_SEEDS_FIRST 3
 /* A setting that costs at least this many times as much as the best of its template is not run. */
 #define TUNE_COSTLY_TIMES 2
+/* In the cluster engine, one that costs more than this many times as much as the cheapest of all runs with
+ * the first seeds only, and has no margin. */
+#define TUNE_FAR_TIMES 5
 /* Whether it was run: it is neither refused nor costly. */
 static inline bool tune_was_run(const struct tune_entrant *entrant)
 {
@@ -235,6 +244,8 @@ void tune_race_finish(struct tune_race *race);
  * times the least cost; among those settings it has the least CV, then the least p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
+/* The same over the seeds of both, whose rows are the same. */
+bool tune_is_cheaper_beside(const struct tune_entrant *one, const struct tune_entrant *other);
 /* Whether another entrant stays within the limits as surely as the recommended one. */
 bool tune_is_rival(const struct tune_race *race, const struct tune_entrant *entrant);
 
