@@ -24,9 +24,11 @@ static double mean_of(const struct tune_contest *contest, const struct tune_entr
 static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
                            enum tune_axis axis)
 {
-    double all = mean_of(contest, entrant, TUNE_COST), write = mean_of(contest, entrant, TUNE_COST_WRITE);
-    if (axis == TUNE_AXIS_READS)
+    double all = mean_of(contest, entrant, TUNE_COST);
+    if (axis == TUNE_AXIS_READS) {
+        double write = mean_of(contest, entrant, TUNE_COST_WRITE);
         return (struct line){write, all - write};
+    }
     double increments = mean_of(contest, entrant, TUNE_INCREMENTS);
     return (struct line){all - increments * contest->scenario->prices.counter_increment, increments};
 }
@@ -100,10 +102,10 @@ size_t tune_cheapest_at(const struct tune_contest *contest, double price, double
     for (size_t i = 0; i < race->count; i++) {
         if (!competes(race, i))
             continue;
-        struct line line = line_of(contest, &race->entrants[i], TUNE_AXIS_COUNTER);
-        double read = mean_of(contest, &race->entrants[i], TUNE_COST) -
-                      mean_of(contest, &race->entrants[i], TUNE_COST_WRITE);
-        double cost = line.base - read + line.slope * price + read * reads;
+        const struct tune_entrant *entrant = &race->entrants[i];
+        const struct line line = line_of(contest, entrant, TUNE_AXIS_COUNTER);
+        const double read = line_of(contest, entrant, TUNE_AXIS_READS).slope;
+        const double cost = line.base - read + line.slope * price + read * reads;
         if (cost < least) {
             least = cost;
             best = i;
