@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/memory.h"
 #include "kernel/random.h"
 
 #define SLOTS_MIN        64u
@@ -59,11 +60,14 @@ static bool grow(struct lab_histogram *histogram)
 {
     struct lab_histogram old = *histogram;
     size_t slot_count = old.slot_count == 0 ? SLOTS_MIN : old.slot_count * 2;
-    struct lab_bin *slots = calloc(slot_count, sizeof *slots);
+    struct lab_bin *slots = aligned_alloc(SIM_LINE_BYTES, slot_count * sizeof *slots);
     if (slots == NULL) {
         histogram->out_of_memory = true;
         return false;
     }
+    /* Not calloc(): if a page is read before it is written, the first write copies the kernel's page of
+     * zeros, and interrupts all other threads, which must forget that page. */
+    memset(slots, 0, slot_count * sizeof *slots);
     histogram->slots = slots;
     histogram->slot_count = slot_count;
     for (size_t i = 0; i < old.slot_count; i++) {
