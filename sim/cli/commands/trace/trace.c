@@ -69,7 +69,7 @@ static void print_sizes(const struct trace_summary *summary)
     cli_grouped(trace_summary_quantile(&summary->key_rows, 0.5), p50);
     cli_grouped(trace_summary_quantile(&summary->key_rows, 0.99), p99);
     cli_grouped(summary->key_rows.most, most);
-    printf("  rows a key   p50 %s, p99 %s, max %s\n", p50, p99, most);
+    printf("  rows per key p50 %s, p99 %s, max %s\n", p50, p99, most);
     if (summary->has_sizes) {
         cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.5), p50);
         cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.99), p99);
