@@ -47,6 +47,7 @@ CONDITIONS = (
     Condition("libc without FMA", [], {"GLIBC_TUNABLES": f"glibc.cpu.hwcaps={WITHOUT}"}, 1),
     Condition("fixed addresses", ["setarch", "-R"], {}, 2),
     Condition("memory is not 0", [], {"GLIBC_TUNABLES": "glibc.malloc.perturb=165"}, 1),
+    Condition("no AVX2", ["qemu-x86_64", "-cpu", "Nehalem"], {}, 1),
     Condition("other locale", [], {"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu", "COLUMNS": "7"}, 1),
 )
 REFERENCE = Build(X86, "gcc", "-O2")
@@ -102,8 +103,8 @@ def plan(quick):
                 yield build, condition, ["digests.txt"]
 
 
-def missing(build, work, quick):
-    """A short reason why the build cannot be made here; '' when it can."""
+def missing(build, condition, work, quick):
+    """A short reason why the build cannot be made or run here; '' when it can."""
     machine = build.machine
     if machine is X86:
         if os.uname().machine != "x86_64":
@@ -111,7 +112,7 @@ def missing(build, work, quick):
         tools = [build.compiler]
     else:
         tools = [f"{machine.triple}-gcc", machine.emulator, build.compiler]
-    tools += ["cmake", "ninja"]
+    tools += ["cmake", "ninja", *condition.words[:1]]
     absent = [tool for tool in dict.fromkeys(tools) if shutil.which(tool) is None]
     if absent:
         return f"no {', no '.join(absent)}: ./setup.sh machines"
@@ -233,7 +234,7 @@ def merge(a, b):
 def try_row(table, row, what, seen, options):
     """Fills a row of the table; returns its exit code."""
     build, condition, names = what
-    why = missing(build, options.work, options.quick)
+    why = missing(build, condition, options.work, options.quick)
     if why:
         table.row(*row, "-", f"not tried: {why}")
         return SKIPPED
