@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tracks when something fails, and when everything has been healthy for long enough. A fault is over when the
- * operations that it delayed have ended, too; the patience of clients bounds this. */
+ * messages that it delayed have arrived and the operations that it delayed have ended, too; the patience of
+ * clients bounds the latter. */
 #include "cluster_run.h"
 #include "evidence.h"
 
