@@ -51,16 +51,16 @@ class SingleAgents(Study):
         names = (*ORDERLY, "findable", "no_gaps", "conserved")
         out.csv(self.name, data, {**violations(names), "rows of a closed partition": closed_mean})
         out.chart(self.name, {
-            "title": "Readers that miss rows, over the number of agents",
-            "subtitle": "coordination: single · 8 keys, 50 rows/s each, 640 rows a partition",
-            "foot": "newest: rows after which a reader of the newest 20 does not get them · bars: 95 % confidence",
+            "title": "Readers that miss rows over the number of agents",
+            "subtitle": "coordination: single · 8 keys, 50 rows/s each, 640 rows per partition",
+            "foot": "newest: rows after which a reader of the newest 20 rows gets other rows · bars: 95 % confidence",
             "x": "agents | plain | log", "y": "share of rows that violate newest | share | log",
         }, [(f"cache_ttl {cache}",
              data.curve("agents", "single", per_row(oracle("newest")), cache_ttl=seconds(cache), rate=400))
             for cache in reversed(self.caches)])
         out.chart("single-rates", {
             "title": "Violations over the rate of a key",
-            "subtitle": "coordination: single by 16 agents · cache_ttl 5 s, 640 rows a partition",
+            "subtitle": "coordination: single by 16 agents · cache_ttl 5 s, 640 rows per partition",
             "foot": "bars: 95 % confidence", "x": "rate of a key, rows/s | plain | log",
             "y": "share of rows | share | linear",
         }, [(name, sorted((x / 8, y) for x, y in data.curve("rate", "single", per_row(oracle(name)), agents=16,
@@ -121,8 +121,8 @@ class LeadSweep(Study):
         out.chart(self.name, {
             "title": "Violations of three-state over its lead",
             "subtitle": "16 agents, cache_ttl 1 s, clocks within 100 ms · 8 keys, 50 rows/s each, "
-                        "1,280 rows a partition",
-            "foot": f"{self.seeds} runs of 240,000 rows a point · bars: 95 % confidence",
+                        "1,280 rows per partition",
+            "foot": f"{self.seeds} runs of 240,000 rows per point · bars: 95 % confidence",
             "x": "lead | seconds | linear", "y": "violations per million rows | plain | log",
         }, [(name, data.curve("lead", "three-state", per_million(oracle(name)))) for name in self.oracles], rules)
         rows = [[f"{at['lead']:g} s", *(number(data.figure(at, "three-state", per_million(oracle(name))))
@@ -217,10 +217,10 @@ class Resets(Study):
                                   "state writes per million rows": per_million("writes.state_writes"),
                                   "conditional updates per million rows": per_million("writes.lwt")})
         out.chart(self.name, {
-            "title": "How much partitions grow by resets that come at once",
+            "title": "How much partitions grow when resets overlap",
             "subtitle": "three-state by 16 agents, lead 1.3 s, cache_ttl 1 s, partitions that last about 15 s",
-            "foot": "mean rows of closed partitions beyond threshold and lead, of the threshold's rows · bars: 95 % "
-                    "confidence", "x": "rate of a key, rows/s | plain | log", "y": "growth | share | linear",
+            "foot": "growth: mean rows of closed partitions beyond threshold and lead, relative to the threshold · "
+                    "bars: 95 % confidence", "x": "rate of a key, rows/s | plain | log", "y": "growth | share | linear",
         }, [(text, [(at["rate_of_a_key"], self.grown(data, at, label))
                     for at in data.at(agents=16, lead=1.3, latency=0.0005) if at["rate_of_a_key"] != 100
                     and self.grown(data, at, label) is not None]) for label, text in self.labels.items()])
@@ -263,10 +263,11 @@ class CounterTimeouts(Study):
         out.csv(self.name, data, measures)
         out.chart(self.name, {
             "title": "Rows of a partition when additions to its counter go unanswered",
-            "subtitle": "16 agents, 100 rows/s a key · 1,280 rows by the threshold, beside them those of grant or lead",
+            "subtitle": "16 agents, 100 rows/s per key · a threshold of 1,280 rows, "
+                        "plus the rows of the grant or the lead",
             "foot": "mean of closed partitions · bars: 95 % confidence", "x": "messages lost | share | linear",
             "y": "rows of a closed partition | rows | linear",
-        }, [(f"{label}, {'tried again twice' if retries else 'not tried again'}",
+        }, [(f"{label}, {'two retries' if retries else 'no retry'}",
              data.curve("loss", label, closed_mean, retries=retries)) for label in self.labels for retries in (0, 2)])
         rows = []
         for at in data.points:
@@ -302,8 +303,8 @@ class GuardedPrice(Study):
                                   "write p50, ms": plain("latency.write.p50"),
                                   "write p99, ms": plain("latency.write.p99")})
         out.chart(self.name, {
-            "title": "Conditional updates per million rows, over the number of agents",
-            "subtitle": "8 keys, 100 rows/s each, 10,240 rows a partition · guarded with grants of 0.5 to 30 s",
+            "title": "Conditional updates per million rows over the number of agents",
+            "subtitle": "8 keys, 100 rows/s each, 10,240 rows per partition · guarded with grants of 0.5 to 30 s",
             "foot": "operations on locks are conditional updates too · bars: 95 % confidence",
             "x": "agents | plain | log", "y": "conditional updates per million rows | plain | log",
         }, [(label, data.curve("agents", label, conditional)) for label in data.strategies()])
@@ -337,14 +338,14 @@ class GuardedBurst(Study):
         head = {"subtitle": "8 keys, 5 rows/s each: steady, or quiet for 20 min and 200 times as busy for 1 min",
                 "x": "grant | seconds | log"}
         out.chart("guarded-burst-rows", {
-            "title": "What a partition holds, over the length of grants", **head,
-            "foot": "16 agents, 1,280 rows by the threshold · bars: 95 % confidence",
+            "title": "Rows of a partition over the length of grants", **head,
+            "foot": "16 agents, a threshold of 1,280 rows · bars: 95 % confidence",
             "y": "rows of a closed partition | rows | log",
         }, [(f"{kind}, {what}", data.curve("grant", "guarded", measures[measure], bursts=kind))
             for kind in ("bursts", "steady") for what, measure in (("largest", "largest"),
                                                                   ("mean", "rows of a closed partition"))])
         out.chart("guarded-burst-price", {
-            "title": "What grants cost, over their length", **head, "foot": "16 agents · bars: 95 % confidence",
+            "title": "What grants cost over their length", **head, "foot": "16 agents · bars: 95 % confidence",
             "y": "conditional updates per million rows | plain | log",
         }, [(kind, data.curve("grant", "guarded", conditional, bursts=kind)) for kind in ("bursts", "steady")])
         out.table(self.name, ["keys, grant", *measures],
@@ -369,7 +370,7 @@ class GuardedClock(Study):
                                   "rows refused per million": per_million("writes.refused")})
         out.chart(self.name, {
             "title": "Violations when one clock of eight leaves its bound",
-            "subtitle": "bound 50 ms · 8 keys, 50 rows/s each, 640 rows a partition · the clock jumps once "
+            "subtitle": "bound 50 ms · 8 keys, 50 rows/s each, 640 rows per partition · the clock jumps once "
                         "and stays wrong",
             "foot": "bars: 95 % confidence", "x": "jump of the clock | seconds | log",
             "y": "rows that violate newest, per million | plain | log",
@@ -426,11 +427,11 @@ class HotKey(Study):
                            [(x, figure) for x, figure in curve if figure.low > 0]))
         products = sorted(x for _, curve in curves for x, _ in curve)
         if products:
-            curves.append(("rate x lag itself", [(x, Figure(x, x, x, 1)) for x in (products[0], products[-1])]))
+            curves.append(("rate x lag", [(x, Figure(x, x, x, 1)) for x in (products[0], products[-1])]))
         out.chart(self.name, {
             "title": "Rows beyond the threshold at one hot key",
             "subtitle": "9 bits, threshold 40: 20,480 rows · coordination: single, counter: counter",
-            "foot": "lag: the median of an addition to the counter · bars: 95 % confidence",
+            "foot": "lag: the median time of an addition to the counter · bars: 95 % confidence",
             "x": "rate of the key x lag of its counter | rows | log", "y": "rows beyond the threshold | rows | log",
         }, curves)
         out.table(self.name, ["", "lag of the counter", "rate x lag", "rows beyond the threshold", "of rate x lag",
