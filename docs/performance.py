@@ -97,7 +97,7 @@ def queues(cases):
                 shown += f" ({digits(case['ratio']['median'])})"
             row.append(shown)
         rows.append(row)
-    return table(["ns a hold (times ours)", *QUEUES.values()], rows)
+    return table(["ns per hold (times ours)", *QUEUES.values()], rows)
 
 
 def points(cases, curve):

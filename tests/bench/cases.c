@@ -21,7 +21,7 @@
 #define EXACT_CASE(id, what, row_count, key_count, text, ...)                                                \
     {                                                                                                        \
         .name = "exact-" id, .group = "stream engine, exact", .title = what, .unit = "ns/row",               \
-        .beside = "to a bare loop", .measure = bench_exact, .rows = row_count, .keys = key_count,            \
+        .beside = "times a bare loop", .measure = bench_exact, .rows = row_count, .keys = key_count,         \
         .days = 10, .scenario = text, __VA_ARGS__                                                            \
     }
 #define NO_BUDGET      .bound = BENCH_NO_BUDGET
@@ -46,7 +46,7 @@
 /* The same work for each queue. */
 #define HOLD_CASE(id, what, number, queue_kind, ...)                                                         \
     {                                                                                                        \
-        .name = "queue-" id, .group = "event queue: ns a hold", .title = what, .unit = "ns",                 \
+        .name = "queue-" id, .group = "event queue: ns per hold", .title = what, .unit = "ns",               \
         .beside = queue_kind == HOLD_OURS ? NULL : "to ours", .measure = bench_hold, .rows = 5e5,            \
         .keys = number, .queue = queue_kind, __VA_ARGS__                                                     \
     }
@@ -64,8 +64,9 @@
         .measure = bench_ladder, .scenario = file, .agents = 16, .nodes = 6, __VA_ARGS__                     \
     }
 #define LADDER_CASES(id, what, file, ...)                                                                    \
-    LADDER_CASE(id "-operation", what ": operation", file, .unit = "ns", .beside = "to ours", __VA_ARGS__),  \
-        LADDER_CASE(id "-run", what ": run", file, .unit = "s", .beside = "to ours", __VA_ARGS__),           \
+    LADDER_CASE(id "-operation", what ": operation", file, .unit = "ns", .beside = "times ours",             \
+                __VA_ARGS__),                                                                                \
+        LADDER_CASE(id "-run", what ": run", file, .unit = "s", .beside = "times ours", __VA_ARGS__),        \
         LADDER_CASE(id "-share", what ": our share", file, .unit = "%", __VA_ARGS__)
 
 #define CIMBA_CASE(id, what, ...)                                                                            \
@@ -77,22 +78,22 @@
 #define THREADS_CASE(id, what, least, ...)                                                                   \
     {                                                                                                        \
         .name = "threads-" id, .group = "two threads against one", .title = what, .unit = "s",               \
-        .beside = "of one's time to two's", .bound = BENCH_RATIO_AT_LEAST, .budget = least, __VA_ARGS__      \
+        .beside = "times as fast as one", .bound = BENCH_RATIO_AT_LEAST, .budget = least, __VA_ARGS__        \
     }
 
 /* The events of one strategy at 1,000 rows/s on two threads, in windows of this length. */
 #define WINDOWS_CASE(id, what, node_count, us)                                                               \
     {                                                                                                        \
         .name = "windows-" id, .group = "one strategy on two threads", .title = what, .unit = "s",           \
-        .beside = "of one's time to two's", .measure = bench_windows, .rows = 1e6, .keys = 100,              \
-        .agents = 16, .nodes = node_count, .lookahead_us = us, .scenario = THREE_STATE                       \
+        .beside = "times as fast as one", .measure = bench_windows, .rows = 1e6, .keys = 100, .agents = 16,  \
+        .nodes = node_count, .lookahead_us = us, .scenario = THREE_STATE                                     \
     }
 
 #define MEMORY_CASE(id, what, ...)                                                                           \
     {                                                                                                        \
         .name = "memory-" id, .group = "memory: 10^9 rows, 10^5 keys", .title = what, .unit = "MiB",         \
-        .beside = "to 10^6 rows", .measure = bench_flat, .bound = BENCH_VALUE_AT_MOST, .budget = 8,          \
-        .rows = 1e9, .keys = 1e5, .days = 90, .runs = 1, __VA_ARGS__                                         \
+        .beside = "times that of 10^6 rows", .measure = bench_flat, .bound = BENCH_VALUE_AT_MOST,            \
+        .budget = 8, .rows = 1e9, .keys = 1e5, .days = 90, .runs = 1, __VA_ARGS__                            \
     }
 
 #define PROGRAM_CASE(id, what, measurement, file, ...)                                                       \
@@ -103,13 +104,13 @@
 
 #define TUNE_CASE(id, what, file, times, ...)                                                                \
     {                                                                                                        \
-        .name = "tune-" id, .group = "tune, beside one run", .title = what, .unit = "s",                     \
-        .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = times, __VA_ARGS__            \
+        .name = "tune-" id, .group = "tune, compared with one run", .title = what, .unit = "s",              \
+        .beside = "times a run", .measure = bench_tune, .scenario = file, .runs = times, __VA_ARGS__         \
     }
 
 #define FIRST_CASE(id, what, ...)                                                                            \
     {                                                                                                        \
-        .name = "tune-first-" id, .group = "tune, its first answer", .title = what, .unit = "s",             \
+        .name = "tune-first-" id, .group = "tune, first answer", .title = what, .unit = "s",                 \
         .measure = bench_tune_first, .scenario = "sensors.yaml", .bound = BENCH_VALUE_AT_MOST, .budget = 2,  \
         __VA_ARGS__                                                                                          \
     }
@@ -143,7 +144,7 @@ const struct bench_case bench_cases[] = {
                EXACT "strategies:\n  - count: {rows: 20480, counter: external}\n", NO_BUDGET),
     EXACT_CASE("hash", "hash, 10^3 keys", 5e6, 1e3, EXACT "strategies:\n  - hash: {buckets: 256}\n",
                .bound = BENCH_RATIO_AT_MOST, .budget = 4),
-    EXACT_CASE("reads", "100 reads a row, 10^3 keys", 2e5, 1e3,
+    EXACT_CASE("reads", "100 reads/row, 10^3 keys", 2e5, 1e3,
                EXACT PROBABILISTIC "reads: {latest: {rows: 50, rate: 23.148/s}}\n", NO_BUDGET),
     EXACT_CASE("all", "all five, lognormal, 10^3", 5e6, 1e3, LOGNORMAL ALL_FIVE, NO_BUDGET),
 
@@ -190,13 +191,13 @@ const struct bench_case bench_cases[] = {
     LADDER_CASES("daily", "daily-partitions", "daily-partitions.yaml", NO_BUDGET),
     LADDER_CASES("1e5", "10^5 keys", THREE_STATE, .rows = 2e5, .keys = 1e5, NO_BUDGET),
 #ifdef BENCH_CIMBA
-    CIMBA_CASE("1e3", "10^3 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
-               .keys = 1e3, .rows = 1e6, .budget = 2.5),
-    CIMBA_CASE("1e5", "10^5 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
-               .keys = 1e5, .rows = 1e6, .budget = 3),
-    CIMBA_CASE("1e6", "10^6 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
-               .keys = 1e6, .rows = 1e6, .budget = 3),
-    CIMBA_CASE("customers", "M/M/1, plain events", .unit = "M/s", .beside = "of ours to Cimba",
+    CIMBA_CASE("1e3", "10^3 pending", .unit = "ns", .beside = "times as long by Cimba",
+               .measure = bench_cimba_hold, .keys = 1e3, .rows = 1e6, .budget = 2.5),
+    CIMBA_CASE("1e5", "10^5 pending", .unit = "ns", .beside = "times as long by Cimba",
+               .measure = bench_cimba_hold, .keys = 1e5, .rows = 1e6, .budget = 3),
+    CIMBA_CASE("1e6", "10^6 pending", .unit = "ns", .beside = "times as long by Cimba",
+               .measure = bench_cimba_hold, .keys = 1e6, .rows = 1e6, .budget = 3),
+    CIMBA_CASE("customers", "M/M/1, plain events", .unit = "M/s", .beside = "times Cimba's rate",
                .measure = bench_cimba_customers, .rows = 1e7, .budget = 1),
 #endif
 
@@ -226,11 +227,10 @@ const struct bench_case bench_cases[] = {
                  .keys = 1e6, .bound = BENCH_VALUE_AT_MOST, .budget = 10, .runs = 3),
     PROGRAM_CASE("trace-memory", "its memory", bench_trace, NULL, .unit = "MiB", .rows = 1e7, .keys = 1e6,
                  .bound = BENCH_VALUE_AT_MOST, .budget = 286, .runs = 1),
-    PROGRAM_CASE("fuzz", "fuzz, a seed", bench_fuzz, NULL, .unit = "ms", .rows = 1000,
+    PROGRAM_CASE("fuzz", "fuzz, per seed", bench_fuzz, NULL, .unit = "ms", .rows = 1000,
                  .bound = BENCH_VALUE_AT_MOST, .budget = 3),
     PROGRAM_CASE("fuzz-two", "fuzz on two threads", bench_fuzz_two, NULL, .unit = "1/s",
-                 .beside = "of that by the clock", .rows = 4000, .bound = BENCH_VALUE_AT_LEAST,
-                 .budget = 2000),
+                 .beside = "of it in wall time", .rows = 4000, .bound = BENCH_VALUE_AT_LEAST, .budget = 2000),
     PROGRAM_CASE("sqlite", "SQLite, chat-channels", bench_store, "chat-channels.yaml", .unit = "%",
                  .bound = BENCH_VALUE_AT_MOST, .budget = 2),
     PROGRAM_CASE("charts-png", "its charts as PNG", bench_charts, "chat-channels.yaml", .unit = "s"),
@@ -239,7 +239,7 @@ const struct bench_case bench_cases[] = {
 
     TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", 3, EIGHT_RUNS),
     TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", 3, EIGHT_RUNS),
-    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", 3, EIGHT_RUNS,
+    TUNE_CASE("tweets-reads", "the same, 118 reads per row", "tweets.yaml", 3, EIGHT_RUNS,
               .scenario_set = "reads.latest.rate=10/s"),
     TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", 3, EIGHT_RUNS),
     TUNE_CASE("server-logs", "server-logs-1-hour, a table", "server-logs-1-hour.yaml", 3, EIGHT_RUNS),
