@@ -11,6 +11,9 @@
  * first: this many windows, and settings whose bounds are this many times as high. */
 #define WINDOWS_SHARED 9
 #define BOUNDS_SHARED  1.25
+/* Each halving of a window doubles its partitions, and so its cost. So a window is called once another one
+ * that is at most this many times as long has been run. */
+#define WINDOWS_SPAN 16
 /* Where each setting needs its own run, one that costs this many times as much as another one of its template
  * runs with its first seeds only; the costs on the same rows differ by less from seed to seed. */
 #define CLEARLY_MORE      1.1
@@ -217,6 +220,20 @@ static unsigned at_once(const struct tune_race *race, const struct tune_entrant 
     return shares ? first + called : first;
 }
 
+/* Returns the shortest window of a template that has been run; 0 if none has. */
+static int64_t shortest_window(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    int64_t shortest_ns = 0;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        const int64_t window_ns = entrant->strategy.settings.strategy.of.time.window_ns;
+        if (is_peer(entrant, peer) && is_window(entrant) && entrant->seeds > 0 &&
+            (shortest_ns == 0 || window_ns < shortest_ns))
+            shortest_ns = window_ns;
+    }
+    return shortest_ns;
+}
+
 /* Whether a setting of `probabilistic` differs from another one only by its higher threshold, so that it
  * costs no more and is more even. */
 static bool is_raised(const struct tune_entrant *high, const struct tune_entrant *low)
@@ -304,9 +321,11 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
     if (race->sharing == TUNE_SHARES_ROWS && isinf(best))
         least *= BOUNDS_SHARED;
     unsigned left = at_once(race, peer);
+    const int64_t shortest_ns = shortest_window(race, peer) / WINDOWS_SPAN;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone)
+        if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone ||
+            (is_window(entrant) && entrant->strategy.settings.strategy.of.time.window_ns < shortest_ns))
             continue;
         const double cost = least_cost(race, entrant);
         const bool is_few =
@@ -514,7 +533,7 @@ static bool is_clearly_beaten(const struct tune_race *race, const struct tune_en
     return entrant->seeds > 0 &&
            ((best != entrant && best->seeds >= entrant->seeds &&
              cost > (is_late ? CLEARLY_MORE_LATE : CLEARLY_MORE) * cost_beside(best, entrant)) ||
-            (is_late && first != NULL && cost > TUNE_FAR_TIMES * cost_beside(first, entrant)));
+            (is_late && first != NULL && tune_is_far(cost, cost_beside(first, entrant))));
 }
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)

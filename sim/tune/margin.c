@@ -46,14 +46,12 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
     return count;
 }
 
-/* Returns whether it costs too much to have a margin in the cluster, where each rate needs a run of its own.
- */
+/* Returns whether it costs too much to have a margin that needs runs. */
 static bool is_far(const struct tune_race *race, size_t entrant)
 {
     const struct tune_entrant *best = &race->entrants[race->recommended], *other = &race->entrants[entrant];
-    return race->sharing == TUNE_SHARES_NOTHING &&
-           tune_mean_over(other, TUNE_COST, best->seeds) >
-               TUNE_FAR_TIMES * tune_mean_over(best, TUNE_COST, other->seeds);
+    return tune_is_far(tune_mean_over(other, TUNE_COST, best->seeds),
+                       tune_mean_over(best, TUNE_COST, other->seeds));
 }
 
 /* Returns whether the number of partitions above a limit is consistent with the allowed share, given the
@@ -194,7 +192,8 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     for (size_t i = 0; i < count; i++) {
         contest->margins[i].entrant = chosen[i];
         contest->margins[i].is_tried =
-            contest->scenario->trace_path == NULL && !is_far(&contest->race, chosen[i]);
+            contest->scenario->trace_path == NULL &&
+            (is_proven(contest, &contest->race.entrants[chosen[i]]) || !is_far(&contest->race, chosen[i]));
         for (size_t j = 0; j <= LAST; j++)
             contest->margins[i].steps[j] = (struct tune_margin_step){
                 .factor = factors[j], .holds = is_proven(contest, &contest->race.entrants[chosen[i]])};

@@ -406,6 +406,32 @@ static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
     check_outdone(&race, false);
 }
 
+/* Nine windows fail together. Of the others, one that is less than a sixteenth as long as these waits. */
+static void test_much_smaller_window_waits(void **state)
+{
+    static const int64_t minutes[] = {43200, 20160, 14400, 10080, 7200, 4320, 2880, 1440, 720, 60, 30};
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1);
+    const size_t count = sizeof minutes / sizeof *minutes;
+    for (size_t i = 0; i < count; i++)
+        stage.truths[i] = (struct truth){{0.1, 1, 1 + 0.1 * (double)i, 1}, i < 9 ? 0.5 : 0, 0.001};
+    enter_some(&race, &stage, count);
+    race.terms.share = 0;
+    for (size_t i = 0; i < count; i++) {
+        race.entrants[i].strategy.settings.strategy = window_of(minutes[i]);
+        race.entrants[i].base = "template";
+        race.entrants[i].cost_least = i == 10 ? 2.3 : 1.5; /* the window before it costs 2 */
+    }
+    run(&race, 1);
+    assert_int_equal(race.recommended, 9);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(race.entrants[i].seeds, 1);
+    assert_int_equal(race.entrants[10].seeds, 0);
+    tune_race_clear(&race);
+}
+
 /* Where every part of a window is certain to have rows, a smaller window is not run at all. */
 static void test_window_that_is_certainly_full_is_not_run(void **state)
 {
@@ -553,13 +579,13 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
 {
     static const struct {
         enum tune_sharing sharing;
-        double cost;
+        double cost, times; /* half the cost of the first one, and the cost of the second one as a multiple */
         bool is_peer;
         uint32_t least, most;
     } cases[] = {
-        {TUNE_SHARES_NOTHING, 1.05, true, 3, 3}, {TUNE_SHARES_NOTHING, 1.05, false, 4, SEEDS},
-        {TUNE_SHARES_NOTHING, 6, false, 3, 3},   {TUNE_SHARES_NOTHING, 4, false, 4, SEEDS},
-        {TUNE_SHARES_KEYS, 6, false, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 1.05, true, 3, 3},  {TUNE_SHARES_NOTHING, 10, 1.05, false, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 6, false, 3, 3},    {TUNE_SHARES_NOTHING, 10, 4, false, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 1, 6, false, 4, SEEDS}, {TUNE_SHARES_KEYS, 10, 6, false, 4, SEEDS},
     };
     struct bk_strategy strategy;
     (void)state;
@@ -567,8 +593,12 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stage stage;
         struct tune_race race;
-        set_two(&stage, cases[i].cost);
-        stage.truths[0].over = stage.truths[1].over = 0;
+        set_two(&stage, cases[i].times);
+        for (int j = 0; j < 2; j++) {
+            stage.truths[j].over = 0;
+            stage.truths[j].objectives[TUNE_COST_WRITE] *= cases[i].cost;
+            stage.truths[j].objectives[TUNE_PER_READ] *= cases[i].cost;
+        }
         stage.truths[0].noise = stage.truths[1].noise = 0.04; /* too much for a test of three seeds */
         stage.partitions = 50;                                /* eight seeds show that a setting holds */
         enter_two(&race, &stage, &strategy, &strategy);
@@ -1078,6 +1108,7 @@ int main(void)
         cmocka_unit_test(test_race_dominance_respects_kinds_and_requirements),
         cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
         cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
+        cmocka_unit_test(test_much_smaller_window_waits),
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),

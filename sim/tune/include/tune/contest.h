@@ -44,9 +44,8 @@ struct tune_margin_step {
 };
 struct tune_margin {
     size_t entrant;
-    bool is_tried; /* false for a trace, whose rate is given, and where each rate would need a run of its own
-                      for a setting that costs far more than the recommended one; then `steps` has no meaning
-                    */
+    bool is_tried; /* false for a trace, whose rate is given, and for a setting that costs far more than the
+                      recommended one and would need runs; then `steps` has no meaning */
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 

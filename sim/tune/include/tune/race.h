@@ -183,9 +183,15 @@ void tune_race_clear(struct tune_race *race);
 #define TUNE_SEEDS_FIRST 3
 /* A setting that costs at least this many times as much as the best of its template is not run. */
 #define TUNE_COSTLY_TIMES 2
-/* In the cluster engine, one that costs more than this many times as much as the cheapest of all runs with
- * the first seeds only, and has no margin. */
+/* A setting costs far more than another one if it costs more than 50 inserts per 1000 rows and this many
+ * times as much as the other one. It has no margin that needs runs; in the cluster engine it runs with the
+ * first seeds only. */
 #define TUNE_FAR_TIMES 5
+#define TUNE_FAR_COST  50.0
+static inline bool tune_is_far(double cost, double other)
+{
+    return cost > TUNE_FAR_COST && cost > TUNE_FAR_TIMES * other;
+}
 /* Whether it was run: it is neither refused nor costly. */
 static inline bool tune_was_run(const struct tune_entrant *entrant)
 {
