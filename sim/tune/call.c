@@ -16,8 +16,7 @@
 #define WINDOWS_SPAN 16
 /* Where each setting needs its own run, one that costs this many times as much as another one of its template
  * runs with its first seeds only; the costs on the same rows differ by less from seed to seed. */
-#define CLEARLY_MORE      1.1
-#define CLEARLY_MORE_LATE 1.02 /* from the seed TUNE_SEEDS_FIRST on */
+#define CLEARLY_MORE 1.1 /* TUNE_AS_CHEAP from the seed TUNE_SEEDS_FIRST on */
 
 static bool is_peer(const struct tune_entrant *one, const struct tune_entrant *other)
 {
@@ -532,7 +531,7 @@ static bool is_clearly_beaten(const struct tune_race *race, const struct tune_en
     const double cost = tune_mean_of(entrant, TUNE_COST);
     return entrant->seeds > 0 &&
            ((best != entrant && best->seeds >= entrant->seeds &&
-             cost > (is_late ? CLEARLY_MORE_LATE : CLEARLY_MORE) * cost_beside(best, entrant)) ||
+             cost > (is_late ? TUNE_AS_CHEAP : CLEARLY_MORE) * cost_beside(best, entrant)) ||
             (is_late && first != NULL && tune_is_far(cost, cost_beside(first, entrant))));
 }
 
