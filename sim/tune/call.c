@@ -122,32 +122,86 @@ static bool has_full_parts(const struct tune_entrant *whole, const struct tune_e
     return is_full;
 }
 
-/* Returns whether a setting may yet turn out to be within the limits, or was shown to be. One that was
- * dropped for another one does as well. */
+static uint64_t most_partitions(const struct tune_entrant *entrant)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++)
+        most = entrant->seen[i].partitions > most ? entrant->seen[i].partitions : most;
+    return most;
+}
+
+/* Returns the mean size of a bucket in a unit of its kind, or 0 if it is not known. */
+static double bucket_size(const struct bk_strategy *strategy)
+{
+    const double chance = (double)strategy->of.probabilistic.chance_numerator;
+    switch (strategy->kind) {
+    case BK_TIME:
+        return (double)strategy->of.time.window_ns;
+    case BK_COUNT:
+        return (double)strategy->of.count.rows;
+    case BK_PROBABILISTIC:
+        return (double)strategy->of.probabilistic.threshold *
+               (chance > 0 ? (double)strategy->of.probabilistic.chance_denominator / chance
+                           : ldexp(1, (int)strategy->of.probabilistic.bits));
+    case BK_WEIGHTED:
+        return (double)strategy->of.weighted.bytes * (double)strategy->of.weighted.threshold;
+    case BK_HASH:
+        return 1 / (double)strategy->of.hash.buckets;
+    case BK_UNBUCKETED:
+    case BK_KIND_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* Returns the most partitions of a run of a setting that was not run: no more than another one of its
+ * template with smaller buckets has, and of one with larger buckets as many times more as its own buckets are
+ * smaller. Returns infinity if none was run. */
+static double expected_partitions(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const double size = bucket_size(&entrant->strategy.settings.strategy);
+    double least = (double)INFINITY;
+    for (size_t i = 0; size > 0 && i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        const uint64_t most = is_peer(other, entrant) ? most_partitions(other) : 0;
+        if (most > 0)
+            least =
+                fmin(least, (double)most * fmax(1, bucket_size(&other->strategy.settings.strategy) / size));
+    }
+    return least;
+}
+
+/* Returns whether a setting may yet be shown to be within the limits, if no further partition exceeds them.
+ * The seeds that are left are assumed to have more partitions than those so far, by a standard deviation of
+ * their mean. */
+static bool may_be_shown(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    uint64_t over = 0, count = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        over += entrant->seen[i].over;
+        count += entrant->seen[i].partitions;
+    }
+    const double mean = (double)count / fmax(1, entrant->seeds);
+    const double each =
+        entrant->seeds > 0 ? mean + sqrt(mean / entrant->seeds) : 1.25 * expected_partitions(race, entrant);
+    if (entrant->has_distribution || entrant->is_fixed || isinf(each))
+        return true;
+    count += (uint64_t)each * (race->terms.seeds - entrant->seeds);
+    return count == 0 ||
+           lab_share_most(over, count, 1 - (1 - race->terms.confidence) / 2) <= race->terms.risk;
+}
+
+/* Returns whether a setting may yet be shown to hold, or was. One that was dropped for another one does as
+ * well. */
 static bool may_hold(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     enum tune_demand demand;
     return (competes(entrant) || entrant->status == TUNE_DOMINATED) && entrant->seeds > 0 &&
            tune_is_within(entrant, &race->terms, &demand) &&
-           (entrant->seeds < race->terms.seeds ||
-            tune_judge(entrant, &race->terms, (1 - race->terms.confidence) / 2, &demand) ==
-                TUNE_VERDICT_HOLDS);
-}
-
-/* Returns whether a setting may yet be shown to be within the limits, if no further partition exceeds them.
- * The seeds that are left are assumed to have at most a quarter more partitions than any so far. */
-static bool may_be_shown(const struct tune_race *race, const struct tune_entrant *entrant)
-{
-    uint64_t over = 0, count = 0, most = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        const struct tune_seen *seen = &entrant->seen[i];
-        over += seen->over;
-        count += seen->partitions;
-        most = seen->partitions > most ? seen->partitions : most;
-    }
-    count += (most + most / 4) * (race->terms.seeds - entrant->seeds);
-    return entrant->seeds == 0 || entrant->has_distribution || entrant->is_fixed || count == 0 ||
-           lab_share_most(over, count, 1 - (1 - race->terms.confidence) / 2) <= race->terms.risk;
+           (entrant->seeds < race->terms.seeds
+                ? may_be_shown(race, entrant)
+                : tune_judge(entrant, &race->terms, (1 - race->terms.confidence) / 2, &demand) ==
+                      TUNE_VERDICT_HOLDS);
 }
 
 /* Returns whether `other` may hold or, if the setting can never be shown to hold, whether `other` is within
@@ -198,6 +252,27 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
 static bool is_waiting(const struct tune_entrant *entrant)
 {
     return entrant->status == TUNE_HOLDS && !entrant->is_called;
+}
+
+/* Returns whether a template has settings within the limits, but none that was run can be shown to hold any
+ * more, while one that waits may be. Then the template is tried further, since a setting that is shown to
+ * hold is preferred to cheaper ones that are not. If no share is allowed, that takes thousands of partitions,
+ * and a template that costs far more than the cheapest of all is not tried further. */
+static bool is_unsure(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const double best = best_cost(race, peer);
+    bool is_any = false;
+    if (isinf(best) || (race->terms.share == 0 && tune_is_far(best, best_cost(race, NULL))))
+        return false;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (!is_peer(entrant, peer))
+            continue;
+        if (may_hold(race, entrant))
+            return false;
+        is_any = is_any || (is_waiting(entrant) && !entrant->is_outdone && may_be_shown(race, entrant));
+    }
+    return is_any;
 }
 
 /* Returns the number of windows of a template, or of numbers of rows in thinned runs, that are called
@@ -298,9 +373,12 @@ static bool resume(struct tune_race *race, const struct tune_entrant *peer)
 static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
     const bool is_alone = race->sharing == TUNE_SHARES_NOTHING;
-    const double best = best_cost(race, peer);
+    double best = best_cost(race, peer);
     if (is_alone && !isinf(best) && may_be_cheaper(race, best))
         return;
+    const bool must_show = is_alone && is_unsure(race, peer);
+    if (must_show)
+        best = (double)INFINITY;
     const bool is_costly = is_alone && !isinf(best) && best > TUNE_COSTLY_TIMES * best_cost(race, NULL);
     const double lower = is_costly ? cheapest(race, peer, false)->cost_least : best;
     double least = (double)INFINITY;
@@ -310,7 +388,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
             continue;
         if (competes(entrant) && entrant->seeds == 0)
             return;
-        if (is_waiting(entrant) && !entrant->is_outdone)
+        if (is_waiting(entrant) && !entrant->is_outdone && (!must_show || may_be_shown(race, entrant)))
             least = fmin(least, least_cost(race, entrant));
     }
     if (least > most || (is_alone && resume(race, peer)))
@@ -333,7 +411,8 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
             cost <= TUNE_COSTLY_TIMES * least &&
             (is_costly ? cost < lower
                        : cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES)) &&
-            (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant));
+            (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant)) &&
+            (!must_show || may_be_shown(race, entrant));
         left -= entrant->is_called && is_few && !(is_alone && entrant->is_own);
     }
 }
@@ -504,35 +583,42 @@ static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
     return best;
 }
 
-/* Returns whether another setting of the kind that requires no more costs less, on the seeds of both, and the
- * cheapest of all costs less than half of that. Where each setting needs its own run, one seed is enough
- * then. */
-static bool is_also_ran(const struct tune_race *race, const struct tune_entrant *entrant)
+/* Returns whether another setting of the kind that requires no more is as safe and costs less, on the seeds
+ * of both, but more than `times` as much as the cheapest of all. */
+static bool has_better_of_kind(const struct tune_race *race, const struct tune_entrant *entrant, double times)
 {
     const struct tune_entrant *first = cheapest(race, NULL, false);
-    for (size_t i = 0; entrant->seeds > 0 && i < race->count; i++) {
+    for (size_t i = 0; first != NULL && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        enum tune_demand demand;
         if (competes(other) && other->seeds >= entrant->seeds && is_kind(other, entrant) &&
-            tune_may_replace(other, entrant) && tune_is_within(other, &race->terms, &demand) &&
-            cost_beside(other, entrant) > TUNE_COSTLY_TIMES * cost_beside(first, entrant) &&
-            tune_mean_of(entrant, TUNE_COST) > cost_beside(other, entrant))
+            tune_may_replace(other, entrant) &&
+            cost_beside(other, entrant) > times * cost_beside(first, entrant) &&
+            tune_mean_of(entrant, TUNE_COST) > cost_beside(other, entrant) &&
+            is_as_safe(race, other, entrant))
             return true;
     }
     return false;
+}
+
+/* Returns whether a setting costs far more than the cheapest of all, and its first seeds are enough: it
+ * cannot be shown to hold, or is not the best of its kind, or no share is allowed. */
+static bool is_far(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const struct tune_entrant *first = cheapest(race, NULL, false);
+    return first != NULL && entrant->seeds >= TUNE_SEEDS_FIRST &&
+           tune_is_far(tune_mean_of(entrant, TUNE_COST), cost_beside(first, entrant)) &&
+           (race->terms.share == 0 || !may_be_shown(race, entrant) || has_better_of_kind(race, entrant, 0));
 }
 
 /* Returns whether the costs on the seeds so far are enough where each setting needs its own run: another one
  * of the template is as safe and costs clearly less, or the cheapest of all costs far less. */
 static bool is_clearly_beaten(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *best = cheapest_safe(race, entrant), *first = cheapest(race, NULL, false);
-    const bool is_late = entrant->seeds >= TUNE_SEEDS_FIRST;
-    const double cost = tune_mean_of(entrant, TUNE_COST);
-    return entrant->seeds > 0 &&
-           ((best != entrant && best->seeds >= entrant->seeds &&
-             cost > (is_late ? TUNE_AS_CHEAP : CLEARLY_MORE) * cost_beside(best, entrant)) ||
-            (is_late && first != NULL && tune_is_far(cost, cost_beside(first, entrant))));
+    const struct tune_entrant *best = cheapest_safe(race, entrant);
+    const double times = entrant->seeds >= TUNE_SEEDS_FIRST ? TUNE_AS_CHEAP : CLEARLY_MORE;
+    return (best != entrant && best->seeds >= entrant->seeds &&
+            tune_mean_of(entrant, TUNE_COST) > times * cost_beside(best, entrant)) ||
+           is_far(race, entrant);
 }
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)
@@ -550,8 +636,9 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
             continue;
         const bool was_beaten = entrant->is_beaten_so_far;
         entrant->is_beaten_so_far =
-            (tune_draws_alone(race->sharing) && is_also_ran(race, entrant)) ||
-            (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant));
+            entrant->seeds > 0 && tune_draws_alone(race->sharing) &&
+            (has_better_of_kind(race, entrant, TUNE_COSTLY_TIMES) ||
+             (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant)));
         entrant->is_settled =
             entrant->is_beaten_so_far ||
             (is_even ? is_beaten(entrant, cheapest_safe(race, entrant), first, cost_chance) ||

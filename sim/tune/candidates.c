@@ -280,6 +280,17 @@ static void distribution_of_count(const struct tune_contest *contest, struct tun
     entrant->has_distribution = numbers && (is_exact || is_over);
 }
 
+/* Returns a lower bound on the share of all partitions that exceed the limit, from the exact share of those
+ * whose rows have all come. One that begins within the last rows of its key, as many as the limit has, cannot
+ * exceed it any more. */
+static double share_of_all(const struct tune_rows *rows, const struct tune_distribution *distribution,
+                           double exact_share)
+{
+    const double count = (double)rows->rows, keys = (double)rows->keys;
+    const double mean = (double)distribution->threshold / distribution->p;
+    return exact_share * fmax(0, count - keys * rows->limit_rows) / (count + keys * mean);
+}
+
 /* When rows are counted at once and have one size, the distribution is exact. A maximum age ends partitions
  * earlier, so the distribution is then only a bound, and refuses no setting. */
 static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant)
@@ -306,9 +317,11 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
         entrant->exact_share =
             is_below_a_row ? 1 : tune_above(&distribution, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
         /* By mean sizes the distribution may refuse a setting, but never accept one; nor in the cluster,
-         * where rows that come until an increment takes effect make partitions larger. */
-        entrant->has_distribution =
-            (is_exact && !is_bound) || entrant->exact_share > contest->race.terms.risk;
+         * where rows that come until an increment takes effect make partitions larger. Runs there are short,
+         * so partitions that are open at the end count as well. */
+        const double certain = is_bound ? share_of_all(&contest->rows, &distribution, entrant->exact_share)
+                                        : entrant->exact_share;
+        entrant->has_distribution = (is_exact && !is_bound) || certain > contest->race.terms.risk;
     } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
                scenario->limits.partition_rows == 0) {
         const struct tune_weighted distribution = {.bytes = strategy->of.weighted.bytes,

@@ -62,7 +62,8 @@ struct tune_interval tune_over_interval(const struct tune_entrant *entrant, doub
         count += entrant->seen[i].partitions;
     }
     struct tune_interval interval = share_interval(entrant, TUNE_OVER, hits, count, error_chance);
-    if (entrant->has_distribution)
+    /* A limit in bytes is converted to rows of mean size, so a full partition may exceed it after all. */
+    if (entrant->has_distribution && (hits == 0 || entrant->exact_share > 0))
         interval.high = fmin(interval.high, entrant->exact_share);
     interval.low = fmin(interval.low, interval.high);
     return interval;

@@ -232,15 +232,17 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
             (best != race->recommended && tune_is_cheaper_beside(entrant, &race->entrants[best])))
             best = i;
     }
-    contest->led = SIZE_MAX;
-    if (best == SIZE_MAX)
-        return true;
-    struct lab_strategy strategy = race->entrants[best].strategy;
-    struct lab_scenario scenario;
-    tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
-    if (!tune_lead_find(&scenario, 0, TUNE_LEAD_SEEDS, threads, contest->memory, progress, &contest->lead,
-                        error))
-        return false;
     contest->led = best;
+    if (best != SIZE_MAX) {
+        struct lab_strategy strategy = race->entrants[best].strategy;
+        struct lab_scenario scenario;
+        tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
+        if (!tune_lead_find(&scenario, 0, TUNE_LEAD_SEEDS, threads, contest->memory, progress, &contest->lead,
+                            error))
+            return false;
+    }
+    /* The search may end sooner than expected, or there may be no lead. */
+    if (progress != NULL)
+        progress->total = progress->done;
     return true;
 }

@@ -511,17 +511,29 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
     struct tune_contest contest;
     struct sim_error error = {0};
     struct lab_progress progress = {0};
-    struct lab_scenario *scenario = scenario_of(
-        "", HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [time], seeds: 2, risk: 5%}\n"
-                 "strategies: [time: {window: 6h}]\n");
-    if (!tune_contest_begin(&contest, scenario, &scenario->tune, 1, NULL, &error) ||
-        !tune_contest_run(&contest, 1, &progress, &error))
-        fail_msg("%s", error.text);
-    assert_true(contest.margins[0].is_tried && contest.led == SIZE_MAX);
-    assert_true(progress.done > contest.race.terms.seeds);
-    assert_int_equal(progress.done, progress.total);
-    tune_contest_clear(&contest);
-    lab_scenario_destroy(scenario);
+    static const char *const texts[] = {
+        HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [time], seeds: 2, risk: 5%}\n"
+             "strategies: [time: {window: 6h}]\n",
+        /* No setting of three-state holds, so that none has its lead searched. */
+        ("duration: 20s\nkeys: {count: 2}\narrivals: {rate: 30/s}\n"
+         "cluster: {nodes: 1, replication_factor: 1}\n"
+         "agents: {count: 3, cache_ttl: 2s, cache_entries: 8, operations: 32}\nlimits: {partition_rows: "
+         "100}\n"
+         "tune: {seeds: 2, risk: 50%, strategies: [time, probabilistic]}\nstrategies:\n  - time: {window: "
+         "2s}\n"
+         "  - probabilistic: {bits: 1, threshold: 9, coordination: three-state, lead: 1ms, label: three}\n")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct lab_scenario *scenario = scenario_of("", texts[i]);
+        progress = (struct lab_progress){0};
+        if (!tune_contest_begin(&contest, scenario, &scenario->tune, 1, NULL, &error) ||
+            !tune_contest_run(&contest, 1, &progress, &error))
+            fail_msg("%s", error.text);
+        assert_true(contest.margins[0].is_tried && contest.led == SIZE_MAX);
+        assert_true(progress.done > contest.race.terms.seeds);
+        assert_int_equal(progress.done, progress.total);
+        tune_contest_clear(&contest);
+        lab_scenario_destroy(scenario);
+    }
 }
 
 /* A time to live bounds a partition that would otherwise grow without end. */
@@ -634,6 +646,28 @@ static void test_cluster_refuses_what_the_distribution_rules_out(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* Most partitions of a short run are open at its end, and exceed no limit. So the share of all partitions may
+ * be within the risk where that of closed ones is above it, and the distribution refuses nothing. */
+static void test_distribution_refuses_nothing_where_most_partitions_are_open(void **state)
+{
+    struct tune_contest contest;
+    size_t above = 0;
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 30s\nkeys: {count: 2}\narrivals: {rate: 30/s}\n"
+            "cluster: {nodes: 1, replication_factor: 1}\nagents: {count: 1, operations: 32}\n"
+            "limits: {partition_rows: 400}\ntune: {seeds: 2, risk: 10%}\nstrategies:\n"
+            "  - probabilistic: {bits: 8, threshold: 1, coordination: guarded, label: guarded}\n");
+    (void)state;
+    begin(&contest, scenario);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        assert_int_equal(contest.race.entrants[i].status, TUNE_HOLDS);
+        above += contest.race.entrants[i].exact_share > contest.race.terms.risk;
+    }
+    assert_true(above > 0);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
 /* When not even one row fits into the limits, the distribution refuses the setting. */
 static void test_limit_below_a_row_is_refused_by_the_distribution(void **state)
 {
@@ -736,6 +770,7 @@ int main(void)
         cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
         cmocka_unit_test(test_cluster_refuses_what_the_distribution_rules_out),
         cmocka_unit_test(test_kind_that_costs_far_more_has_no_margin),
+        cmocka_unit_test(test_distribution_refuses_nothing_where_most_partitions_are_open),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -574,19 +574,27 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
 }
 
 /* Where each setting needs its own run, three seeds are enough for one that costs 5% more than another one of
- * its template, and for one of another template that costs six times as much. */
+ * its template. They are also enough for one of another template that costs six times as much, unless it is
+ * the best of its kind and has enough partitions to be shown to hold. */
 static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **state)
 {
     static const struct {
         enum tune_sharing sharing;
         double cost, times; /* half the cost of the first one, and the cost of the second one as a multiple */
-        bool is_peer;
+        bool is_peer, is_kind;
+        uint64_t partitions; /* 50: eight seeds show that a setting holds; 20: ten do not */
         uint32_t least, most;
     } cases[] = {
-        {TUNE_SHARES_NOTHING, 10, 1.05, true, 3, 3},  {TUNE_SHARES_NOTHING, 10, 1.05, false, 4, SEEDS},
-        {TUNE_SHARES_NOTHING, 10, 6, false, 3, 3},    {TUNE_SHARES_NOTHING, 10, 4, false, 4, SEEDS},
-        {TUNE_SHARES_NOTHING, 1, 6, false, 4, SEEDS}, {TUNE_SHARES_KEYS, 10, 6, false, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 1.05, true, true, 50, 3, 3},
+        {TUNE_SHARES_NOTHING, 10, 1.05, false, true, 50, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 6, false, true, 50, 3, 3},
+        {TUNE_SHARES_NOTHING, 10, 4, false, true, 50, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 1, 6, false, true, 50, 4, SEEDS},
+        {TUNE_SHARES_KEYS, 10, 6, false, true, 50, 4, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 6, false, false, 50, 8, SEEDS},
+        {TUNE_SHARES_NOTHING, 10, 6, false, false, 20, 3, 3},
     };
+    const struct bk_strategy other = count_of(100);
     struct bk_strategy strategy;
     (void)state;
     assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
@@ -600,8 +608,9 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
             stage.truths[j].objectives[TUNE_PER_READ] *= cases[i].cost;
         }
         stage.truths[0].noise = stage.truths[1].noise = 0.04; /* too much for a test of three seeds */
-        stage.partitions = 50;                                /* eight seeds show that a setting holds */
-        enter_two(&race, &stage, &strategy, &strategy);
+        stage.partitions = 50;
+        stage.partitions_of[1] = cases[i].partitions;
+        enter_two(&race, &stage, &strategy, cases[i].is_kind ? &strategy : &other);
         race.sharing = cases[i].sharing;
         race.entrants[0].base = "one";
         race.entrants[1].base = cases[i].is_peer ? "one" : "other";
@@ -609,6 +618,42 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
         assert_int_equal(race.recommended, 0);
         assert_in_range(race.entrants[1].seeds, cases[i].least, cases[i].most);
         assert_in_range(race.entrants[0].seeds, 8, SEEDS);
+        tune_race_clear(&race);
+    }
+}
+
+/* The second setting has too few partitions to be shown to hold, so its template is tried further, but only
+ * by settings whose smaller partitions are numerous enough. Settings that cannot be shown are not run for
+ * that. */
+static void test_template_that_stays_unsure_is_tried_further(void **state)
+{
+    static const uint64_t thresholds[] = {40, 60, 40, 55};
+    (void)state;
+    for (int is_other_shown = 0; is_other_shown < 2; is_other_shown++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 3);
+        for (size_t i = 0; i < 4; i++) {
+            stage.truths[i] = (struct truth){{i == 0 ? 1 : 3 + 2 * (double)i, 0.5, 3, 1}, 0, 0.001};
+            stage.partitions_of[i] = i == 1 ? 25 : 50; /* 368 of them show that a setting holds */
+        }
+        stage.partitions_of[0] = is_other_shown ? 50 : 20;
+        enter_some(&race, &stage, 4);
+        race.sharing = TUNE_SHARES_NOTHING;
+        for (size_t i = 0; i < race.count; i++) {
+            struct tune_entrant *entrant = &race.entrants[i];
+            struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+            assert_int_equal(bk_strategy_probabilistic(4, thresholds[i], strategy), BK_OK);
+            if (i == 0)
+                *strategy = count_of(100);
+            entrant->base = i == 0 ? "cheap" : "costly";
+            entrant->cost_least = stage.truths[i].objectives[TUNE_COST_WRITE];
+        }
+        run(&race, 1);
+        assert_true(race.is_shown);
+        assert_int_equal(race.recommended, is_other_shown ? 0 : 2);
+        assert_in_range(race.entrants[2].seeds, 8, SEEDS);
+        assert_int_equal(race.entrants[3].seeds, 0);
         tune_race_clear(&race);
     }
 }
@@ -1001,6 +1046,12 @@ static void test_distribution_of_few_partitions_shows(void **state)
     entrant.exact_share = 0.009;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
     assert_true(tune_over_interval(&entrant, 0.025).high == 0.009);
+    /* Partitions that were seen above the limit refute a share of 0. */
+    entrant.exact_share = 0;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
+    seen[0].over = 1;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_OPEN);
+    seen[0].over = 0;
     entrant.has_distribution = false;
     entrant.is_fixed = true;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
@@ -1115,6 +1166,7 @@ int main(void)
         cmocka_unit_test(test_costly_template_is_tried_until_a_setting_holds),
         cmocka_unit_test(test_first_seeds_are_enough_for_a_setting_that_costs_more),
         cmocka_unit_test(test_setting_with_larger_partitions_needs_few_seeds),
+        cmocka_unit_test(test_template_that_stays_unsure_is_tried_further),
         cmocka_unit_test(test_waiting_setting_resumes_before_others_are_run),
         cmocka_unit_test(test_beaten_setting_resumes_when_no_other_one_is_left),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),

@@ -20,20 +20,21 @@
  * also stops if it only cuts the buckets of another one, costs more by its first seeds, and cannot be
  * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
  * settled) while it is shown to cost more than the cheapest one of its template that is shown to be within
- * the limits (or, where settings share no rows, that may still be within them); where costs are nearly
- * equal, it must also be shown to be less even. If the other one turns out to fail, the setting resumes. If
- * the seeds that are left have too few partitions to show that the setting holds, it is enough that the other
- * one is within the limits so far. The best is settled once no other setting may take its place. So every
- * setting that may be recommended, or be the best of its template, runs with all seeds. Where settings share
- * no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
- * others of its template are settled by their first seeds, without a test. Where settings share keys, the
- * cheapest templates run first, and if the bounds of a template show that cost, a lower threshold of
- * `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
- * from the lowest bound up, until a setting is within the limits, of such templates of one kind that require
- * the same only the cheapest has a setting with all seeds, and a setting that costs TUNE_FAR_TIMES as much as
- * the cheapest has TUNE_SEEDS_FIRST; within a template, costs decide by the first seeds, without a test
- * (call.c: CLEARLY_MORE). Where seeds change nothing (a trace, and a setting without chance), one seed stands
- * for all.
+ * the limits (or, where settings share no rows, that may yet be shown to be); where costs are nearly equal,
+ * it must also be shown to be less even. If that cannot be shown of the other one any more, the setting
+ * resumes. If the seeds that are left have too few partitions to show that the setting holds, it is enough
+ * that the other one is within the limits so far. The best is settled once no other setting may take its
+ * place. So every setting that may be recommended, or be the best of its template, runs with all seeds. Where
+ * settings share no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest
+ * setting, the others of its template are settled by their first seeds, without a test. Where settings share
+ * keys, the cheapest templates run first, and if the bounds of a template show that cost, a lower threshold
+ * of `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
+ * from the lowest bound up, until a setting is within the limits, and further if it cannot be shown of any;
+ * of such templates of one kind that require the same only the cheapest has a setting with all seeds, and a
+ * setting that costs TUNE_FAR_TIMES as much as the cheapest has TUNE_SEEDS_FIRST, unless it is the best of
+ * its kind and may be shown to hold, where a share is allowed; within a template, costs decide by the first
+ * seeds, without a test (call.c: CLEARLY_MORE). Where seeds change nothing (a trace, and a setting without
+ * chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -185,7 +186,7 @@ void tune_race_clear(struct tune_race *race);
 #define TUNE_COSTLY_TIMES 2
 /* A setting costs far more than another one if it costs more than 50 inserts per 1000 rows and this many
  * times as much as the other one. It has no margin that needs runs; in the cluster engine it runs with the
- * first seeds only. */
+ * first seeds only, unless a share is allowed, and it is the best of its kind and may be shown to hold. */
 #define TUNE_FAR_TIMES 5
 #define TUNE_FAR_COST  50.0
 static inline bool tune_is_far(double cost, double other)
