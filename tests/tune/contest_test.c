@@ -146,10 +146,11 @@ static void test_contest_with_stored_runs_gives_the_same_result(void **state)
         compete(&second, scenario, &memory);
         assert_int_equal(notebook.made, all);
         assert_same(&plain, &second);
-        /* The contest was stopped in the middle of runs that were made together. */
+        /* The contest was stopped in the middle of runs that were made together. A run that is remembered
+         * leaves nothing for the search of the lead. */
         notebook.count = all / 3;
         compete(&third, scenario, &memory);
-        assert_in_range(notebook.made, all + all - all / 3, all + all - all / 3 + 16);
+        assert_in_range(notebook.made, all + all - all / 3 - TUNE_LEAD_SEEDS, all + all - all / 3 + 16);
         assert_same(&plain, &third);
         struct tune_contest *const contests[] = {&plain, &first, &second, &third};
         for (size_t j = 0; j < 4; j++)

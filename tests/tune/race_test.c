@@ -622,23 +622,22 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
     }
 }
 
-/* The second setting has too few partitions to be shown to hold, so its template is tried further, but only
- * by settings whose smaller partitions are numerous enough. Settings that cannot be shown are not run for
- * that. */
+/* The first two settings of the costly template have too few partitions to be shown to hold. So it is tried
+ * further, but only with settings whose smaller partitions are numerous enough. */
 static void test_template_that_stays_unsure_is_tried_further(void **state)
 {
-    static const uint64_t thresholds[] = {40, 60, 40, 55};
+    static const uint64_t thresholds[] = {40, 60, 58, 40, 55};
     (void)state;
     for (int is_other_shown = 0; is_other_shown < 2; is_other_shown++) {
         struct stage stage;
         struct tune_race race;
         set_two(&stage, 3);
-        for (size_t i = 0; i < 4; i++) {
-            stage.truths[i] = (struct truth){{i == 0 ? 1 : 3 + 2 * (double)i, 0.5, 3, 1}, 0, 0.001};
-            stage.partitions_of[i] = i == 1 ? 25 : 50; /* 368 of them show that a setting holds */
+        for (size_t i = 0; i < 5; i++) {
+            stage.truths[i] = (struct truth){{i == 0 ? 1 : 6 + (double)i, 0.5, 3, 1}, 0, 0.001};
+            stage.partitions_of[i] = i == 1 || i == 2 ? 25 : 50; /* 368 of them show that a setting holds */
         }
         stage.partitions_of[0] = is_other_shown ? 50 : 20;
-        enter_some(&race, &stage, 4);
+        enter_some(&race, &stage, 5);
         race.sharing = TUNE_SHARES_NOTHING;
         for (size_t i = 0; i < race.count; i++) {
             struct tune_entrant *entrant = &race.entrants[i];
@@ -651,9 +650,9 @@ static void test_template_that_stays_unsure_is_tried_further(void **state)
         }
         run(&race, 1);
         assert_true(race.is_shown);
-        assert_int_equal(race.recommended, is_other_shown ? 0 : 2);
-        assert_in_range(race.entrants[2].seeds, 8, SEEDS);
-        assert_int_equal(race.entrants[3].seeds, 0);
+        assert_int_equal(race.recommended, is_other_shown ? 0 : 3);
+        assert_in_range(race.entrants[3].seeds, 8, SEEDS);
+        assert_int_equal(race.entrants[4].seeds, 0);
         tune_race_clear(&race);
     }
 }
