@@ -29,7 +29,7 @@ PAGE = ROOT / "docs/performance.md"
 RANKS = (1, 2, 4, 8)
 KINDS = ("", "call", "cancel", "give", "end", "answer", "take", "note", "leave")
 HEAD_BYTES, PARTS_A_RANK, JOBS = 40, 128, 48
-TEXTS = {"run": RUN.replace("10d", "6h"), "sweep": SWEEP.replace("10d", "6h").replace("seeds: 40", f"seeds: {JOBS}")}
+TEXTS = {"run": RUN.replace("30d", "6h"), "sweep": SWEEP.replace("30d", "6h").replace("seeds: 40", f"seeds: {JOBS}")}
 ANSWER_BYTES_MAX = {"run": 4e6, "sweep": 1.2e5}
 WORDS = {"start": ["--version"], "probe": [], "run": ["run", "run.yaml", "--no-charts"],
          "sweep": ["sweep", "sweep.yaml"]}

@@ -18,7 +18,7 @@ import time
 
 RUN = """\
 name: run
-duration: 10d
+duration: 30d
 keys: {count: 20000, popularity: {zipf: 1.05}}
 arrivals: {rate: 100/s}
 row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}
@@ -30,7 +30,7 @@ strategies:
 """
 SWEEP = """\
 name: sweep
-duration: 10d
+duration: 30d
 keys: {count: 100}
 arrivals: {rate: 2/s}
 row: {bytes: 100}
