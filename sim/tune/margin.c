@@ -168,16 +168,15 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     if (held >= failed)
         return TUNE_MARGIN_STEPS;
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
+    const bool ends_by_rows = tune_ends_by_rows(&entrant->strategy);
     if (!is_begun && is_cluster)
-        return tune_ends_by_rows(&entrant->strategy) ? LAST : 0;
+        return ends_by_rows ? LAST : 0;
     const size_t likely = is_begun ? 0 : likely_failure(contest, entrant);
-    if (!is_cluster && tune_ends_by_rows(&entrant->strategy) &&
-        likely < LAST) /* the rate tells little about its sizes */
+    if (!is_cluster && ends_by_rows && likely < LAST) /* the rate tells little about its sizes */
         return (held + failed) / 2;
     if (!is_begun)
         return likely;
-    return failed < TUNE_MARGIN_STEPS && (!is_cluster || tune_ends_by_rows(&entrant->strategy)) ? failed - 1
-                                                                                                : held;
+    return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows) ? failed - 1 : held;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
@@ -190,13 +189,12 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
         return sim_fail_memory(error);
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++) {
+        const bool holds = is_proven(contest, &contest->race.entrants[chosen[i]]);
         contest->margins[i].entrant = chosen[i];
         contest->margins[i].is_tried =
-            contest->scenario->trace_path == NULL &&
-            (is_proven(contest, &contest->race.entrants[chosen[i]]) || !is_far(&contest->race, chosen[i]));
+            contest->scenario->trace_path == NULL && (holds || !is_far(&contest->race, chosen[i]));
         for (size_t j = 0; j <= LAST; j++)
-            contest->margins[i].steps[j] = (struct tune_margin_step){
-                .factor = factors[j], .holds = is_proven(contest, &contest->race.entrants[chosen[i]])};
+            contest->margins[i].steps[j] = (struct tune_margin_step){.factor = factors[j], .holds = holds};
     }
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)

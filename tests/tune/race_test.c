@@ -306,6 +306,16 @@ static void enter_two(struct tune_race *race, struct stage *stage, const struct 
 }
 
 /* A cheap setting, and one that costs this many times as much. */
+/* The first setting is a template of its own; the others, of one costly template. */
+static void enter_cheap_and_costly(struct tune_race *race, struct stage *stage, size_t count,
+                                   enum tune_sharing sharing)
+{
+    enter_some(race, stage, count);
+    race->sharing = sharing;
+    for (size_t i = 0; i < race->count; i++)
+        race->entrants[i].base = i == 0 ? "cheap" : "costly";
+}
+
 static void set_two(struct stage *stage, double times)
 {
     set_stage(stage, 3, 0.001);
@@ -512,12 +522,9 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         stage.truths[2] = (struct truth){{3.2, 0.5, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         stage.truths[0].over = 0;
-        enter_some(&race, &stage, 3);
-        race.sharing = cases[i].sharing;
-        for (size_t j = 0; j < race.count; j++) {
+        enter_cheap_and_costly(&race, &stage, 3, cases[i].sharing);
+        for (size_t j = 0; j < race.count; j++)
             race.entrants[j].strategy.settings.strategy = strategy;
-            race.entrants[j].base = j == 0 ? "cheap" : "expensive";
-        }
         run(&race, 1);
         assert_int_equal(race.recommended, 0);
         assert_in_range(race.entrants[1].seeds, cases[i].over_from == SEEDS ? 3 : 5, SEEDS);
@@ -556,11 +563,9 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
         stage.truths[3] = (struct truth){{3.4, 0.3, 3, 1}, 0, 0.001};
         stage.truths[4] = (struct truth){{3.6, 0.2, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
-        enter_some(&race, &stage, 5);
-        race.sharing = cases[i].sharing;
+        enter_cheap_and_costly(&race, &stage, 5, cases[i].sharing);
         for (size_t j = 0; j < race.count; j++) {
             race.entrants[j].strategy.settings.strategy = strategy;
-            race.entrants[j].base = j == 0 ? "cheap" : "costly";
             race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
         }
         run(&race, 1);
@@ -637,15 +642,13 @@ static void test_template_that_stays_unsure_is_tried_further(void **state)
             stage.partitions_of[i] = i == 1 || i == 2 ? 25 : 50; /* 368 of them show that a setting holds */
         }
         stage.partitions_of[0] = is_other_shown ? 50 : 20;
-        enter_some(&race, &stage, 5);
-        race.sharing = TUNE_SHARES_NOTHING;
+        enter_cheap_and_costly(&race, &stage, 5, TUNE_SHARES_NOTHING);
         for (size_t i = 0; i < race.count; i++) {
             struct tune_entrant *entrant = &race.entrants[i];
             struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
             assert_int_equal(bk_strategy_probabilistic(4, thresholds[i], strategy), BK_OK);
             if (i == 0)
                 *strategy = count_of(100);
-            entrant->base = i == 0 ? "cheap" : "costly";
             entrant->cost_least = stage.truths[i].objectives[TUNE_COST_WRITE];
         }
         run(&race, 1);
@@ -670,14 +673,12 @@ static void test_waiting_setting_resumes_before_others_are_run(void **state)
     stage.over_from[1] = 2;
     stage.truths[2] = stage.truths[3] = (struct truth){{3.1, 0, 3.1, 1}, 0, 0.001};
     stage.partitions = 50; /* eight seeds show that a setting holds */
-    enter_some(&race, &stage, 4);
-    race.sharing = TUNE_SHARES_NOTHING;
+    enter_cheap_and_costly(&race, &stage, 4, TUNE_SHARES_NOTHING);
     race.terms.share = 0;
     for (size_t i = 0; i < race.count; i++) {
         struct lab_settings *settings = &race.entrants[i].strategy.settings;
         assert_int_equal(bk_strategy_count(1000 - i, &settings->strategy), BK_OK);
         settings->source = BK_SOURCE_EXTERNAL;
-        race.entrants[i].base = i == 0 ? "cheap" : "costly";
         race.entrants[i].cost_least = i == 0 ? 2 : 6;
     }
     run(&race, 1);
@@ -780,14 +781,12 @@ static void test_costly_template_of_a_thinned_run_has_the_highest_thresholds(voi
         if (cases[i].over_from < SEEDS)
             stage.truths[cases[i].failing].over = 0.5;
         stage.over_from[cases[i].failing] = cases[i].over_from;
-        enter_some(&race, &stage, 4);
-        race.sharing = cases[i].sharing;
+        enter_cheap_and_costly(&race, &stage, 4, cases[i].sharing);
         for (size_t j = 0; j < race.count; j++) {
             struct tune_entrant *entrant = &race.entrants[j];
             assert_int_equal(bk_strategy_probabilistic(settings[j].bits, settings[j].threshold,
                                                        &entrant->strategy.settings.strategy),
                              BK_OK);
-            entrant->base = j == 0 ? "cheap" : "costly";
             entrant->cost_least = j == 0 ? 2 * cases[i].cheap : settings[j].least;
         }
         run(&race, 1);

@@ -327,12 +327,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     cli_contest_why(contest, &why);
     cli_contest_horizon(contest, &horizon);
     cli_contest_flip(contest, &flip);
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!contest->margins[i].is_tried)
-            continue;
-        cli_say(&notes, "%s", i == 0 ? "" : " ");
-        cli_contest_margin(contest, &contest->margins[i], &notes);
-    }
+    cli_contest_margins(contest, &notes);
     cli_contest_notes(contest, &notes);
     json_t *object = json_object();
     bool is_fine =

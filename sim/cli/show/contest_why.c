@@ -316,6 +316,16 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     cli_say(out, ".");
 }
 
+void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *out)
+{
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        if (!contest->margins[i].is_tried)
+            continue;
+        cli_say(out, "%s", out->used == 0 ? "" : " ");
+        cli_contest_margin(contest, &contest->margins[i], out);
+    }
+}
+
 static int64_t round_to_ms(int64_t span_ns)
 {
     return (span_ns + SIM_MS - 1) / SIM_MS * SIM_MS;

@@ -370,12 +370,7 @@ static bool print_text(const struct job *job, struct sim_error *error)
     print_paragraph(flip.buffer);
     cli_contest_horizon(contest, &horizon);
     print_paragraph(horizon.buffer);
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!contest->margins[i].is_tried || contest->race.entrants[contest->margins[i].entrant].is_endless)
-            continue;
-        cli_say(&margin, "%s", margin.used == 0 ? "" : " ");
-        cli_contest_margin(contest, &contest->margins[i], &margin);
-    }
+    cli_contest_margins(contest, &margin);
     print_paragraph(margin.buffer);
     cli_contest_notes(contest, &notes);
     print_paragraph(notes.buffer + (notes.buffer[0] == ' '));

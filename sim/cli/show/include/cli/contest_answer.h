@@ -33,6 +33,8 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
 /* The multiple of the rate at which the recommended setting still stays within the limits. */
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
                         struct cli_saying *out);
+/* Those of all settings that were tried at other rates. */
+void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *out);
 /* Notes: too few partitions for the confidence, a trace whose rate is fixed, the least safe lead, a cheaper
  * setting that more seeds might show, settings whose partitions grow without end, and settings left out. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
