@@ -444,7 +444,7 @@ class HotKeyOthers(Study):
     name = "hot-key-others"
     scenario = "hot-key"
     quick = {"duration": "1s"}
-    seeds = 1
+    seeds = 4
 
     def points(self):
         settings = ["coordination: single, counter: counter, label: single counter",
