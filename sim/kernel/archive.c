@@ -12,7 +12,7 @@
 #include "kernel/grow.h"
 
 /* Version of the format. Raise it with each change of the format. */
-#define FORMAT 1u
+#define FORMAT 2u
 
 static const unsigned char magic[8] = {'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'};
 
@@ -259,6 +259,27 @@ void sim_archive_size(struct sim_archive *archive, size_t *value)
 void sim_archive_double(struct sim_archive *archive, double *value)
 {
     transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_packed(struct sim_archive *archive, uint64_t *value)
+{
+    unsigned char bytes[10];
+    uint64_t rest = *value;
+    size_t size = 0;
+    if (!archive->is_loading) {
+        for (; rest > 127; rest >>= 7)
+            bytes[size++] = (unsigned char)(rest | 128);
+        bytes[size++] = (unsigned char)rest;
+        put(archive, bytes, size);
+        return;
+    }
+    *value = 0;
+    do {
+        get(archive, &bytes[0], 1);
+        *value |= (uint64_t)(bytes[0] & 127) << (7 * size);
+    } while (bytes[0] > 127 && ++size < sizeof bytes);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, size < sizeof bytes);
 }
 
 void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit)

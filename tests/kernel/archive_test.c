@@ -34,6 +34,7 @@ struct thing {
     uint16_t u16;
     uint32_t u32, index32;
     uint64_t u64, index64;
+    uint64_t packed[5];
     int32_t i32;
     int64_t i64, within;
     size_t size, index;
@@ -58,6 +59,8 @@ static void archive_thing(struct thing *thing, struct sim_archive *archive)
     sim_archive_u32_below(archive, &thing->index32, 1000);
     sim_archive_u64(archive, &thing->u64);
     sim_archive_u64_below(archive, &thing->index64, 1000);
+    for (size_t i = 0; i < sizeof thing->packed / sizeof *thing->packed; i++)
+        sim_archive_packed(archive, &thing->packed[i]);
     sim_archive_i32(archive, &thing->i32);
     sim_archive_i64(archive, &thing->i64);
     sim_archive_i64_within(archive, &thing->within, 5, 9);
@@ -91,6 +94,7 @@ static struct thing example(void)
                           .index32 = 999,
                           .u64 = UINT64_MAX,
                           .index64 = 998,
+                          .packed = {0, 127, 128, UINT64_C(1) << 63, UINT64_MAX},
                           .i32 = INT32_MIN,
                           .i64 = INT64_MIN,
                           .within = 8,
@@ -183,6 +187,7 @@ static void test_archive_every_field_is_restored(void **state)
     assert_true(b.is_set && a.u8 == b.u8 && a.small == b.small && a.u16 == b.u16 && a.u32 == b.u32);
     assert_true(a.index32 == b.index32 && a.u64 == b.u64 && a.index64 == b.index64 && a.i32 == b.i32);
     assert_true(a.i64 == b.i64 && a.within == b.within && a.size == b.size && a.index == b.index);
+    assert_memory_equal(a.packed, b.packed, sizeof a.packed);
     assert_memory_equal(&a.number, &b.number, sizeof a.number);
     assert_int_equal(a.colour, b.colour);
     assert_memory_equal(a.bytes, b.bytes, sizeof a.bytes);
@@ -331,6 +336,33 @@ static void test_archive_count_beyond_the_bytes_takes_no_memory(void **state)
     }
 }
 
+static void test_archive_packed_takes_a_byte_for_seven_bits(void **state)
+{
+    (void)state;
+    unsigned char bytes[11];
+    for (size_t length = 1; length <= sizeof bytes; length++) {
+        struct sim_archive archive;
+        uint64_t value, most = length < 10 ? (UINT64_C(1) << 7 * length) - 1 : UINT64_MAX;
+        size_t size, empty_size;
+        memset(bytes, 255, sizeof bytes);
+        bytes[length - 1] = 127;
+        unsigned char *data = seal(bytes, length, &size);
+        free(seal(bytes, 0, &empty_size));
+        assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+        sim_archive_packed(&archive, &value);
+        assert_true(sim_archive_is_fine(&archive) == (length <= 10));
+        free(data);
+        if (length > 10)
+            break;
+        assert_int_equal(value, most);
+        sim_archive_begin_save(&archive, KIND);
+        sim_archive_packed(&archive, &most);
+        assert_true(sim_archive_finish_save(&archive, &data, &size, NULL));
+        assert_int_equal(size, empty_size + length);
+        free(data);
+    }
+}
+
 static void test_archive_field_of_one_direction_is_found(void **state)
 {
     (void)state;
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_archive_of_another_machine_is_refused_with_a_remedy),
         cmocka_unit_test(test_archive_of_random_bytes_never_crashes),
         cmocka_unit_test(test_archive_count_beyond_the_bytes_takes_no_memory),
+        cmocka_unit_test(test_archive_packed_takes_a_byte_for_seven_bits),
         cmocka_unit_test(test_archive_field_of_one_direction_is_found),
         cmocka_unit_test(test_archive_reports_each_failed_allocation),
     };

@@ -415,6 +415,46 @@ static void test_histogram_restored_from_its_bins_is_the_same(void **state)
     }
 }
 
+static struct lab_histogram archived(const struct lab_histogram *histogram, size_t *size)
+{
+    struct lab_histogram copy = *histogram, loaded;
+    struct sim_archive archive;
+    unsigned char *data;
+    lab_histogram_init(&loaded);
+    sim_archive_begin_save(&archive, 1);
+    lab_histogram_archive(&copy, &archive);
+    assert_true(sim_archive_finish_save(&archive, &data, size, NULL));
+    assert_true(sim_archive_begin_load(&archive, data, *size, 1, NULL));
+    lab_histogram_archive(&loaded, &archive);
+    assert_true(sim_archive_finish_load(&archive, NULL));
+    free(data);
+    return loaded;
+}
+
+/* Free slots take a bit each, and a bin takes no more bytes than its numbers need. */
+static void test_histogram_archived_is_the_same_in_few_bytes(void **state)
+{
+    (void)state;
+    const size_t counts[] = {0, 1, 33, 5000, LAB_HISTOGRAM_EXACT + 1000};
+    size_t empty_size = 0, size;
+    for (size_t turn = 0; turn < sizeof counts / sizeof *counts; turn++) {
+        struct sizes sizes = many_sizes(counts[turn]);
+        struct lab_histogram histogram, loaded;
+        lab_histogram_init(&histogram);
+        add_all(&histogram, &sizes, 0, sizes.count);
+        loaded = archived(&histogram, &size);
+        assert_same(&loaded, &histogram);
+        empty_size = turn == 0 ? size : empty_size;
+        assert_true(size - empty_size <= histogram.slot_count / 8 + 5 * histogram.used);
+        lab_histogram_add(&histogram, 100001, 2, 3);
+        lab_histogram_add(&loaded, 100001, 2, 3);
+        assert_same(&loaded, &histogram);
+        lab_histogram_clear(&histogram);
+        lab_histogram_clear(&loaded);
+        free(sizes.items);
+    }
+}
+
 /* Coarse copies of exact parts and of a rounded whole agree and are as coarse as requested: never finer, and
  * never more than one step coarser. */
 static void test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole(void **state)
@@ -497,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole),
         cmocka_unit_test(test_histogram_coarse_copy_of_small_or_no_sizes_has_them_all),
         cmocka_unit_test(test_histogram_restored_from_its_bins_is_the_same),
+        cmocka_unit_test(test_histogram_archived_is_the_same_in_few_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

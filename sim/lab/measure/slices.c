@@ -247,8 +247,14 @@ static void archive_bins(struct bins *bins, struct sim_archive *archive)
     size_t width = bins->width;
     sim_archive_u64(archive, &bins->least);
     sim_archive_u64(archive, &bins->most);
-    bins->counts = sim_archive_array(archive, bins->counts, sizeof *bins->counts, &width, BINS_MAX);
-    bins->width = (uint32_t)width;
+    sim_archive_size_below(archive, &width, BINS_MAX + 1);
+    if (archive->is_loading) {
+        free(bins->counts);
+        bins->counts = sim_archive_allocate(archive, width, sizeof *bins->counts, 1);
+    }
+    bins->width = bins->counts == NULL ? 0 : (uint32_t)width;
+    for (uint32_t i = 0; i < bins->width; i++)
+        sim_archive_packed(archive, &bins->counts[i]);
     sim_archive_u32_below(archive, &bins->from, BINS_MAX);
     if (sim_archive_is_fine(archive))
         sim_archive_check(archive, width > 0 && bins->from + width <= BINS_MAX &&

@@ -90,6 +90,8 @@ void sim_archive_i32(struct sim_archive *archive, int32_t *value);
 void sim_archive_i64(struct sim_archive *archive, int64_t *value);
 void sim_archive_size(struct sim_archive *archive, size_t *value);
 void sim_archive_double(struct sim_archive *archive, double *value); /* bit for bit, including NaNs */
+/* Seven bits in each byte, and as many bytes as the value needs (LEB128). */
+void sim_archive_packed(struct sim_archive *archive, uint64_t *value);
 
 /* As above, but loading fails unless the value is below `limit` and, for sim_archive_i64_within(), at least
  * `least`. */
