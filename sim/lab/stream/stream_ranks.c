@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs keys on other ranks: for each rank, a thread of this process waits for the rank's results. A rank
- * requests tasks repeatedly, less than a hundredth of the work at a time, so a fast rank does more. */
+ * requests tasks repeatedly, so a fast rank does more. Its shares of the work shrink towards the end, so that
+ * all ranks end together (guided self-scheduling, Polychronopoulos and Kuck 1987). */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -10,15 +11,18 @@
 #include "lab/stored.h"
 #include "stream_synthetic.h"
 
-/* The number of parts that the work is divided into, per rank. */
-#define PARTS_A_RANK 128
+/* A share is at most this part of what is a rank's if all do the same, and this part of its keys among those
+ * that are left; but it is at least so much work, in rows, as a message is worth. */
+#define PARTS_A_RANK  16
+#define PARTS_OF_REST 8
+#define LEAST_WORK    65536
 
 struct lab_far_keys {
     struct lab_stream_crew *crew;
     const struct lab_team *team;
     struct hand {
         struct lab_far_keys *far;
-        struct lab_stream_result found;
+        struct ranks_bytes answer;
         struct sim_error error;
         uint32_t rank;
         pthread_t thread;
@@ -26,15 +30,24 @@ struct lab_far_keys {
     uint32_t count;
 };
 
-/* Returns how many tasks, from this one on, are about one part of the work. No later key has more rows than
- * this one. */
-static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the end of a share that begins with this task. No later key has more rows than its first one. */
+static uint64_t share_end(const struct lab_far_keys *far, uint64_t task)
 {
     const struct wl_workload *workload = &far->crew->scenario->workload;
-    double keys = 1.0 / (PARTS_A_RANK * (double)lab_team_count(far->team)) /
-                  sim_zipf_share(&workload->popularity, lab_task_begin(task));
-    double tasks = keys / (task < LAB_BUSY_KEYS ? 1 : LAB_QUIET_KEYS_TASK);
-    return tasks < 1 ? 1 : tasks > 1e15 ? (uint64_t)1e15 : (uint64_t)tasks;
+    const uint64_t ranks = lab_team_count(far->team), key = lab_task_begin(task);
+    const double part = sim_zipf_share(&workload->popularity, key),
+                 left = (double)(workload->key_count - key);
+    const double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9) * part;
+    double keys = least(1 / (PARTS_A_RANK * (double)ranks * part), left / (PARTS_OF_REST * (double)ranks));
+    double worth = LEAST_WORK / (rows + LAB_KEY_ROWS);
+    keys = least(keys > worth ? keys : worth, left);
+    uint64_t end = lab_task_of(key + (uint64_t)keys);
+    return end > task ? end : task + 1;
 }
 
 /* Assigns tasks to another rank. It gets more tasks per request than a local thread, because a request takes
@@ -45,8 +58,7 @@ static void share(void *context, uint64_t *begin, uint64_t *end)
     struct lab_stream_crew *crew = far->crew;
     uint64_t from = atomic_load(&crew->next_task), to;
     do {
-        to = from < crew->task_count ? from + part_of(far, from) : from;
-        to = to < crew->task_count ? to : from < crew->task_count ? crew->task_count : from;
+        to = from < crew->task_count ? share_end(far, from) : from;
     } while (!atomic_compare_exchange_weak(&crew->next_task, &from, to));
     *begin = from;
     *end = to;
@@ -90,6 +102,19 @@ static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *a
     return lab_answer_finish_load(&archive, error);
 }
 
+static bool add(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
+                struct lab_stream_result *out, struct sim_error *error)
+{
+    struct lab_stream_result found = {.rows = 0};
+    bool is_fine = load(crew, answer, &found, error);
+    for (size_t i = 0; is_fine && i < crew->scenario->strategy_count; i++)
+        lab_tally_move(&out->tallies[i], &found.tallies[i], cass_ring_node_count(crew->ring));
+    out->rows += found.rows;
+    out->keys += found.keys;
+    lab_stream_result_clear(&found, crew->scenario->strategy_count);
+    return is_fine;
+}
+
 /* The thread of one rank. If the rank fails, the run ends. */
 static void *work(void *argument)
 {
@@ -98,15 +123,12 @@ static void *work(void *argument)
     const struct lab_order order = lab_order_of(far->crew->scenario);
     struct lab_team_call call = {
         .rank = hand->rank, .service = LAB_SERVICE_KEYS, .share = share, .context = far};
-    struct ranks_bytes answer = {0};
     bool is_fine =
         lab_request_make(&order, lab_team_threads(far->team, hand->rank), 0, &call.request, &hand->error) &&
-        lab_team_ask(far->team, &call, far->crew->context->progress, &answer, &hand->error) &&
-        load(far->crew, &answer, &hand->found, &hand->error);
+        lab_team_ask(far->team, &call, far->crew->context->progress, &hand->answer, &hand->error);
     if (!is_fine)
         atomic_store(&far->crew->next_task, far->crew->task_count);
     free(call.request.data);
-    free(answer.data);
     return NULL;
 }
 
@@ -130,23 +152,19 @@ struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew)
     return far;
 }
 
+/* One answer after the other is unpacked, for the sake of memory. */
 bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error)
 {
     bool ok = true;
     if (far == NULL)
         return true;
-    const struct lab_stream_crew *crew = far->crew;
-    for (uint32_t i = 0; i < far->count; i++)
-        pthread_join(far->hands[i].thread, NULL);
     for (uint32_t i = 0; i < far->count; i++) {
         struct hand *hand = &far->hands[i];
+        pthread_join(hand->thread, NULL);
         if (ok && hand->error.class != SIM_ERROR_NONE)
             ok = sim_fail(error, hand->error.class, "%s", hand->error.text);
-        for (size_t j = 0; ok && j < crew->scenario->strategy_count; j++)
-            lab_tally_merge(&out->tallies[j], &hand->found.tallies[j], cass_ring_node_count(crew->ring));
-        out->rows += hand->found.rows;
-        out->keys += hand->found.keys;
-        lab_stream_result_clear(&hand->found, crew->scenario->strategy_count);
+        ok = ok && add(far->crew, &hand->answer, out, error);
+        free(hand->answer.data);
     }
     free(far->hands);
     free(far);

@@ -21,6 +21,7 @@ static void close_call(struct ranks *ranks, struct open_call *open)
     while (*place != open)
         place = &(*place)->next;
     *place = open->next;
+    ranks->ending_count -= open->is_ending;
     pthread_cond_destroy(&open->answered);
     free(open);
 }
@@ -107,7 +108,9 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     pthread_mutex_lock(&ranks->lock);
     open->number = ++ranks->last_call;
     open->next = ranks->calls;
+    open->is_ending = call->share == NULL;
     ranks->calls = open;
+    ranks->ending_count += open->is_ending;
     const struct ranks_message_head head = {
         .kind = RANKS_MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
     send_message(ranks, call->rank, &head, request.data);
@@ -144,6 +147,10 @@ static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
         struct ranks_message_head give = {.kind = RANKS_MESSAGE_GIVE, .call = message->head.call};
         if (call->share != NULL)
             call->share(call->context, &give.a, &give.b);
+        if (give.a >= give.b && !open->is_ending) {
+            open->is_ending = true;
+            ranks->ending_count++;
+        }
         send_message(ranks, message->rank, &give, NULL);
     }
     ranks_free_message(message);
@@ -306,8 +313,12 @@ bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
     if (!task->is_asked)
         send_message(ranks, 0, &take, NULL);
     task->is_asked = true;
+    task->is_waiting = true;
+    if (!task->is_given)
+        pthread_cond_signal(&ranks->queued); /* from now on, the progress thread polls more often */
     while (!task->is_given && !task->is_stopped && !ranks->is_over)
         pthread_cond_wait(&task->given, &ranks->lock);
+    task->is_waiting = false;
     bool is_left = task->is_given && !task->is_stopped && !ranks->is_over && task->begin < task->end;
     *begin = is_left ? task->begin : 0;
     *end = is_left ? task->end : 0;

@@ -12,10 +12,11 @@
 
 #define TAG        1
 #define PART_BYTES ((uint64_t)1 << 26)
-/* The cost of a poll, and the shortest and the longest time between two polls. */
-#define LOOK_NS      4000
+/* The cost of a poll, most of which is two switches of threads, and the shortest and the longest time between
+ * two polls. */
+#define LOOK_NS      20000
 #define WAIT_LEAST   INT64_C(50000)
-#define WAIT_MOST    INT64_C(2000000)
+#define WAIT_MOST    INT64_C(4000000)
 #define GAP_MOST     INT64_C(1000000000)
 #define LOOK_AFTER   INT64_C(200000000)
 #define PARENT_EVERY INT64_C(500000000)
@@ -31,6 +32,7 @@ struct progress {
     struct ranks_message **coming;
     uint64_t *received;
     int64_t message_ns, gap_ns; /* when the last message arrived, and the typical time between two messages */
+    int64_t busy_ns;            /* when a message was last sent or received */
     int64_t after_ns, parent_ns;
 };
 
@@ -175,15 +177,35 @@ static void look_around(struct progress *progress, int64_t now_ns)
     }
 }
 
-/* The time to wait between polls. Frequent polls cost time, and so does a message that waits for the next
- * poll, on average half the interval. The sum of both is smallest when they are equal. */
-static int64_t wait_of(int64_t gap_ns)
+/* Whether all tasks of this rank, if there are any, wait for messages. */
+static bool is_idle(const struct ranks *ranks)
 {
-    int64_t wait_ns = WAIT_LEAST;
+    const struct ranks_task *task = ranks->tasks;
+    while (task != NULL && task->is_waiting)
+        task = task->next;
+    return task == NULL;
+}
+
+/* The time to wait between polls. A rank other than 0 gets messages soon after its own: an answer to these,
+ * or the next call. Rank 0 is awaited by ranks that have sent an answer: frequent polls cost time, and so
+ * does an answer that waits for the next poll, on average half the interval. The sum of both is smallest when
+ * they are equal. Shares are requested before they are needed, so other messages can wait for a part of the
+ * time between two of them. Called with the lock held. */
+static int64_t wait_of(const struct progress *progress, int64_t now_ns)
+{
+    const struct ranks *ranks = progress->ranks;
+    int64_t gap_ns = now_ns - progress->message_ns, since_ns = now_ns - progress->busy_ns,
+            wait_ns = WAIT_LEAST;
+    gap_ns = gap_ns > progress->gap_ns ? gap_ns : progress->gap_ns;
     gap_ns = gap_ns < GAP_MOST ? gap_ns : GAP_MOST; /* so that the product does not overflow */
-    while (wait_ns < WAIT_MOST && wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)
-        wait_ns += wait_ns / 4;
-    return wait_ns;
+    if (ranks->own != 0 || ranks->is_closing)
+        wait_ns = is_idle(ranks) ? since_ns / 8 : since_ns / 2;
+    else if (ranks->ending_count == 0)
+        wait_ns = gap_ns / 16;
+    else
+        while (wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)
+            wait_ns += wait_ns / 4;
+    return wait_ns < WAIT_LEAST ? WAIT_LEAST : wait_ns < WAIT_MOST ? wait_ns : WAIT_MOST;
 }
 
 /* Sends and receives pending messages, or sleeps. Returns false when the thread must end. */
@@ -197,15 +219,13 @@ static bool work(struct progress *progress)
         return false;
     int64_t now_ns = ranks_now_ns();
     look_around(progress, now_ns);
-    if (is_busy)
+    if (is_busy) {
+        progress->busy_ns = now_ns;
         return true;
-    int64_t since_ns = now_ns - progress->message_ns;
+    }
     pthread_mutex_lock(&ranks->lock);
     if (progress->sending != NULL || ranks->first == NULL)
-        ranks_wait(ranks, &ranks->queued,
-                   progress->sending != NULL
-                       ? WAIT_LEAST
-                       : wait_of(since_ns > progress->gap_ns ? since_ns : progress->gap_ns));
+        ranks_wait(ranks, &ranks->queued, progress->sending != NULL ? WAIT_LEAST : wait_of(progress, now_ns));
     pthread_mutex_unlock(&ranks->lock);
     return true;
 }
@@ -216,7 +236,7 @@ void *ranks_progress_thread(void *argument)
     struct ranks *ranks = argument;
     progress.coming = calloc(ranks->count, sizeof *progress.coming);
     progress.received = calloc(ranks->count, sizeof *progress.received);
-    progress.message_ns = progress.after_ns = progress.parent_ns = ranks_now_ns();
+    progress.message_ns = progress.busy_ns = progress.after_ns = progress.parent_ns = ranks_now_ns();
     if (progress.coming == NULL || progress.received == NULL)
         ranks_break(ranks, "out of memory; end other programs first");
     else

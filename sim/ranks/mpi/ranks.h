@@ -44,6 +44,7 @@ struct open_call {
     struct open_call *next;
     const struct ranks_call *call;
     uint64_t number;
+    bool is_ending; /* the rank requests no more shares: its next message of consequence is the answer */
     struct ranks_message *answer;
     pthread_cond_t answered;
 };
@@ -61,6 +62,7 @@ struct ranks_task {
     uint64_t told_done, told_rows;
     /* One share is requested before it is needed. */
     bool is_asked, is_given;
+    bool is_waiting; /* for a share */
     uint64_t begin, end;
     pthread_cond_t given;
 };
@@ -85,7 +87,8 @@ struct ranks {
     struct ranks_message *unserved;     /* calls that arrived before ranks_serve() */
     struct open_call *calls;
     uint64_t last_call;
-    uint32_t left_count; /* rank 0: number of other ranks that have sent their last message */
+    uint32_t ending_count; /* rank 0: number of calls that are ending */
+    uint32_t left_count;   /* rank 0: number of other ranks that have sent their last message */
     struct ranks_task *tasks;
     const struct ranks_service *services;
     size_t service_count;
