@@ -50,7 +50,7 @@
 
 /* A key's state row, as known at learned_ns. */
 struct known {
-    uint32_t mask; /* 0: the key has no state row; else all columns */
+    uint32_t mask; /* columns with a value; 0: the key has no state row */
     int64_t columns[BK_COLUMN_COUNT];
     int64_t learned_ns;
 };

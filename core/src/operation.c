@@ -53,7 +53,7 @@ bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns,
     out->learned_ns = asked_ns; /* the state was current at this time or later */
     if ((outcome->mask & COLUMNS_ALL) == 0)
         return true;
-    out->mask = COLUMNS_ALL;
+    out->mask = outcome->mask & COLUMNS_ALL;
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
         out->columns[i] = outcome->mask & BIT(i) ? outcome->columns[i] : 0;
     return out->columns[BK_BUCKET] >= 0 && out->columns[BK_BUCKET] <= BUCKET_LAST &&
@@ -105,8 +105,12 @@ void bk_operation_fill_write(const struct operation *operation, bool is_conditio
     if (!is_conditional)
         return;
     /* A failed conditional update returns the columns that its condition names, so the condition names all of
-     * them. */
-    out->if_mask = operation->known.mask;
+     * them. A row that lacks columns gets them all. */
+    if (operation->known.mask != 0) {
+        out->if_mask = COLUMNS_ALL;
+        out->if_null_mask = COLUMNS_ALL & ~operation->known.mask;
+        out->mask = out->if_null_mask != 0 ? COLUMNS_ALL : out->mask;
+    }
     memcpy(out->expected, operation->known.columns, sizeof out->expected);
 }
 

@@ -162,7 +162,8 @@ static void test_single_column_at_threshold_moves_the_base(void **state)
              "1048 A0 is 4: done ok fired counted\n");
 }
 
-/* Columns that an answer does not contain are set to 0. */
+/* Columns that an answer does not contain count as 0. The next update requires that they are null, and sets
+ * them. */
 static void test_state_of_some_columns_is_filled_with_zeros(void **state)
 {
     (void)state;
@@ -172,10 +173,12 @@ static void test_state_of_some_columns_is_filled_with_zeros(void **state)
     tell_columns(&a, 1001, 0, BK_OUTCOME_APPLIED, state_names, 1, (int64_t[]){5, 0, 0, 0});
     applied(&a, 1002, 0);
     applied(&a, 1003, 0);
-    ends(&a, "1000 A0 fires 7: read state\n"
-             "1001 A0 is bucket=5: put 7.5\n"
-             "1002 A0 applied: ack 5, set counter=1 if bucket=5 counter=0 last=0 next=0\n"
-             "1003 A0 applied: done ok fired counted\n");
+    ends(&a,
+         "1000 A0 fires 7: read state\n"
+         "1001 A0 is bucket=5: put 7.5\n"
+         "1002 A0 applied: ack 5, set bucket=5 counter=1 last=0 next=0 if bucket=5 counter=null last=null "
+         "next=null\n"
+         "1003 A0 applied: done ok fired counted\n");
 }
 
 static void test_count_that_fails_leaves_the_row_stored(void **state)
@@ -326,6 +329,24 @@ static void test_row_of_a_closed_bucket_is_not_counted(void **state)
          "1004 A0 not applied, bucket=4 counter=2 last=1001 next=0: done ok fired\n");
 }
 
+/* The row was deleted while an update was under way, which then left a row of the columns that it set. */
+static void test_conditional_count_completes_a_state_that_lacks_columns(void **state)
+{
+    (void)state;
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
+    knows(&a, 980, 3, 0, 400, 0);
+    write_row(&a, 1000, 7, true);
+    applied(&a, 1002, 0);
+    but_columns(&a, 1004, 0, 1u << BK_COUNTER, (int64_t[]){0, 1, 0, 0});
+    applied(&a, 1006, 0);
+    ends(&a, "1000 A0 fires 7: put 7.3\n"
+             "1002 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 last=400 next=0\n"
+             "1004 A0 not applied, counter=1: set bucket=0 counter=2 last=0 next=0 if counter=1 bucket=null "
+             "last=null next=null\n"
+             "1006 A0 applied: done ok fired counted\n");
+}
+
 static void test_conditional_count_that_loses_too_often_is_given_up(void **state)
 {
     (void)state;
@@ -410,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_add_of_unknown_outcome_is_repeated_only_if_configured),
         cmocka_unit_test(test_conditional_count_of_unknown_outcome_reads_first_and_ends),
         cmocka_unit_test(test_row_of_a_closed_bucket_is_not_counted),
+        cmocka_unit_test(test_conditional_count_completes_a_state_that_lacks_columns),
         cmocka_unit_test(test_conditional_count_that_loses_too_often_is_given_up),
         cmocka_unit_test(test_outdated_answers_do_not_lower_the_bucket),
     };

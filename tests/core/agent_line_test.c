@@ -259,6 +259,40 @@ static void test_row_of_a_lost_state_is_not_counted(void **state)
              "602 A0 is absent: done ok fired\n");
 }
 
+/* An update was accepted, the state row was deleted, and then the update was committed, so the row has only
+ * the columns that the update set. */
+static void test_roll_at_a_line_completes_a_state_that_lacks_columns(void **state)
+{
+    (void)state;
+    struct trace trace = {.length = 0};
+    struct actor a = aged(&trace, BK_SINGLE, BK_COUNTER_LWT);
+    knows(&a, 990, 4, 2, 500, 0);
+    write_row(&a, 1010, 7, false);
+    but_columns(&a, 1011, 0, 1u << BK_COUNTER, (int64_t[]){0, 3, 0, 0});
+    applied(&a, 1012, 0);
+    applied(&a, 1013, 0);
+    ends(&a,
+         "1010 A0 writes 7: set bucket=5 counter=0 last=1000 if bucket=4 counter=2 last=500 next=0\n"
+         "1011 A0 not applied, counter=3: set bucket=1 counter=0 last=1000 next=0 if counter=3 bucket=null "
+         "last=null next=null\n"
+         "1012 A0 applied: put 7.1\n"
+         "1013 A0 applied: ack 1, done ok\n");
+    trace.length = 0;
+    a = aged(&trace, BK_THREE_STATE, BK_COUNTER_LWT);
+    write_row(&a, 3010, 7, false);
+    tell_columns(&a, 3011, 0, BK_OUTCOME_APPLIED, state_names, 1u << BK_COUNTER, (int64_t[]){0, 3, 0, 0});
+    applied(&a, 3012, 0);
+    applied(&a, 3013, 0);
+    but_columns(&a, 3014, 0, 1u << BK_BUCKET | 1u << BK_NEXT_CHANGE, (int64_t[]){5, 0, 0, 4000});
+    ends(&a,
+         "3010 A0 writes 7: read state\n"
+         "3011 A0 is counter=3: set bucket=2 counter=3 last=1000 next=3000 if counter=3 bucket=null "
+         "last=null next=null\n"
+         "3012 A0 applied: put 7.2\n"
+         "3013 A0 applied: ack 2, set counter=0 last=3000 next=0 if bucket=2 counter=3 last=1000 next=3000\n"
+         "3014 A0 not applied, bucket=5 next=4000: done ok\n");
+}
+
 static void test_count_takes_no_greatest_age(void **state)
 {
     (void)state;
@@ -285,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_key_that_slept_through_lines_begins_two_buckets),
         cmocka_unit_test(test_no_change_is_dated_within_a_lead_of_a_line),
         cmocka_unit_test(test_row_of_a_lost_state_is_not_counted),
+        cmocka_unit_test(test_roll_at_a_line_completes_a_state_that_lacks_columns),
         cmocka_unit_test(test_count_takes_no_greatest_age),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,11 @@ static inline void say_condition(struct trace *trace, const char *const *names,
     say(trace, " if");
     if (action->if_mask == 0)
         say(trace, " absent");
-    say_columns(trace, names, action->if_mask, action->expected);
+    say_columns(trace, names, action->if_mask & ~action->if_null_mask, action->expected);
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (action->if_null_mask & 1u << i)
+            say(trace, " %s=null", names[i]);
+    }
 }
 
 static inline void say_action(struct trace *trace, const struct bk_action *action)
@@ -234,6 +238,13 @@ static inline void but_state(const struct actor *actor, int64_t now_ns, uint32_t
 {
     tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, names_of(actor->trace), 15,
                  (int64_t[]){bucket, counter, last_ns, next_ns});
+}
+
+/* The state lacks the columns that are not in the mask. */
+static inline void but_columns(const struct actor *actor, int64_t now_ns, uint32_t operation, uint32_t mask,
+                               const int64_t *columns)
+{
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, names_of(actor->trace), mask, columns);
 }
 
 static inline void but_lock(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t owner,

@@ -224,25 +224,6 @@ static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **st
     }
 }
 
-/* Only rows that wait for a conditional update of the state, at a line, may be refused when it is lost. */
-static void test_conditions_lost_state_excuses_refusals_at_lines(void **state)
-{
-    (void)state;
-    for (int coordination = BK_SINGLE; coordination <= BK_GUARDED; coordination++) {
-        for (int which = 0; which < 4; which++) {
-            bool has_lines = which % 2 != 0, is_lwt = which / 2 != 0;
-            struct stand stand;
-            stand_prepare_probabilistic(&stand, (enum bk_coordination)coordination);
-            stand.run.config.strategy.max_age_ns = has_lines ? 20 * SECOND : 0;
-            stand.run.config.counter = is_lwt ? BK_COUNTER_LWT : BK_COUNTER_RMW;
-            stand_open(&stand);
-            assert_int_equal(stand.run.oracles.except[LAB_ORACLE_AVAILABLE] >> LAB_CONDITION_STATE_LOST & 1,
-                             coordination == BK_GUARDED || (has_lines && is_lwt));
-            stand_close(&stand);
-        }
-    }
-}
-
 /* --- conditions of state writes */
 
 #define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
@@ -469,7 +450,6 @@ int main(void)
         cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_rows_that_wait_for_one_another_are_a_crowd),
-        cmocka_unit_test(test_conditions_lost_state_excuses_refusals_at_lines),
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),

@@ -120,7 +120,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="bucketlab-abi-") as folder:
         description = describe(CORE, compiler, interface, folder)
         if "--update" in sys.argv:
-            shutil.copyfile(description, BASELINE)
+            text = description.read_text(encoding="utf-8").replace(f"{sources.ROOT}/", "")
+            BASELINE.write_text(text, encoding="utf-8")
         was = re.search(r"soname='libbucketing\.so\.(\d+)'", BASELINE.read_text(encoding="utf-8")).group(1)
         told = difference(description) if was == interface else ""
         if told:

@@ -183,7 +183,8 @@ enum bk_action_kind {
     BK_ACT_READ_STATE,   /* read the state row of key, at a SERIAL consistency level if `serial` is true */
     BK_ACT_WRITE_STATE,  /* plain write of the state row's columns in `mask` */
     BK_ACT_CAS_STATE,    /* conditional update of the state row: IF the columns in `if_mask` equal `expected`,
-                            set the columns in `mask`; if_mask 0: IF NOT EXISTS */
+                            set the columns in `mask`; if_mask 0: IF NOT EXISTS. The columns in
+                            `if_null_mask`, some of those in `if_mask`, must be null instead */
     BK_ACT_ADD_COUNTER,  /* add `amount` to the counter column of key; with BK_GUARDED, to that of (key,
                             bucket) */
     BK_ACT_READ_COUNTER, /* read that counter column */
@@ -202,7 +203,10 @@ enum bk_action_kind {
 };
 
 /* The index of each column of a state row, and of a lock row; bit n of a mask represents column n. A row that
- * exists has all of its columns, since the first write sets them all. */
+ * exists has all of its columns, since the first write sets them all. There is one exception: when a state
+ * row is deleted while a conditional update is under way, that update may leave a row of the columns that it
+ * set. The agent treats the other columns as 0, and its next conditional update requires that they are null
+ * and sets all columns. */
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
 /* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COUNTER is the number of row numbers assigned so
@@ -239,6 +243,7 @@ struct bk_action {
     struct bk_row row;
     bool is_retry;
     bool serial;
+    uint32_t if_null_mask;
     int64_t amount; /* ADD_COUNTER: 1, or the row's weight */
     uint32_t mask, if_mask;
     int64_t columns[BK_COLUMN_COUNT], expected[BK_COLUMN_COUNT];

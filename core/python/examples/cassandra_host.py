@@ -37,8 +37,8 @@ def equal(columns, glue):
 
 def told(answer, of=Outcome.applied):
     """Converts the first row of an answer to an outcome."""
-    columns = {int(name[1]): answer[0][name] for name in ("c0", "c1", "c2", "c3") if name in answer[0]}
-    outcome = of(None if None in columns.values() else columns)
+    names = (name for name in ("c0", "c1", "c2", "c3") if answer[0].get(name) is not None)
+    outcome = of({int(name[1]): answer[0][name] for name in names})
     outcome.rows, outcome.counter = answer[0].get("rows", 0), answer[0].get("counter", 0)
     return outcome
 

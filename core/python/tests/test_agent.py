@@ -34,7 +34,7 @@ class Database:
 
     def compare_and_set(self, table, action):
         now = table.get(action.key)
-        if action.condition != ({} if now is None else {i: now[i] for i in action.condition}) or (
+        if action.condition != ({} if now is None else {i: now.get(i) for i in action.condition}) or (
                 now is not None and not action.condition):
             return bk.Outcome.not_applied(now)
         table.setdefault(action.key, {}).update(action.sets)
@@ -129,6 +129,18 @@ def test_every_acknowledged_row_is_stored_in_the_bucket_that_was_reported(name, 
     assert done.status is bk.OperationStatus.OK or of
     assert done.rows_found == 30 or of
     assert agent.stats().under_way == 0
+
+
+def test_conditional_update_completes_a_state_that_lacks_columns():
+    agent = bk.Agent(bk.AgentConfig(bk.Strategy.probabilistic(0, 3), counter=bk.Counter.LWT), clock=Clock())
+    database = Database()
+    database.states[7] = {1: 1}
+    agent.write(7, bk.Row(time_ns=1, id=0))
+    asked = []
+    list(agent.run(lambda action: asked.append(action) or database.perform(action)))
+    assert [action.condition for action in asked if action.kind is bk.ActionKind.CAS_STATE] == [
+        {0: None, 1: 1, 2: None, 3: None}]
+    assert database.states[7] == {0: 0, 1: 2, 2: 0, 3: 0}
 
 
 def test_a_checkpoint_keeps_what_is_under_way():

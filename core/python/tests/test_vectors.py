@@ -164,8 +164,8 @@ def check_history_read(history, state, node):
 
 def of_action(node, action):
     got = {name: getattr(action, name) for name in (
-        "operation", "key", "bucket", "is_retry", "serial", "amount", "mask", "if_mask", "fired", "counted",
-        "rows_found", "partitions_asked", "partitions_spared", "order")}
+        "operation", "key", "bucket", "is_retry", "serial", "if_null_mask", "amount", "mask", "if_mask", "fired",
+        "counted", "rows_found", "partitions_asked", "partitions_spared", "order")}
     got["kind"] = action.kind.name
     if "status" in node or action.status is not bk.OperationStatus.OK:
         got["status"] = action.status.name

@@ -133,6 +133,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->serial_consistency = level->serial;
         out->set_mask = action->mask;
         out->if_mask = action->if_mask;
+        out->if_null_mask = action->if_null_mask;
         out->if_absent = out->kind == CASS_CAS_COLUMNS && action->if_mask == 0;
         memcpy(out->set, action->columns, sizeof action->columns);
         memcpy(out->equal, action->expected, sizeof action->expected);

@@ -9,6 +9,8 @@
 #include "cluster_run.h"
 #include "kernel/time.h"
 
+#define TEXT_SIZE 256 /* bytes of the columns of a row as text */
+
 static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
 static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
 /* The columns of strategies that count rows: how many were counted, and the place of the last one. */
@@ -77,10 +79,11 @@ void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t 
 }
 
 /* Writes "bucket = 3, next_change = 12.5 s" or "owner = agent 4". Times are since the start of the run,
- * agents are numbered as elsewhere, and 0 means none. */
+ * agents are numbered as elsewhere, and 0 means none. A column of null_mask is null. */
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
-                         uint32_t mask, char *buffer, size_t size)
+                         uint32_t mask, uint32_t null_mask, char buffer[TEXT_SIZE])
 {
+    const size_t size = TEXT_SIZE;
     size_t used = 0;
     bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
     bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
@@ -101,7 +104,9 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
                                                 : column_names;
         const char *name = names[i], *comma = used > 0 ? ", " : "";
         int length;
-        if (is_guarded && is_time && columns[i] == INT64_MIN)
+        if (null_mask >> i & 1)
+            length = snprintf(buffer + used, size - used, "%s%s = null", comma, name);
+        else if (is_guarded && is_time && columns[i] == INT64_MIN)
             length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
         else if (is_sum && i >= BK_SUM_TIME && columns[i] == INT64_MIN)
             length = snprintf(buffer + used, size - used, "%s%s = none", comma, name);
@@ -139,10 +144,10 @@ void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const s
 {
     const struct lab_told told = told_of(&run->agents[agent].operations[action->operation], agent, action);
     const char *again = action->is_retry ? ", again" : "";
-    char columns[256], expected[256];
+    char columns[TEXT_SIZE], expected[TEXT_SIZE];
     const bool is_lock = action->kind == BK_ACT_CAS_LOCK;
-    columns_text(run, is_lock, action->columns, action->mask, columns, sizeof columns);
-    columns_text(run, is_lock, action->expected, action->if_mask, expected, sizeof expected);
+    columns_text(run, is_lock, action->columns, action->mask, 0, columns);
+    columns_text(run, is_lock, action->expected, action->if_mask, action->if_null_mask, expected);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
         lab_event_trace_add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
@@ -227,11 +232,10 @@ void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
     struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
     told.operation = number;
     told.phase = LAB_EVENT_ENDS;
-    char columns[256] = "";
+    char columns[TEXT_SIZE] = "";
     bool is_read = operation->action == BK_ACT_READ_STATE;
     if (is_read || outcome->kind == BK_OUTCOME_NOT_APPLIED)
-        columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, columns,
-                     sizeof columns);
+        columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, 0, columns);
     if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
         lab_event_trace_add(run, told, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
     else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)

@@ -44,6 +44,7 @@ static void write_action(FILE *out, const struct bk_action *action)
         vectors_row(out, "row", &action->row);
     vectors_member(out, "is_retry", action->is_retry);
     vectors_member(out, "serial", action->serial);
+    vectors_unsigned(out, "if_null_mask", action->if_null_mask);
     vectors_member(out, "amount", action->amount);
     vectors_unsigned(out, "mask", action->mask);
     vectors_unsigned(out, "if_mask", action->if_mask);

@@ -67,6 +67,7 @@ class Action:
     row: Row
     is_retry: bool
     serial: bool
+    if_null_mask: int
     amount: int
     mask: int
     if_mask: int
@@ -87,9 +88,10 @@ class Action:
         return {i: value for i, value in enumerate(self.columns) if self.mask >> i & 1}
 
     @property
-    def condition(self) -> dict[int, int]:
-        """For a CAS: the required values, by column. Empty: the row must not exist."""
-        return {i: value for i, value in enumerate(self.expected) if self.if_mask >> i & 1}
+    def condition(self) -> dict[int, int | None]:
+        """For a CAS: the required values, by column; None: null. Empty: the row must not exist."""
+        return {i: None if self.if_null_mask >> i & 1 else value
+                for i, value in enumerate(self.expected) if self.if_mask >> i & 1}
 
 
 @dataclasses.dataclass(slots=True)

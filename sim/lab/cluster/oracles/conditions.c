@@ -170,10 +170,6 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     if (agents->count > 1 && !agents->by_key)
         lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
     note_levels(run);
-    /* An update that was accepted before the state was lost may be committed later, and leave a state with a
-     * count and no bucket. No conditional update finds what it expects there. */
-    if (run->config.coordination != BK_GUARDED && !lab_contends_by_row(run))
-        run->oracles.except[LAB_ORACLE_AVAILABLE] &= ~(1u << LAB_CONDITION_STATE_LOST);
     if (agents->retry == LAB_RETRY_ROUTE_AGAIN)
         lab_condition_set(run, LAB_CONDITION_ROUTE_AGAIN);
     const struct wl_workload *workload = &run->scenario->workload;

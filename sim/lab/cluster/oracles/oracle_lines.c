@@ -130,8 +130,8 @@ void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         return;
     struct crossing due = crossing_of(run, from, operation->row_time_ns, heard->counter);
     demand(run, agent, operation, is_beyond, "rolls its key although it is before the line");
-    bool is_due = next->mask == due.mask;
+    bool is_due = next->mask == (next->if_null_mask != 0 ? LAB_ALL_COLUMNS : due.mask);
     for (int i = 0; i < BK_COLUMN_COUNT; i++)
-        is_due = is_due && ((due.mask >> i & 1) == 0 || next->columns[i] == due.columns[i]);
+        is_due = is_due && ((next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i]);
     demand(run, agent, operation, is_due, "writes a bucket at a line that does not follow from the state");
 }

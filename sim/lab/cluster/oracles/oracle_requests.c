@@ -82,7 +82,8 @@ static bool is_conditional(const struct lab_cluster_run *run, const struct bk_ac
     uint64_t row = action->kind == BK_ACT_CAS_LOCK ? lab_lock_register(key) : lab_state_register(key);
     return is_plain(run, action, sent, CASS_CAS_COLUMNS, row) && has_columns(action, sent) &&
            sent->serial_consistency == run->scenario->consistency.serial &&
-           sent->if_mask == action->if_mask && sent->if_absent == (action->if_mask == 0) &&
+           sent->if_mask == action->if_mask && sent->if_null_mask == action->if_null_mask &&
+           sent->if_absent == (action->if_mask == 0) &&
            memcmp(sent->equal, action->expected, sizeof action->expected) == 0;
 }
 

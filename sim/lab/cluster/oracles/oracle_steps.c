@@ -342,7 +342,7 @@ static void judge_roll_begins(const struct step *step, int64_t count)
                       : "requests a lock although the count is not full");
 }
 
-/* A first write sets all columns. */
+/* A first write sets all columns, and so does one that completes a state. */
 static void judge_written(const struct step *step, const int64_t *state, bool is_first, int64_t total)
 {
     struct count_written due = count_of(step, state, total);
@@ -366,7 +366,8 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
         return;
     }
     bool is_right = is_write == (due.mask != 0) && (is_write || is_ended(step));
-    is_right = is_right && (!is_write || next->mask == (is_first ? LAB_ALL_COLUMNS : due.mask));
+    bool sets_all = is_first || next->if_null_mask != 0;
+    is_right = is_right && (!is_write || next->mask == (sets_all ? LAB_ALL_COLUMNS : due.mask));
     for (int i = 0; is_right && is_write && i < BK_COLUMN_COUNT; i++)
         is_right = (next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i];
     demand(step, is_right,

@@ -117,14 +117,15 @@ public interface Core extends Library {
         public long late_ns, clock_bound_ns, agent_id;
     }
 
-    @FieldOrder({"kind", "operation", "key", "bucket", "row", "is_retry", "serial", "amount", "mask", "if_mask", "columns",
-                 "expected", "step", "status", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
+    @FieldOrder({"kind", "operation", "key", "bucket", "row", "is_retry", "serial", "if_null_mask", "amount", "mask", "if_mask",
+                 "columns", "expected", "step", "status", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
                  "order"})
     class Action extends Structure {
         public int kind, operation;
         public long key, bucket;
         public Row row = new Row();
         public byte is_retry, serial;
+        public int if_null_mask;
         public long amount;
         public int mask, if_mask;
         public long[] columns = new long[4], expected = new long[4];

@@ -97,8 +97,8 @@ final class Machines {
 
     private static void action(JsonNode wanted, Core.Action got) {
         same("kind", wanted.get("kind").asText(), ACTIONS.get(got.kind));
-        for (String name : new String[] {"operation", "key", "bucket", "is_retry", "serial", "amount", "mask", "if_mask",
-                                         "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
+        for (String name : new String[] {"operation", "key", "bucket", "is_retry", "serial", "if_null_mask", "amount", "mask",
+                                         "if_mask", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
                                          "order"}) {
             equal(name, wanted.path(name), ((Number) got.readField(name)).longValue());
         }
