@@ -35,31 +35,6 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
     lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
-/* A table with at most this many bins stays in a near cache, so it does not pay to prefetch. */
-enum { NEAR_BINS = 1 << 10 };
-
-void lab_tally_settle(struct lab_tally *tally)
-{
-    const struct lab_late_partition late = tally->late;
-    if (late.limits == NULL)
-        return;
-    tally->late.limits = NULL;
-    lab_tally_partition(tally, late.limits, &late.size, late.first_ns, late.is_closed);
-}
-
-void lab_tally_partition_late(struct lab_tally *tally, const struct lab_limits *limits,
-                              const struct cass_partition *partition, int64_t first_ns, bool is_closed)
-{
-    lab_tally_settle(tally);
-    if ((is_closed ? &tally->closed_bytes : &tally->open_bytes)->slot_count <= NEAR_BINS) {
-        lab_tally_partition(tally, limits, partition, first_ns, is_closed);
-        return;
-    }
-    lab_histogram_prefetch(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows);
-    lab_histogram_prefetch(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
-    tally->late = (struct lab_late_partition){limits, *partition, first_ns, is_closed};
-}
-
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition)
 {

@@ -60,8 +60,6 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
                                 &tally->key_most.bytes,
                                 &tally->payload_bytes,
                                 &tally->placement_digest};
-    if (!archive->is_loading)
-        lab_tally_settle(tally);
     sim_archive_mark(archive, 0x54414c59);
     for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
         lab_histogram_archive(histograms[i], archive);

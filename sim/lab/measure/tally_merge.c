@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Merges and clears tallies, including what their tables store. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes)
 {
-    assert(from->late.limits == NULL);
     lab_histogram_merge(&into->closed_rows, &from->closed_rows);
     lab_histogram_merge(&into->open_rows, &from->open_rows);
     lab_histogram_merge(&into->closed_bytes, &from->closed_bytes);
@@ -64,7 +62,6 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
 
 void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nodes)
 {
-    lab_tally_settle(from);
     if (into->rows > 0 || into->reads.partitions.count > 0 || into->out_of_memory) {
         lab_tally_merge(into, from, nodes);
         return;

@@ -403,11 +403,9 @@ static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *
                                 *partition = &whole;
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
-    if (settings->scenario->is_raced) {
-        lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
+    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
+    if (settings->scenario->is_raced)
         return;
-    }
-    lab_tally_partition_late(tally, &settings->scenario->limits, partition, first_ns, is_closed);
     lab_tally_largest(tally, key, bucket, partition);
     for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
         tally->nodes[replicas[i]].rows += partition->rows;

@@ -342,10 +342,8 @@ bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew,
 
 void lab_stint_settle(struct lab_stint *stint)
 {
-    for (size_t i = 0; i < stint->worker->lane_count; i++) {
+    for (size_t i = 0; i < stint->worker->lane_count; i++)
         lab_lane_settle(&stint->task.lanes[i], &stint->worker->tallies[i]);
-        lab_tally_settle(&stint->worker->tallies[i]);
-    }
 }
 
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count)

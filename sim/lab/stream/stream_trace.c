@@ -286,8 +286,6 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     if (ok) {
         out->rows = run.worker->rows;
         out->keys = run.worker->keys;
-        for (size_t i = 0; i < scenario->strategy_count; i++)
-            lab_tally_settle(&run.worker->tallies[i]);
         out->tallies = run.worker->tallies;
         run.worker->tallies = NULL;
     } else {

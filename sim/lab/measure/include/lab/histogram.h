@@ -40,8 +40,6 @@ struct lab_histogram {
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
-/* Begins to load the bin of this size into the cache. */
-void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
 /* Adds one size to the count, the sums over partitions, least and most, but to no bin and no weight, so that
  * the histogram has no quantiles. */
 static inline void lab_histogram_note(struct lab_histogram *histogram, uint64_t size)

@@ -20,19 +20,10 @@
 
 struct lab_stored;
 
-/* A partition that is not yet in the tally. */
-struct lab_late_partition {
-    const struct lab_limits *limits; /* NULL: there is none */
-    struct cass_partition size;
-    int64_t first_ns;
-    bool is_closed;
-};
-
 /* The statistics of a strategy over the keys of one worker. */
 struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* without bins, if is_raced */
-    struct lab_late_partition late;         /* see lab_tally_partition_late() */
-    bool is_raced;                          /* as lab_scenario.is_raced */
+    bool is_raced;                                                         /* as lab_scenario.is_raced */
     struct lab_sizes sizes[LAB_SIZE_UNITS]; /* of all partitions, if is_raced */
     struct lab_read_tally reads,
         reads_of[LAB_READ_KINDS]; /* reads_of: per kind, if there are several kinds */
@@ -94,12 +85,6 @@ void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nod
  * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
                          const struct cass_partition *partition, int64_t first_ns, bool is_closed);
-/* The same, but lets other work overlap with the loads of the bins: the partition is added with the next one,
- * or by lab_tally_settle(), which must be called before the tally is read or merged. *limits must last until
- * then. */
-void lab_tally_partition_late(struct lab_tally *tally, const struct lab_limits *limits,
-                              const struct cass_partition *partition, int64_t first_ns, bool is_closed);
-void lab_tally_settle(struct lab_tally *tally);
 /* Records the partition if it is the largest so far. */
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);
