@@ -130,8 +130,7 @@ static uint64_t most_partitions(const struct tune_entrant *entrant)
     return most;
 }
 
-/* Returns the mean size of a bucket in a unit of its kind, or 0 if it is not known. */
-static double bucket_size(const struct bk_strategy *strategy)
+double tune_bucket_size(const struct bk_strategy *strategy)
 {
     const double chance = (double)strategy->of.probabilistic.chance_numerator;
     switch (strategy->kind) {
@@ -159,14 +158,14 @@ static double bucket_size(const struct bk_strategy *strategy)
  * smaller. Returns infinity if none was run. */
 static double expected_partitions(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const double size = bucket_size(&entrant->strategy.settings.strategy);
+    const double size = tune_bucket_size(&entrant->strategy.settings.strategy);
     double least = (double)INFINITY;
     for (size_t i = 0; size > 0 && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         const uint64_t most = is_peer(other, entrant) ? most_partitions(other) : 0;
         if (most > 0)
-            least =
-                fmin(least, (double)most * fmax(1, bucket_size(&other->strategy.settings.strategy) / size));
+            least = fmin(least,
+                         (double)most * fmax(1, tune_bucket_size(&other->strategy.settings.strategy) / size));
     }
     return least;
 }
@@ -349,6 +348,14 @@ static bool may_be_cheaper(const struct tune_race *race, double cost)
     return false;
 }
 
+/* Whether a setting that was called with its first seed is above the costs of its template, which were not
+ * known then. */
+static bool was_called_early(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 &&
+           entrant->cost_least > TUNE_COSTLY_TIMES * best_cost(race, entrant);
+}
+
 /* Calls the settings of a template again that were outdone by one that fails. Returns whether there are any.
  */
 static bool resume(struct tune_race *race, const struct tune_entrant *peer)
@@ -358,7 +365,7 @@ static bool resume(struct tune_race *race, const struct tune_entrant *peer)
         struct tune_entrant *entrant = &race->entrants[i];
         enum tune_demand demand;
         if (is_peer(entrant, peer) && is_waiting(entrant) && !entrant->is_outdone && entrant->seeds > 0 &&
-            tune_is_within(entrant, &race->terms, &demand))
+            !was_called_early(race, entrant) && tune_is_within(entrant, &race->terms, &demand))
             is_any = entrant->is_called = true;
     }
     return is_any;
@@ -367,9 +374,10 @@ static bool resume(struct tune_race *race, const struct tune_entrant *peer)
 /* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
  * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
  * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
- * in thinned runs are left out if the template costs too much to be recommended. Where each setting needs its
- * own run, such a template is tried from the lowest bound up, until a setting is within the limits. Calls
- * none if all bounds are above `most`. */
+ * in thinned runs are left out if the template costs too much to be recommended. Where rows are shared, all
+ * settings that cost little to run are in the first wave. Where each setting needs its own run, such a
+ * template is tried from the lowest bound up, until a setting is within the limits. Calls none if all bounds
+ * are above `most`. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
     const bool is_alone = race->sharing == TUNE_SHARES_NOTHING;
@@ -391,7 +399,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         if (is_waiting(entrant) && !entrant->is_outdone && (!must_show || may_be_shown(race, entrant)))
             least = fmin(least, least_cost(race, entrant));
     }
-    if (least > most || (is_alone && resume(race, peer)))
+    if (least > most || resume(race, peer))
         return;
     const bool skips_lower =
         race->sharing == TUNE_SHARES_KEYS && least > TUNE_COSTLY_TIMES * best_cost(race, NULL);
@@ -404,6 +412,11 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone ||
             (is_window(entrant) && entrant->strategy.settings.strategy.of.time.window_ns < shortest_ns))
             continue;
+        if (race->sharing == TUNE_SHARES_ROWS && entrant->is_light) {
+            entrant->is_called = isinf(best);
+            left -= entrant->is_called && is_window(entrant) && left > 0;
+            continue;
+        }
         const double cost = least_cost(race, entrant);
         const bool is_few =
             is_window(entrant) || is_alone || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
@@ -429,22 +442,13 @@ static void call_endless(struct tune_race *race)
     }
 }
 
-/* Whether a setting that was called with its first seed is above the costs of its template, which were not
- * known then. */
-static bool was_called_early(const struct tune_race *race, const struct tune_entrant *entrant)
+/* Whether this is the first setting of its template. */
+static bool is_first(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 &&
-           entrant->cost_least > TUNE_COSTLY_TIMES * best_cost(race, entrant);
-}
-
-/* Whether no setting before this one waits in its template. */
-static bool is_first_waiting(const struct tune_race *race, const struct tune_entrant *entrant)
-{
-    for (const struct tune_entrant *other = race->entrants; other < entrant; other++) {
-        if (is_waiting(other) && !other->is_endless && is_peer(other, entrant))
-            return false;
-    }
-    return is_waiting(entrant) && !entrant->is_endless;
+    const struct tune_entrant *other = race->entrants;
+    while (other < entrant && !is_peer(other, entrant))
+        other++;
+    return other == entrant;
 }
 
 /* Calls the next settings of the templates that may cost at most this much. Returns whether any setting is
@@ -453,7 +457,7 @@ static bool call_up_to(struct tune_race *race, double most)
 {
     bool is_open = false;
     for (size_t i = 0; i < race->count; i++) {
-        if (is_first_waiting(race, &race->entrants[i]))
+        if (!race->entrants[i].is_endless && is_first(race, &race->entrants[i]))
             call_next(race, &race->entrants[i], most);
     }
     for (size_t i = 0; i < race->count; i++)
@@ -567,20 +571,25 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
     return false;
 }
 
-/* Returns the cheapest setting of the same template that was shown to hold. Where settings share no rows, it
- * is enough that the setting is as safe: if it fails, those that waited draw no rows a second time. */
-static const struct tune_entrant *cheapest_safe(const struct tune_race *race,
-                                                const struct tune_entrant *entrant)
+/* Returns whether `other`, of the same template, costs less and was shown to hold. Where settings share no
+ * rows, it is enough that it is as safe: if it fails, those that waited draw no rows a second time. */
+static bool is_safe_saving(const struct tune_race *race, const struct tune_entrant *other,
+                           const struct tune_entrant *entrant)
 {
-    const bool waits = tune_draws_alone(race->sharing);
-    const struct tune_entrant *best = entrant;
-    for (size_t i = 0; i < race->count; i++) {
+    return competes(other) && other->seeds > 0 && is_peer(other, entrant) &&
+           tune_is_cheaper_beside(other, entrant) &&
+           (tune_draws_alone(race->sharing) ? is_as_safe(race, other, entrant) : other->holds);
+}
+
+static bool is_beaten_by_any(const struct tune_race *race, const struct tune_entrant *entrant,
+                             const struct tune_entrant *first, double chance)
+{
+    bool is_any = false;
+    for (size_t i = 0; !is_any && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (competes(other) && is_peer(other, entrant) && tune_is_cheaper(other, best) &&
-            (waits ? is_as_safe(race, other, entrant) : other->holds))
-            best = other;
+        is_any = is_safe_saving(race, other, entrant) && is_beaten(entrant, other, first, chance);
     }
-    return best;
+    return is_any;
 }
 
 /* Returns whether another setting of the kind that requires no more is as safe and costs less, on the seeds
@@ -614,11 +623,14 @@ static bool is_far(const struct tune_race *race, const struct tune_entrant *entr
  * of the template is as safe and costs clearly less, or the cheapest of all costs far less. */
 static bool is_clearly_beaten(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *best = cheapest_safe(race, entrant);
     const double times = entrant->seeds >= TUNE_SEEDS_FIRST ? TUNE_AS_CHEAP : CLEARLY_MORE;
-    return (best != entrant && best->seeds >= entrant->seeds &&
-            tune_mean_of(entrant, TUNE_COST) > times * cost_beside(best, entrant)) ||
-           is_far(race, entrant);
+    bool is_any = is_far(race, entrant);
+    for (size_t i = 0; !is_any && i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        is_any = is_safe_saving(race, other, entrant) && other->seeds >= entrant->seeds &&
+                 tune_mean_of(entrant, TUNE_COST) > times * cost_beside(other, entrant);
+    }
+    return is_any;
 }
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance, bool is_even)
@@ -635,19 +647,25 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
         if (!competes(entrant))
             continue;
         const bool was_beaten = entrant->is_beaten_so_far;
+        /* What a test has shown need not be shown again, while the means say the same. */
+        const double chance = entrant->is_settled && !was_beaten ? 0.5 : cost_chance;
         entrant->is_beaten_so_far =
             entrant->seeds > 0 && tune_draws_alone(race->sharing) &&
             (has_better_of_kind(race, entrant, TUNE_COSTLY_TIMES) ||
              (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant)));
         entrant->is_settled =
             entrant->is_beaten_so_far ||
-            (is_even ? is_beaten(entrant, cheapest_safe(race, entrant), first, cost_chance) ||
+            (is_even ? is_beaten_by_any(race, entrant, first, chance) ||
                            (race->sharing == TUNE_SHARES_NOTHING && is_coarser(race, entrant, cost_chance))
                      : entrant->is_settled && !was_beaten);
     }
     for (size_t i = 0; is_even && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (competes(entrant) && cheapest(race, entrant, true) == entrant &&
+        /* One partition above a limit on a later seed would show that the best one fails as well. */
+        const bool needs_all =
+            race->terms.share == 0 &&
+            (entrant == first || (race->sharing == TUNE_SHARES_ROWS && !is_far(race, entrant)));
+        if (competes(entrant) && !needs_all && cheapest(race, entrant, true) == entrant &&
             (entrant == first || has_more(entrant, first, TUNE_COST, TUNE_AS_CHEAP, cost_chance)) &&
             !has_rivals(race, entrant, first, cost_chance))
             entrant->is_settled = true;

@@ -19,8 +19,10 @@
 #include "tune/weighted.h"
 #include "workload/rows.h"
 
-#define NUMBERS_SIZE 40
-#define FULL_ROWS    64
+#define NUMBERS_SIZE       40
+#define FULL_ROWS          64
+#define LIGHT_ROWS         64
+#define LIGHT_ROWS_COUNTED 16
 
 static size_t size_of(enum lab_setting_type type)
 {
@@ -402,6 +404,21 @@ static double full_windows(const struct tune_contest *contest, const struct bk_s
     return rows >= FULL_ROWS && windows <= 1e12 ? windows : 0;
 }
 
+/* Returns whether there is at most one partition in LIGHT_ROWS rows on average, and one increment in
+ * LIGHT_ROWS_COUNTED. */
+static bool is_light(const struct tune_contest *contest, const struct bk_strategy *strategy)
+{
+    const struct tune_rows *rows = &contest->rows;
+    const double size = tune_bucket_size(strategy);
+    double each = 0;
+    if (strategy->kind == BK_TIME)
+        each = size * (double)rows->rows / ((double)rows->keys * (double)rows->lasts_ns);
+    else if (strategy->max_age_ns == 0)
+        each = strategy->kind == BK_WEIGHTED ? size / rows->mean_payload : size;
+    return each >= LIGHT_ROWS &&
+           increments_least(contest, strategy, BK_SOURCE_EXTERNAL) <= 1000.0 / LIGHT_ROWS_COUNTED;
+}
+
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -420,6 +437,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     entrant->full_count = full_windows(contest, &entrant->strategy.settings.strategy);
     entrant->cost_least =
         least_cost(contest, &entrant->strategy.settings.strategy, entrant->strategy.settings.source);
+    entrant->is_light = is_light(contest, &entrant->strategy.settings.strategy);
     find_distribution(contest, entrant);
     if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
         entrant->status = TUNE_REFUSED;

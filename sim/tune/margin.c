@@ -145,26 +145,41 @@ static bool try_rate(struct tune_contest *contest, const size_t *next, size_t ra
     return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
-/* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. More rows make
- * no partition smaller. So a setting that stays within the limits at one rate does so at all lower ones, and
- * the lowest rate at which it fails is searched from the one that is likely, upwards or downwards. In the
+/* Finds which rates are not decided: from *held on, but below *failed. More rows make no partition smaller,
+ * so a setting that stays within the limits at one rate does so at all lower ones. Returns whether any rate
+ * was run. */
+static bool find_open(const struct tune_margin *margin, size_t *held, size_t *failed)
+{
+    bool is_begun = false;
+    *held = 0;
+    *failed = margin->is_tried ? TUNE_MARGIN_STEPS : 0;
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        const struct tune_margin_step *step = &margin->steps[i];
+        is_begun |= step->is_run;
+        if (step->holds)
+            *held = i + 1;
+        else if (step->is_run && *failed > i)
+            *failed = i;
+    }
+    return is_begun;
+}
+
+static bool is_open(const struct tune_margin *margin, size_t rate)
+{
+    size_t held, failed;
+    find_open(margin, &held, &failed);
+    return held <= rate && rate < failed;
+}
+
+/* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. The lowest
+ * rate at which a setting fails is searched from the one that is likely, upwards or downwards. In the
  * cluster, violations of guarantees may become fewer at a higher rate, so settings are tried from the lowest
  * rate up, unless buckets end by rows: these are tried from the highest rate down. */
 static size_t next_rate(const struct tune_contest *contest, const struct tune_margin *margin)
 {
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    size_t held = 0, failed = TUNE_MARGIN_STEPS; /* held: all rates below are within the limits */
-    if (!margin->is_tried)
-        return TUNE_MARGIN_STEPS;
-    bool is_begun = false;
-    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
-        const struct tune_margin_step *step = &margin->steps[i];
-        is_begun |= step->is_run;
-        if (step->holds)
-            held = i + 1;
-        else if (step->is_run && failed > i)
-            failed = i;
-    }
+    size_t held, failed;
+    const bool is_begun = find_open(margin, &held, &failed);
     if (held >= failed)
         return TUNE_MARGIN_STEPS;
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
@@ -173,10 +188,30 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
         return ends_by_rows ? LAST : 0;
     const size_t likely = is_begun ? 0 : likely_failure(contest, entrant);
     if (!is_cluster && ends_by_rows && likely < LAST) /* the rate tells little about its sizes */
-        return (held + failed) / 2;
+        return (held + failed - 1) / 2;
     if (!is_begun)
         return likely;
     return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows) ? failed - 1 : held;
+}
+
+/* Chooses the next rate and, in next[], the rate of each setting, of which those with this rate run. Returns
+ * TUNE_MARGIN_STEPS if all are decided. Where rows are shared, the highest rate is first: a setting for which
+ * it is open costs little beside another one that needs it. */
+static size_t choose_rate(const struct tune_contest *contest, size_t *next)
+{
+    const bool shares = contest->race.sharing == TUNE_SHARES_ROWS;
+    size_t rate = TUNE_MARGIN_STEPS;
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        next[i] = next_rate(contest, &contest->margins[i]);
+        if (next[i] < TUNE_MARGIN_STEPS &&
+            (rate == TUNE_MARGIN_STEPS || (shares ? next[i] > rate : next[i] < rate)))
+            rate = next[i];
+    }
+    for (size_t i = 0; shares && i < contest->margin_count; i++) {
+        if (is_open(&contest->margins[i], rate))
+            next[i] = rate;
+    }
+    return rate;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
@@ -199,15 +234,11 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)
         progress->total = progress->done + TUNE_MARGIN_STEPS + after;
-    for (size_t lowest = 0; lowest < TUNE_MARGIN_STEPS;) {
-        lowest = TUNE_MARGIN_STEPS;
-        for (size_t i = 0; i < count; i++) {
-            next[i] = next_rate(contest, &contest->margins[i]);
-            lowest = next[i] < lowest ? next[i] : lowest;
-        }
-        if (lowest < TUNE_MARGIN_STEPS && !try_rate(contest, next, lowest, threads, progress, error))
+    for (size_t rate = 0; rate < TUNE_MARGIN_STEPS;) {
+        rate = choose_rate(contest, next);
+        if (rate < TUNE_MARGIN_STEPS && !try_rate(contest, next, rate, threads, progress, error))
             return false;
-        if (progress != NULL && (lowest == TUNE_MARGIN_STEPS || progress->done + after > progress->total))
+        if (progress != NULL && (rate == TUNE_MARGIN_STEPS || progress->done + after > progress->total))
             progress->total = progress->done + after;
     }
     for (size_t i = 0; i < count; i++) {

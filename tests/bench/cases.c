@@ -253,7 +253,8 @@ const struct bench_case bench_cases[] = {
     TUNE_CASE("server-logs-4", "server-logs-4, a table", "server-logs-4-hour-server-level.yaml", 3,
               EIGHT_RUNS),
     TUNE_CASE("server-logs-5", "server-logs-5, every line", "server-logs-5-every-line.yaml", 3, EIGHT_RUNS),
-    TUNE_CASE("weighted", "weighted.yaml", "weighted.yaml", 1, NO_BUDGET),
+    TUNE_CASE("weighted", "weighted.yaml, limit 140MB", "weighted.yaml", 1, NO_BUDGET,
+              .scenario_set = "limits.partition_bytes=140MB"),
     TUNE_CASE("daily-partitions", "daily-partitions, cluster", "daily-partitions.yaml", 1, EIGHT_RUNS),
     TUNE_CASE("three-state", "three-state, cluster", "three-state.yaml", 1, EIGHT_RUNS),
     TUNE_CASE("deletes", "deletes, cluster", "deletes.yaml", 1, EIGHT_RUNS),
@@ -262,7 +263,7 @@ const struct bench_case bench_cases[] = {
     TUNE_CASE("migration", "migration, cluster", "migration.yaml", 1, EIGHT_RUNS),
     TUNE_CASE("dual-write", "dual writes, cluster", "migration-dual-write.yaml", 1, EIGHT_RUNS),
     TUNE_CASE("late-rows", "late-rows.yaml, cluster", "late-rows.yaml", 1, EIGHT_RUNS),
-    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", 3, NO_BUDGET, .set = BENCH_LONG),
+    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", 3, EIGHT_RUNS, .set = BENCH_LONG),
 
     FIRST_CASE("sensors", "sensors.yaml, thinned", .runs = 3),
     FIRST_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", .scenario_set = "arrivals.rate=500/s", .runs = 3),

@@ -19,16 +19,18 @@
  * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. A setting
  * also stops if it only cuts the buckets of another one, costs more by its first seeds, and cannot be
  * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
- * settled) while it is shown to cost more than the cheapest one of its template that is shown to be within
- * the limits (or, where settings share no rows, that may yet be shown to be); where costs are nearly equal,
- * it must also be shown to be less even. If that cannot be shown of the other one any more, the setting
+ * settled) while it is shown to cost more than another one of its template that is shown to be within the
+ * limits (or, where settings share no rows, that may yet be shown to be); where costs are nearly equal, it
+ * must also be shown to be less even. If that cannot be shown of the other one any more, the setting
  * resumes. If the seeds that are left have too few partitions to show that the setting holds, it is enough
  * that the other one is within the limits so far. The best is settled once no other setting may take its
- * place. So every setting that may be recommended, or be the best of its template, runs with all seeds. Where
- * settings share no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest
- * setting, the others of its template are settled by their first seeds, without a test. Where settings share
- * keys, the cheapest templates run first, and if the bounds of a template show that cost, a lower threshold
- * of `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
+ * place; but if no share is allowed, the cheapest of all is not, nor where rows are shared the best of a
+ * template that does not cost far more, since a later seed may have a partition above a limit. So every
+ * setting that may be recommended, or be the best of its template, runs with all seeds. Where settings share
+ * no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
+ * others of its template are settled by their first seeds, without a test. Where settings share keys, the
+ * cheapest templates run first, and if the bounds of a template show that cost, a lower threshold of
+ * `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
  * from the lowest bound up, until a setting is within the limits, and further if it cannot be shown of any;
  * of such templates of one kind that require the same only the cheapest has a setting with all seeds, and a
  * setting that costs TUNE_FAR_TIMES as much as the cheapest has TUNE_SEEDS_FIRST, unless it is the best of
@@ -124,6 +126,7 @@ struct tune_entrant {
     bool has_distribution;
     double exact_share; /* share above a limit: exact for closed partitions, an upper bound for all */
     double cost_least;  /* a lower bound of the mean cost; 0: unknown */
+    bool is_light;      /* it has so few partitions that it costs little where rows are shared */
     double full_count;  /* the number of windows, if each certainly has rows; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds so far */
@@ -204,6 +207,8 @@ static inline bool tune_was_run(const struct tune_entrant *entrant)
 /* Whether each window of `whole` is divided into windows of `part`, another one of its template; or whether
  * `part` has no more rows in a bucket, where rows are numbered. */
 bool tune_is_divided_into(const struct tune_entrant *whole, const struct tune_entrant *part);
+/* Returns the mean size of a bucket in a unit of its kind, or 0 if it is not known. */
+double tune_bucket_size(const struct bk_strategy *strategy);
 /* During the race: the label of the cheapest entrant within the limits so far; NULL: none. */
 const char *tune_race_best(const struct tune_race *race);
 /* Calls the entrants that may be the best of their template by the figures so far; with `all`, all
