@@ -607,6 +607,25 @@ static void test_kind_that_costs_far_more_has_no_margin(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* The numbers of rows are within the limits at every rate, which one run at the highest rate shows. The
+ * windows may fail at a lower rate, but that run decides the highest rate for them too. */
+static void test_margins_share_the_rates_that_run(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", STREAM "row: {bytes: {lognormal: {mean: 100, sigma: 0.5}}}\nlimits: {partition_bytes: 200KB}\n"
+                   "tune: {seeds: 12, strategies: [time, count]}\n"
+                   "strategies: [time: {window: 1h}, count: {rows: 100, counter: external}]\n");
+    struct tune_contest contest;
+    (void)state;
+    begin(&contest, scenario);
+    run(&contest);
+    assert_int_equal(contest.margin_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(contest.margins[i].steps[TUNE_MARGIN_STEPS - 1].is_run);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
 /* In the cluster, the distribution refuses a setting that fails even if each increment is seen at once, but
  * shows for none that it holds. A kind that costs far more has no margin. */
 static void test_cluster_refuses_what_the_distribution_rules_out(void **state)
@@ -771,6 +790,7 @@ int main(void)
         cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
         cmocka_unit_test(test_cluster_refuses_what_the_distribution_rules_out),
         cmocka_unit_test(test_kind_that_costs_far_more_has_no_margin),
+        cmocka_unit_test(test_margins_share_the_rates_that_run),
         cmocka_unit_test(test_distribution_refuses_nothing_where_most_partitions_are_open),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };

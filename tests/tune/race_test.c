@@ -283,7 +283,6 @@ static void test_race_of_clear_cases_names_each(void **state)
     tune_race_clear(&race);
 }
 
-/* A race of two settings of one template, without runs yet. */
 /* Enters only the first settings of the stage. */
 static void enter_some(struct tune_race *race, struct stage *stage, size_t count)
 {
@@ -293,6 +292,7 @@ static void enter_some(struct tune_race *race, struct stage *stage, size_t count
     race->count = count;
 }
 
+/* A race of two settings of one template, without runs yet. */
 static void enter_two(struct tune_race *race, struct stage *stage, const struct bk_strategy *one,
                       const struct bk_strategy *other)
 {
@@ -305,7 +305,6 @@ static void enter_two(struct tune_race *race, struct stage *stage, const struct 
     }
 }
 
-/* A cheap setting, and one that costs this many times as much. */
 /* The first setting is a template of its own; the others, of one costly template. */
 static void enter_cheap_and_costly(struct tune_race *race, struct stage *stage, size_t count,
                                    enum tune_sharing sharing)
@@ -316,6 +315,7 @@ static void enter_cheap_and_costly(struct tune_race *race, struct stage *stage, 
         race->entrants[i].base = i == 0 ? "cheap" : "costly";
 }
 
+/* A cheap setting, and one that costs this many times as much. */
 static void set_two(struct stage *stage, double times)
 {
     set_stage(stage, 3, 0.001);
@@ -711,6 +711,84 @@ static void test_beaten_setting_resumes_when_no_other_one_is_left(void **state)
     tune_race_clear(&race);
 }
 
+/* Nine windows run together beside a cheap setting, and all but the last two fail. The last one waits for the
+ * one before it and resumes when that one fails on its second seed. A tenth window is not run. */
+static void test_waiting_window_resumes_before_smaller_ones_are_run(void **state)
+{
+    static const int64_t minutes[] = {0, 43200, 20160, 14400, 10080, 7200, 4320, 2880, 120, 60, 30};
+    const size_t count = sizeof minutes / sizeof *minutes;
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1);
+    for (size_t i = 0; i < count; i++)
+        stage.truths[i] = (struct truth){{0.1, 1, 0.1 * (double)i, 1}, i < 1 || i > 8 ? 0 : 0.5, 0.001};
+    stage.over_from[8] = 1;
+    enter_cheap_and_costly(&race, &stage, count, TUNE_SHARES_ROWS);
+    race.terms.share = 0;
+    race.entrants[0].strategy.settings.strategy = count_of(100);
+    for (size_t i = 1; i < count; i++)
+        race.entrants[i].strategy.settings.strategy = window_of(minutes[i]);
+    run(&race, 1);
+    assert_int_equal(race.recommended, 0);
+    assert_int_equal(race.entrants[8].seeds, 2);
+    assert_in_range(race.entrants[9].seeds, 3, SEEDS);
+    assert_int_equal(race.entrants[10].seeds, 0);
+    tune_race_clear(&race);
+}
+
+/* The cheapest setting has a partition above a limit on its last seed alone. That counts only if none may
+ * be. */
+static void test_cheapest_setting_has_all_seeds_where_none_may_exceed(void **state)
+{
+    static const enum tune_sharing sharings[] = {TUNE_SHARES_ROWS, TUNE_SHARES_KEYS, TUNE_SHARES_NOTHING};
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < 2 * sizeof sharings / sizeof *sharings; i++) {
+        const bool none_may = i % 2 == 0;
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 10);
+        stage.truths[0].over = 0.005;
+        stage.over_from[0] = SEEDS - 1;
+        stage.truths[1].over = 0;
+        enter_two(&race, &stage, &strategy, &strategy);
+        race.entrants[1].base = "other";
+        race.sharing = sharings[i / 2];
+        race.terms.share = none_may ? 0 : 0.01;
+        run(&race, 1);
+        assert_int_equal(race.recommended, none_may);
+        assert_in_range(race.entrants[0].seeds, none_may ? SEEDS : 3, none_may ? SEEDS : SEEDS - 1);
+        tune_race_clear(&race);
+    }
+}
+
+/* The third setting costs a little more than the second one and is less even, but more even than the first
+ * one, the cheapest. */
+static void test_setting_is_settled_by_any_cheaper_one(void **state)
+{
+    struct bk_strategy strategy;
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    set_two(&stage, 1);
+    for (size_t i = 0; i < 3; i++)
+        stage.truths[i] =
+            (struct truth){{1 + 0.002 * (double)i, i == 0 ? 2 : 0.5 + 0.1 * (double)i, 1, 1}, 0.001, 0.00001};
+    enter_some(&race, &stage, 3);
+    for (size_t i = 0; i < race.count; i++) {
+        race.entrants[i].strategy.settings.strategy = strategy;
+        race.entrants[i].base = "template";
+    }
+    run(&race, 1);
+    assert_int_equal(race.recommended, 1);
+    assert_int_equal(race.entrants[1].seeds, SEEDS);
+    assert_in_range(race.entrants[2].seeds, 3, SEEDS - 1);
+    tune_race_clear(&race);
+}
+
 /* Two settings cost the same and are perfectly even, so the one with the smaller partitions is recommended.
  * The other one needs no further seeds where each needs a run of its own. */
 static void test_setting_with_larger_partitions_needs_few_seeds(void **state)
@@ -800,15 +878,19 @@ static void test_costly_template_of_a_thinned_run_has_the_highest_thresholds(voi
 }
 
 /* Where settings share rows, a setting whose bound is a little more than twice the least bound runs once, and
- * no further if its bound is more than twice the cost of the best. */
+ * no further if its bound is more than twice the cost of the best. One that costs little to run does so
+ * whatever its bound is. */
 static void test_setting_with_a_high_bound_runs_once_where_rows_are_shared(void **state)
 {
     static const struct {
         enum tune_sharing sharing;
         double cheap;         /* half the cost of the best */
         uint32_t least, most; /* the seeds of the other one */
-    } cases[] = {
-        {TUNE_SHARES_ROWS, 8.5, 1, 1}, {TUNE_SHARES_ROWS, 10, 3, SEEDS}, {TUNE_SHARES_THREADS, 8.5, 0, 0}};
+        bool is_light;
+        double bound;
+    } cases[] = {{TUNE_SHARES_ROWS, 8.5, 1, 1, false, 37},    {TUNE_SHARES_ROWS, 10, 3, SEEDS, false, 37},
+                 {TUNE_SHARES_THREADS, 8.5, 0, 0, false, 37}, {TUNE_SHARES_ROWS, 8.5, 0, 0, false, 90},
+                 {TUNE_SHARES_ROWS, 8.5, 1, 1, true, 90},     {TUNE_SHARES_THREADS, 8.5, 0, 0, true, 90}};
     struct bk_strategy strategy;
     (void)state;
     assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
@@ -820,7 +902,8 @@ static void test_setting_with_a_high_bound_runs_once_where_rows_are_shared(void 
         enter_two(&race, &stage, &strategy, &strategy);
         race.sharing = cases[i].sharing;
         race.entrants[0].cost_least = 15;
-        race.entrants[1].cost_least = 37;
+        race.entrants[1].cost_least = cases[i].bound;
+        race.entrants[1].is_light = cases[i].is_light;
         run(&race, 1);
         assert_in_range(race.entrants[1].seeds, cases[i].least, cases[i].most);
         assert_int_equal(race.entrants[1].status == TUNE_COSTLY, cases[i].most < 3);
@@ -1167,6 +1250,9 @@ int main(void)
         cmocka_unit_test(test_template_that_stays_unsure_is_tried_further),
         cmocka_unit_test(test_waiting_setting_resumes_before_others_are_run),
         cmocka_unit_test(test_beaten_setting_resumes_when_no_other_one_is_left),
+        cmocka_unit_test(test_waiting_window_resumes_before_smaller_ones_are_run),
+        cmocka_unit_test(test_cheapest_setting_has_all_seeds_where_none_may_exceed),
+        cmocka_unit_test(test_setting_is_settled_by_any_cheaper_one),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
