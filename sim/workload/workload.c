@@ -34,48 +34,80 @@ size_t wl_key_name(uint64_t key_index, char *out)
     return 4 + size;
 }
 
+/* cos(2 pi j / 96), j = 0 to 48. */
+static const double cosines[DAILY_STEPS / 2 + 1] = {
+    0x1.0000000000000p+0,
+    0x1.fee75d62a9c46p-1,
+    0x1.fb9ea92ec689bp-1,
+    0x1.f6297cff75cb0p-1,
+    0x1.ee8dd4748bf15p-1,
+    0x1.e4d406a38e9abp-1,
+    0x1.d906bcf328d46p-1,
+    0x1.cb32e76b1d0f4p-1,
+    0x1.bb67ae8584caap-1,
+    0x1.a9b66290ea1a3p-1,
+    0x1.963268b572492p-1,
+    0x1.80f125b1e8028p-1,
+    0x1.6a09e667f3bcdp-1,
+    0x1.5195c65137f0cp-1,
+    0x1.37af93f9513eap-1,
+    0x1.1c73b39ae68c8p-1,
+    0x1.0000000000000p-1,
+    0x1.c4e7538f866fcp-2,
+    0x1.87de2a6aea963p-2,
+    0x1.49276d5c7bb48p-2,
+    0x1.0907dc1930690p-2,
+    0x1.8f8b83c69a60bp-3,
+    0x1.0b5150f6da2d1p-3,
+    0x1.0be426d197a8bp-4,
+    0.0,
+    -0x1.0be426d197a8bp-4,
+    -0x1.0b5150f6da2d1p-3,
+    -0x1.8f8b83c69a60bp-3,
+    -0x1.0907dc1930690p-2,
+    -0x1.49276d5c7bb48p-2,
+    -0x1.87de2a6aea963p-2,
+    -0x1.c4e7538f866fcp-2,
+    -0x1.0000000000000p-1,
+    -0x1.1c73b39ae68c8p-1,
+    -0x1.37af93f9513eap-1,
+    -0x1.5195c65137f0cp-1,
+    -0x1.6a09e667f3bcdp-1,
+    -0x1.80f125b1e8028p-1,
+    -0x1.963268b572492p-1,
+    -0x1.a9b66290ea1a3p-1,
+    -0x1.bb67ae8584caap-1,
+    -0x1.cb32e76b1d0f4p-1,
+    -0x1.d906bcf328d46p-1,
+    -0x1.e4d406a38e9abp-1,
+    -0x1.ee8dd4748bf15p-1,
+    -0x1.f6297cff75cb0p-1,
+    -0x1.fb9ea92ec689bp-1,
+    -0x1.fee75d62a9c46p-1,
+    -0x1.0000000000000p+0,
+};
+
 /* One of the steps is centred on the peak, so their mean is 1 wherever the peak is. */
-static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
+static int64_t daily_step(const struct wl_workload *workload, int64_t time_ns, int64_t *since_ns)
 {
-    /* cos(2 pi j / 96), j = 0 to 24. */
-    static const double quarter[25] = {
-        0x1.0000000000000p+0,
-        0x1.fee75d62a9c46p-1,
-        0x1.fb9ea92ec689bp-1,
-        0x1.f6297cff75cb0p-1,
-        0x1.ee8dd4748bf15p-1,
-        0x1.e4d406a38e9abp-1,
-        0x1.d906bcf328d46p-1,
-        0x1.cb32e76b1d0f4p-1,
-        0x1.bb67ae8584caap-1,
-        0x1.a9b66290ea1a3p-1,
-        0x1.963268b572492p-1,
-        0x1.80f125b1e8028p-1,
-        0x1.6a09e667f3bcdp-1,
-        0x1.5195c65137f0cp-1,
-        0x1.37af93f9513eap-1,
-        0x1.1c73b39ae68c8p-1,
-        0x1.0000000000000p-1,
-        0x1.c4e7538f866fcp-2,
-        0x1.87de2a6aea963p-2,
-        0x1.49276d5c7bb48p-2,
-        0x1.0907dc1930690p-2,
-        0x1.8f8b83c69a60bp-3,
-        0x1.0b5150f6da2d1p-3,
-        0x1.0be426d197a8bp-4,
-        0.0,
-    };
     int64_t since_peak = (time_ns - workload->daily_peak_ns + DAILY_STEP_NS / 2) % SIM_DAY;
     if (since_peak < 0)
         since_peak += SIM_DAY;
-    int64_t step = since_peak / DAILY_STEP_NS,
-            step_end_ns = time_ns + (DAILY_STEP_NS - since_peak % DAILY_STEP_NS);
-    if (step_end_ns < *until_ns)
-        *until_ns = step_end_ns;
-    if (step > DAILY_STEPS / 2)
-        step = DAILY_STEPS - step;
-    double cosine = step <= 24 ? quarter[step] : -quarter[48 - step];
-    return 1 + workload->daily_amplitude * cosine;
+    *since_ns = since_peak % DAILY_STEP_NS;
+    return since_peak / DAILY_STEP_NS;
+}
+
+static double step_factor(const struct wl_workload *workload, int64_t step)
+{
+    return 1 + workload->daily_amplitude * cosines[step > DAILY_STEPS / 2 ? DAILY_STEPS - step : step];
+}
+
+static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
+{
+    int64_t since_ns, step = daily_step(workload, time_ns, &since_ns);
+    if (time_ns + (DAILY_STEP_NS - since_ns) < *until_ns)
+        *until_ns = time_ns + (DAILY_STEP_NS - since_ns);
+    return step_factor(workload, step);
 }
 
 /* Adds a gap of at least 1 ns, so that time advances; a sum that would overflow is INT64_MAX, which is never
@@ -138,6 +170,36 @@ static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
     key->next_ns = units * key->gap_ns;
 }
 
+/* Passes segments without a row that are whole steps of the daily curve, as begin_segment() would: a quiet
+ * key has many of them. Passes none that ends after until_ns. */
+static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
+{
+    const struct wl_workload *workload = key->workload;
+    int64_t end_ns = key->segment_end_ns, since_ns;
+    double next = key->next_ns, rate = key->rate_per_ns, base = key->base_rate_per_ns;
+    if (end_ns - key->segment_begin_ns != DAILY_STEP_NS || next < DAILY_STEP_NS ||
+        end_ns + DAILY_STEP_NS > until_ns)
+        return;
+    int64_t limit_ns = until_ns, step = daily_step(workload, key->segment_begin_ns, &since_ns);
+    if (workload->has_bursts)
+        base *= burst_factor(key, key->segment_begin_ns, &limit_ns);
+    const bool is_spike =
+        workload->spike_count > 0 && spike_factor(key, key->segment_begin_ns, &limit_ns) != 1;
+    while (!is_spike && next >= DAILY_STEP_NS && end_ns + DAILY_STEP_NS <= limit_ns) {
+        const double units = (next - DAILY_STEP_NS) * rate;
+        step = step + 1 < DAILY_STEPS ? step + 1 : 0;
+        end_ns += DAILY_STEP_NS;
+        rate = base * step_factor(workload, step);
+        rate = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+        next = units * (1 / rate);
+    }
+    key->segment_begin_ns = end_ns - DAILY_STEP_NS;
+    key->segment_end_ns = end_ns;
+    key->rate_per_ns = rate;
+    key->gap_ns = 1 / rate;
+    key->next_ns = next;
+}
+
 static double burst_share_on(const struct wl_workload *workload)
 {
     double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
@@ -192,6 +254,8 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
             break;
         /* The rest of the gap, in units of its mean, continues at the next segment's rate. */
         begin_segment(key, key->segment_end_ns, (next - (double)length) * key->rate_per_ns);
+        if (workload->has_daily)
+            pass_quiet_steps(key, until_ns);
     }
     struct sim_random stream = key->ids;
     for (size_t i = 0; ids != NULL && i < count; i++)
