@@ -23,12 +23,14 @@ struct crew {
     struct lab_progress *progress; /* the caller's; may be NULL */
     struct lab_progress inner;     /* progress of all jobs; its `stop` ends them */
     pthread_mutex_t lock;
-    pthread_cond_t turned; /* a slot became free, or all jobs are over */
+    pthread_cond_t turned; /* a slot became free or full, or all jobs are over */
     struct slot *slots;
     uint64_t ahead; /* number of slots */
     uint64_t next;  /* next job to start */
     uint64_t taken; /* jobs before this one were delivered */
     bool is_taking; /* a thread is in take(), without the lock */
+    bool is_far;    /* other ranks work on jobs: only the calling thread delivers results, since a rank waits
+                       for its next job meanwhile, and storing may wait for the disk */
     bool is_over;
     bool is_fine;
     struct sim_error error;
@@ -153,18 +155,35 @@ static void *work(void *argument)
         do_job(crew, hand->rank, job, &slot);
         pthread_mutex_lock(&crew->lock);
         crew->slots[job % crew->ahead] = slot;
-        hand_over(crew);
+        if (crew->is_far)
+            pthread_cond_broadcast(&crew->turned);
+        else
+            hand_over(crew);
         pthread_mutex_unlock(&crew->lock);
     }
     return NULL;
 }
 
+/* Delivers all results. */
+static void hand_over_all(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->is_over && crew->taken < crew->jobs->count) {
+        if (!crew->slots[crew->taken % crew->ahead].is_full)
+            pthread_cond_wait(&crew->turned, &crew->lock);
+        hand_over(crew);
+    }
+    pthread_mutex_unlock(&crew->lock);
+}
+
 /* Works even if only one thread could be started. */
-static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
+static bool run(struct crew *crew, struct hand *hands, uint32_t count, struct sim_error *error)
 {
     uint32_t made = 0;
     while (made < count && sim_thread_start(&hands[made].thread, work, &hands[made]) == 0)
         made++;
+    if (crew->is_far && made > 0)
+        hand_over_all(crew);
     for (uint32_t i = 0; i < made; i++)
         pthread_join(hands[i].thread, NULL);
     return made > 0 ||
@@ -191,11 +210,12 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
         return true;
     uint32_t count;
     struct hand *hands = make_hands(&crew, threads, &count);
+    crew.is_far = hands != NULL && hands[count - 1].rank != 0;
     if (hands == NULL || !begin(&crew, count, error)) {
         free(hands);
         return sim_fail_memory(error);
     }
-    bool is_fine = run(hands, count, error);
+    bool is_fine = run(&crew, hands, count, error);
     drop_rest(&crew);
     free(hands);
     free(crew.slots);

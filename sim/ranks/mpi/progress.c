@@ -14,9 +14,11 @@
 #define PART_BYTES ((uint64_t)1 << 26)
 /* The cost of a poll, most of which is two switches of threads, and the shortest and the longest time between
  * two polls. */
-#define LOOK_NS      20000
-#define WAIT_LEAST   INT64_C(50000)
-#define WAIT_MOST    INT64_C(4000000)
+#define LOOK_NS    20000
+#define WAIT_LEAST INT64_C(50000)
+#define WAIT_MOST  INT64_C(4000000)
+/* A message of more bytes may be sent piece by piece, one piece for each poll. */
+#define LARGE_BYTES  65536
 #define GAP_MOST     INT64_C(1000000000)
 #define LOOK_AFTER   INT64_C(200000000)
 #define PARENT_EVERY INT64_C(500000000)
@@ -134,12 +136,16 @@ static bool receive_part(struct progress *progress, int rank, int size)
     return true;
 }
 
+/* Open MPI looks for a message first, and then takes in those that have arrived, so a second look finds what
+ * the first has taken in. */
 static bool receive_one(struct progress *progress, bool *is_busy)
 {
     MPI_Status status;
     int is_there = 0, size = 0;
-    if (!check(progress, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, &status)))
-        return false;
+    for (int look = 0; look < 2 && !is_there; look++) {
+        if (!check(progress, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, &status)))
+            return false;
+    }
     if (!is_there)
         return true;
     *is_busy = true;
@@ -205,6 +211,10 @@ static int64_t wait_of(const struct progress *progress, int64_t now_ns)
     else
         while (wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)
             wait_ns += wait_ns / 4;
+    if (progress->sending != NULL) {
+        int64_t send_ns = progress->sending->head.size > LARGE_BYTES ? WAIT_LEAST : since_ns / 2;
+        wait_ns = send_ns < wait_ns ? send_ns : wait_ns;
+    }
     return wait_ns < WAIT_LEAST ? WAIT_LEAST : wait_ns < WAIT_MOST ? wait_ns : WAIT_MOST;
 }
 
@@ -225,7 +235,7 @@ static bool work(struct progress *progress)
     }
     pthread_mutex_lock(&ranks->lock);
     if (progress->sending != NULL || ranks->first == NULL)
-        ranks_wait(ranks, &ranks->queued, progress->sending != NULL ? WAIT_LEAST : wait_of(progress, now_ns));
+        ranks_wait(ranks, &ranks->queued, wait_of(progress, now_ns));
     pthread_mutex_unlock(&ranks->lock);
     return true;
 }
