@@ -29,7 +29,7 @@ static const char *const tables =
     "CREATE TABLE IF NOT EXISTS starts (key, bucket, c0, PRIMARY KEY (key, bucket));";
 
 /* The statement of each action. The bits of :mask and :if_mask choose the columns that a statement sets and
- * compares. */
+ * compares. Each state has all columns here, so if_null_mask is 0. */
 static const char *const statements[] = {
     [BK_ACT_PUT_ROW] = "INSERT OR IGNORE INTO rows VALUES (:key, :bucket, :time, :id)",
     [BK_ACT_READ_STATE] = "SELECT c0, c1, c2, c3 FROM states WHERE key = :key",

@@ -348,11 +348,25 @@ static bool may_be_cheaper(const struct tune_race *race, double cost)
     return false;
 }
 
+/* Whether a setting that costs little to run goes along with the others of its template, whatever it costs:
+ * no partition may exceed a limit, and one of the others failed after its first seed, so more of them may.
+ * Then the rows need not be drawn again for this one. */
+static bool goes_along(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    const bool may_go = race->sharing == TUNE_SHARES_ROWS && race->terms.share == 0 && entrant->is_light;
+    bool is_any = false;
+    for (size_t i = 0; may_go && !is_any && i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        is_any = other->status == TUNE_FAILS && other->seeds > 1 && is_peer(other, entrant);
+    }
+    return is_any;
+}
+
 /* Whether a setting that was called with its first seed is above the costs of its template, which were not
  * known then. */
 static bool was_called_early(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 &&
+    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 && !goes_along(race, entrant) &&
            entrant->cost_least > TUNE_COSTLY_TIMES * best_cost(race, entrant);
 }
 
@@ -655,7 +669,7 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
              (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant)));
         entrant->is_settled =
             entrant->is_beaten_so_far ||
-            (is_even ? is_beaten_by_any(race, entrant, first, chance) ||
+            (is_even ? (!goes_along(race, entrant) && is_beaten_by_any(race, entrant, first, chance)) ||
                            (race->sharing == TUNE_SHARES_NOTHING && is_coarser(race, entrant, cost_chance))
                      : entrant->is_settled && !was_beaten);
     }

@@ -21,18 +21,22 @@ enum { PATH_SIZE_MAX = 1024, WORDS_MAX = 24 };
 
 extern char **environ;
 
-/* Runs a program and discards its output; an exit code other than 0 is a failure. */
-static bool call_program(struct bench_result *result, const char *const *words)
+/* Runs a program and discards its output, and also what it refuses if that is allowed; an exit code above
+ * `most` is a failure. */
+static bool call_program(struct bench_result *result, const char *const *words, int most)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (most > 0)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t child;
     int status = -1;
     const bool is_started =
         posix_spawnp(&child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
-    if (!is_started || waitpid(child, &status, 0) != child || status != 0)
+    if (!is_started || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+        WEXITSTATUS(status) > most)
         return bench_fail(result, "%s %s: status %d", words[0], words[1], status);
     return true;
 }
@@ -43,7 +47,7 @@ static bool call(const struct bench_context *context, struct bench_result *resul
     const char *words[WORDS_MAX] = {context->program};
     for (size_t i = 0; arguments[i] != NULL; i++)
         words[i + 1] = arguments[i];
-    return call_program(result, words);
+    return call_program(result, words, 0);
 }
 
 static void note_children(struct bench_result *result)
@@ -121,7 +125,7 @@ static bool time_sweeps(const struct bench_case *bench, const struct bench_conte
                 "sweep", scenario, "--quiet", "--db", database, "--jobs", has_threads ? "2" : "1", NULL};
             memcpy(words + count, rest, sizeof rest);
             const double from = bench_wall_s();
-            if (!call_program(result, words))
+            if (!call_program(result, words, 0))
                 return false;
             spent[which] = bench_wall_s() - from;
         }
@@ -275,7 +279,8 @@ bool bench_tune(const struct bench_case *bench, const struct bench_context *cont
         double spent[2];
         for (uint32_t which = 0; which < 2; which++) {
             name_file(context, 2 * i + which, database);
-            const char *const words[] = {which == 0 ? "run" : "tune",
+            const char *const words[] = {context->program,
+                                         which == 0 ? "run" : "tune",
                                          scenario,
                                          "--quiet",
                                          "--no-charts",
@@ -291,7 +296,7 @@ bool bench_tune(const struct bench_case *bench, const struct bench_context *cont
                                          "expect=[]",
                                          NULL};
             const double from = children_s();
-            if (!call(context, result, words))
+            if (!call_program(result, words, which == 1 && bench->may_refuse ? 1 : 0))
                 return false;
             spent[which] = children_s() - from;
         }

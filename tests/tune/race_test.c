@@ -764,6 +764,38 @@ static void test_cheapest_setting_has_all_seeds_where_none_may_exceed(void **sta
     }
 }
 
+/* The first two settings of a template fail on their second seed. If no partition may exceed a limit, all
+ * others go along after the first failure, although they cost three times as much each. */
+static void test_settings_go_along_after_a_late_failure(void **state)
+{
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (int i = 0; i < 3; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1);
+        double cost = 1;
+        for (size_t j = 0; j < 4; j++, cost *= 3) {
+            stage.truths[j] = (struct truth){{cost, 1, cost, 1}, j < 2 ? 0.5 : 0, 0.001};
+            stage.over_from[j] = 1;
+        }
+        enter_some(&race, &stage, 4);
+        for (size_t j = 0; j < race.count; j++) {
+            race.entrants[j].strategy.settings.strategy = strategy;
+            race.entrants[j].base = "template";
+            race.entrants[j].cost_least = 1.9 * stage.truths[j].objectives[TUNE_COST_WRITE];
+            race.entrants[j].is_light = i < 2;
+        }
+        race.terms.share = i == 1 ? 0.01 : 0;
+        run(&race, 1);
+        assert_int_equal(race.recommended, 2);
+        assert_int_equal(race.entrants[1].status, TUNE_FAILS);
+        assert_int_equal(race.entrants[3].seeds > 1, i == 0);
+        tune_race_clear(&race);
+    }
+}
+
 /* The third setting costs a little more than the second one and is less even, but more even than the first
  * one, the cheapest. */
 static void test_setting_is_settled_by_any_cheaper_one(void **state)
@@ -1253,6 +1285,7 @@ int main(void)
         cmocka_unit_test(test_waiting_window_resumes_before_smaller_ones_are_run),
         cmocka_unit_test(test_cheapest_setting_has_all_seeds_where_none_may_exceed),
         cmocka_unit_test(test_setting_is_settled_by_any_cheaper_one),
+        cmocka_unit_test(test_settings_go_along_after_a_late_failure),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
