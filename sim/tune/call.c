@@ -76,36 +76,6 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
     return least;
 }
 
-/* Returns the cheapest setting of the template of `peer`, or of all if peer is NULL, that is within the
- * limits so far or, if must_hold, that was shown to be. Returns NULL if there is none. */
-static const struct tune_entrant *cheapest(const struct tune_race *race, const struct tune_entrant *peer,
-                                           bool must_hold)
-{
-    const struct tune_entrant *best = NULL;
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        enum tune_demand demand;
-        if (competes(entrant) && entrant->seeds > 0 && (peer == NULL || is_peer(entrant, peer)) &&
-            (best == NULL || tune_is_cheaper(entrant, best)) &&
-            (must_hold ? entrant->holds : tune_is_within(entrant, &race->terms, &demand)))
-            best = entrant;
-    }
-    return best;
-}
-
-const char *tune_race_best(const struct tune_race *race)
-{
-    const struct tune_entrant *best = cheapest(race, NULL, false);
-    return best == NULL ? NULL : best->strategy.label;
-}
-
-/* Returns infinity if no setting is within the limits so far. */
-static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
-{
-    const struct tune_entrant *best = cheapest(race, peer, false);
-    return best == NULL ? (double)INFINITY : fmin((double)INFINITY, tune_mean_of(best, TUNE_COST));
-}
-
 /* Returns whether every part of the windows has rows, over the seeds of `part` or, if it was not run, those
  * of `whole`. Then the parts are at least as uneven as the windows, since the mean of squares is at least the
  * square of the mean. */
@@ -162,17 +132,17 @@ static double expected_partitions(const struct tune_race *race, const struct tun
     double least = (double)INFINITY;
     for (size_t i = 0; size > 0 && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        const uint64_t most = is_peer(other, entrant) ? most_partitions(other) : 0;
+        const double its = tune_bucket_size(&other->strategy.settings.strategy);
+        const uint64_t most = its > 0 && is_peer(other, entrant) ? most_partitions(other) : 0;
         if (most > 0)
-            least = fmin(least,
-                         (double)most * fmax(1, tune_bucket_size(&other->strategy.settings.strategy) / size));
+            least = fmin(least, (double)most * fmax(1, its / size));
     }
     return least;
 }
 
 /* Returns whether a setting may yet be shown to be within the limits, if no further partition exceeds them.
  * The seeds that are left are assumed to have more partitions than those so far, by a standard deviation of
- * their mean. */
+ * their mean or, before the third seed, by a quarter. */
 static bool may_be_shown(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     uint64_t over = 0, count = 0;
@@ -180,9 +150,9 @@ static bool may_be_shown(const struct tune_race *race, const struct tune_entrant
         over += entrant->seen[i].over;
         count += entrant->seen[i].partitions;
     }
-    const double mean = (double)count / fmax(1, entrant->seeds);
-    const double each =
-        entrant->seeds > 0 ? mean + sqrt(mean / entrant->seeds) : 1.25 * expected_partitions(race, entrant);
+    const double mean =
+        entrant->seeds > 0 ? (double)count / entrant->seeds : expected_partitions(race, entrant);
+    const double each = entrant->seeds >= TUNE_SEEDS_FIRST ? mean + sqrt(mean / entrant->seeds) : 1.25 * mean;
     if (entrant->has_distribution || entrant->is_fixed || isinf(each))
         return true;
     count += (uint64_t)each * (race->terms.seeds - entrant->seeds);
@@ -190,17 +160,73 @@ static bool may_be_shown(const struct tune_race *race, const struct tune_entrant
            lab_share_most(over, count, 1 - (1 - race->terms.confidence) / 2) <= race->terms.risk;
 }
 
-/* Returns whether a setting may yet be shown to hold, or was. One that was dropped for another one does as
- * well. */
+/* Returns the setting for which this one was dropped, directly or by way of others; or itself. */
+static const struct tune_entrant *heir_of(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    while (entrant->status == TUNE_DOMINATED)
+        entrant = &race->entrants[entrant->dominator];
+    return entrant;
+}
+
+/* Returns whether a setting may yet be shown to hold, or was. One that was dropped for another one that still
+ * competes does as well. */
 static bool may_hold(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     enum tune_demand demand;
-    return (competes(entrant) || entrant->status == TUNE_DOMINATED) && entrant->seeds > 0 &&
+    return competes(heir_of(race, entrant)) && entrant->seeds > 0 &&
            tune_is_within(entrant, &race->terms, &demand) &&
            (entrant->seeds < race->terms.seeds
                 ? may_be_shown(race, entrant)
                 : tune_judge(entrant, &race->terms, (1 - race->terms.confidence) / 2, &demand) ==
                       TUNE_VERDICT_HOLDS);
+}
+
+static bool is_within(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    enum tune_demand demand;
+    return tune_is_within(entrant, &race->terms, &demand);
+}
+
+static bool was_shown(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    (void)race;
+    return entrant->holds;
+}
+
+/* Returns the cheapest setting of the template of `peer`, or of all if peer is NULL, of which this is so.
+ * Returns NULL if there is none. */
+static const struct tune_entrant *cheapest_that(bool is_so(const struct tune_race *,
+                                                           const struct tune_entrant *),
+                                                const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const struct tune_entrant *best = NULL;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (competes(entrant) && entrant->seeds > 0 && (peer == NULL || is_peer(entrant, peer)) &&
+            (best == NULL || tune_is_cheaper(entrant, best)) && is_so(race, entrant))
+            best = entrant;
+    }
+    return best;
+}
+
+/* The same of those that may hold or, if there are none, of those that are within the limits so far. */
+static const struct tune_entrant *cheapest(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const struct tune_entrant *best = cheapest_that(may_hold, race, peer);
+    return best != NULL ? best : cheapest_that(is_within, race, peer);
+}
+
+const char *tune_race_best(const struct tune_race *race)
+{
+    const struct tune_entrant *best = cheapest(race, NULL);
+    return best == NULL ? NULL : best->strategy.label;
+}
+
+/* Returns infinity if no setting is within the limits so far. */
+static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const struct tune_entrant *best = cheapest(race, peer);
+    return best == NULL ? (double)INFINITY : fmin((double)INFINITY, tune_mean_of(best, TUNE_COST));
 }
 
 /* Returns whether `other` may hold or, if the setting can never be shown to hold, whether `other` is within
@@ -221,6 +247,15 @@ static double cost_beside(const struct tune_entrant *other, const struct tune_en
     return tune_mean_over(other, TUNE_COST, entrant->seeds > 0 ? entrant->seeds : other->seeds);
 }
 
+/* Returns whether each bucket of `whole` is cut into buckets of `part`. Otherwise its smaller number of rows
+ * costs more on average, but may cost less by chance. */
+static bool cuts_each(const struct tune_entrant *whole, const struct tune_entrant *part)
+{
+    return !is_numbered(whole) ||
+           whole->strategy.settings.strategy.of.count.rows % part->strategy.settings.strategy.of.count.rows ==
+               0;
+}
+
 /* Returns whether `other` costs less and is at least as likely to be recommended, since the setting costs too
  * much to be recommended for its evenness, or cannot be more even. `first`: the cheapest setting within the
  * limits so far. */
@@ -231,7 +266,9 @@ static bool outdoes(const struct tune_race *race, const struct tune_entrant *oth
     const double least = first == NULL ? cost : fmin(cost, cost_beside(first, entrant));
     const double mine = entrant->seeds > 0 ? tune_mean_of(entrant, TUNE_COST) : least_cost(race, entrant);
     const bool has_reads = tune_mean_of(other, TUNE_COST) > tune_mean_of(other, TUNE_COST_WRITE);
-    return (has_reads && mine > TUNE_AS_CHEAP * least) || has_full_parts(other, entrant);
+    const bool is_sure = race->sharing == TUNE_SHARES_NOTHING || cuts_each(other, entrant);
+    const double times = is_sure ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES;
+    return (has_reads && mine > times * least) || has_full_parts(other, entrant);
 }
 
 /* Returns whether the setting divides the buckets of another one that may hold, so that it costs at least as
@@ -242,7 +279,8 @@ static bool is_outdone(const struct tune_race *race, const struct tune_entrant *
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other->seeds >= entrant->seeds && tune_is_divided_into(other, entrant) &&
-            is_as_safe(race, other, entrant) && outdoes(race, other, entrant, first))
+            heir_of(race, other) != entrant && is_as_safe(race, other, entrant) &&
+            outdoes(race, other, entrant, first))
             return true;
     }
     return false;
@@ -293,14 +331,16 @@ static unsigned at_once(const struct tune_race *race, const struct tune_entrant 
     return shares ? first + called : first;
 }
 
-/* Returns the shortest window of a template that has been run; 0 if none has. */
-static int64_t shortest_window(const struct tune_race *race, const struct tune_entrant *peer)
+/* Returns the shortest window of a template that has been run or, with must_show, that need not be; 0 if
+ * there is none. */
+static int64_t shortest_window(const struct tune_race *race, const struct tune_entrant *peer, bool must_show)
 {
     int64_t shortest_ns = 0;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         const int64_t window_ns = entrant->strategy.settings.strategy.of.time.window_ns;
-        if (is_peer(entrant, peer) && is_window(entrant) && entrant->seeds > 0 &&
+        if (is_peer(entrant, peer) && is_window(entrant) &&
+            (entrant->seeds > 0 || (must_show && !may_be_shown(race, entrant))) &&
             (shortest_ns == 0 || window_ns < shortest_ns))
             shortest_ns = window_ns;
     }
@@ -326,9 +366,8 @@ static bool has_higher(const struct tune_race *race, const struct tune_entrant *
 {
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        enum tune_demand demand;
         if (is_raised(other, entrant) && other->status == TUNE_HOLDS &&
-            (other->seeds == 0 || tune_is_within(other, &race->terms, &demand)))
+            (other->seeds == 0 || may_hold(race, other)))
             return true;
     }
     return false;
@@ -398,11 +437,11 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
     double best = best_cost(race, peer);
     if (is_alone && !isinf(best) && may_be_cheaper(race, best))
         return;
-    const bool must_show = is_alone && is_unsure(race, peer);
+    const bool must_show = is_unsure(race, peer);
     if (must_show)
         best = (double)INFINITY;
     const bool is_costly = is_alone && !isinf(best) && best > TUNE_COSTLY_TIMES * best_cost(race, NULL);
-    const double lower = is_costly ? cheapest(race, peer, false)->cost_least : best;
+    const double lower = is_costly ? cheapest(race, peer)->cost_least : best;
     double least = (double)INFINITY;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
@@ -420,10 +459,11 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
     if (race->sharing == TUNE_SHARES_ROWS && isinf(best))
         least *= BOUNDS_SHARED;
     unsigned left = at_once(race, peer);
-    const int64_t shortest_ns = shortest_window(race, peer) / WINDOWS_SPAN;
+    const int64_t shortest_ns = shortest_window(race, peer, must_show) / WINDOWS_SPAN;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (!is_peer(entrant, peer) || !is_waiting(entrant) || entrant->is_outdone ||
+            (must_show && !may_be_shown(race, entrant)) ||
             (is_window(entrant) && entrant->strategy.settings.strategy.of.time.window_ns < shortest_ns))
             continue;
         if (race->sharing == TUNE_SHARES_ROWS && entrant->is_light) {
@@ -438,8 +478,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
             cost <= TUNE_COSTLY_TIMES * least &&
             (is_costly ? cost < lower
                        : cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES)) &&
-            (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant)) &&
-            (!must_show || may_be_shown(race, entrant));
+            (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant));
         left -= entrant->is_called && is_few && !(is_alone && entrant->is_own);
     }
 }
@@ -482,7 +521,7 @@ static bool call_up_to(struct tune_race *race, double most)
 void tune_race_call(struct tune_race *race, bool all)
 {
     double least = (double)INFINITY;
-    const struct tune_entrant *first = cheapest(race, NULL, false);
+    const struct tune_entrant *first = cheapest(race, NULL);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         const bool was_called = entrant->is_called;
@@ -493,7 +532,7 @@ void tune_race_call(struct tune_race *race, bool all)
         entrant->is_called =
             entrant->is_called && !entrant->is_outdone && !(may_stop && was_called_early(race, entrant));
         if (was_called != entrant->is_called && entrant == first)
-            first = cheapest(race, NULL, false);
+            first = cheapest(race, NULL);
         if (is_waiting(entrant) &&
             (all || (entrant->is_endless && (entrant->is_own || entrant->cost_least <= 0))))
             entrant->is_called = true;
@@ -544,7 +583,7 @@ static bool is_equal(const struct tune_entrant *one, const struct tune_entrant *
  * recommended instead. */
 static bool is_coarser(const struct tune_race *race, const struct tune_entrant *entrant, double chance)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, false);
+    const struct tune_entrant *first = cheapest(race, NULL);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other != entrant && competes(other) && other->seeds >= entrant->seeds &&
@@ -610,7 +649,7 @@ static bool is_beaten_by_any(const struct tune_race *race, const struct tune_ent
  * of both, but more than `times` as much as the cheapest of all. */
 static bool has_better_of_kind(const struct tune_race *race, const struct tune_entrant *entrant, double times)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, false);
+    const struct tune_entrant *first = cheapest(race, NULL);
     for (size_t i = 0; first != NULL && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (competes(other) && other->seeds >= entrant->seeds && is_kind(other, entrant) &&
@@ -627,7 +666,7 @@ static bool has_better_of_kind(const struct tune_race *race, const struct tune_e
  * cannot be shown to hold, or is not the best of its kind, or no share is allowed. */
 static bool is_far(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *first = cheapest(race, NULL, false);
+    const struct tune_entrant *first = cheapest(race, NULL);
     return first != NULL && entrant->seeds >= TUNE_SEEDS_FIRST &&
            tune_is_far(tune_mean_of(entrant, TUNE_COST), cost_beside(first, entrant)) &&
            (race->terms.share == 0 || !may_be_shown(race, entrant) || has_better_of_kind(race, entrant, 0));
@@ -655,7 +694,7 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
         entrant->holds = competes(entrant) && entrant->seeds > 0 &&
                          tune_judge(entrant, &race->terms, fail_chance, &demand) == TUNE_VERDICT_HOLDS;
     }
-    const struct tune_entrant *first = cheapest(race, NULL, true);
+    const struct tune_entrant *first = cheapest_that(was_shown, race, NULL);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (!competes(entrant))
@@ -667,19 +706,20 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
             entrant->seeds > 0 && tune_draws_alone(race->sharing) &&
             (has_better_of_kind(race, entrant, TUNE_COSTLY_TIMES) ||
              (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant)));
-        entrant->is_settled =
-            entrant->is_beaten_so_far ||
-            (is_even ? (!goes_along(race, entrant) && is_beaten_by_any(race, entrant, first, chance)) ||
-                           (race->sharing == TUNE_SHARES_NOTHING && is_coarser(race, entrant, cost_chance))
-                     : entrant->is_settled && !was_beaten);
+        if (is_even)
+            entrant->is_beaten = !goes_along(race, entrant) && is_beaten_by_any(race, entrant, first, chance);
+        entrant->is_settled = entrant->is_beaten_so_far ||
+                              (is_even ? entrant->is_beaten || (race->sharing == TUNE_SHARES_NOTHING &&
+                                                                is_coarser(race, entrant, cost_chance))
+                                       : entrant->is_settled && !was_beaten);
     }
     for (size_t i = 0; is_even && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         /* One partition above a limit on a later seed would show that the best one fails as well. */
         const bool needs_all =
             race->terms.share == 0 &&
-            (entrant == first || (race->sharing == TUNE_SHARES_ROWS && !is_far(race, entrant)));
-        if (competes(entrant) && !needs_all && cheapest(race, entrant, true) == entrant &&
+            (entrant == first || (race->sharing != TUNE_SHARES_NOTHING && !is_far(race, entrant)));
+        if (competes(entrant) && !needs_all && cheapest_that(was_shown, race, entrant) == entrant &&
             (entrant == first || has_more(entrant, first, TUNE_COST, TUNE_AS_CHEAP, cost_chance)) &&
             !has_rivals(race, entrant, first, cost_chance))
             entrant->is_settled = true;

@@ -46,7 +46,8 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
         if (entrant->status == TUNE_REFUSED)
             continue;
         entrant->status = TUNE_HOLDS;
-        entrant->is_called = entrant->is_settled = entrant->is_beaten_so_far = false;
+        entrant->is_called = entrant->is_settled = false;
+        entrant->is_beaten = entrant->is_beaten_so_far = false;
         entrant->seeds = 0;
         free(entrant->seen);
         entrant->seen = calloc(race->terms.seeds, sizeof *entrant->seen);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: in the cluster engine, `tune` gives the answer of an exhaustive search.
- * Method: random small scenarios; each is tuned twice: as `tune` does it, and with whole runs of all settings
- * with all seeds, those that the distribution refuses included. Seeds are fixed, so no failure is a matter of
- * chance. The argument `all` takes more scenarios. */
+/* Aim: `tune` gives the answer of an exhaustive search.
+ * Method: random small scenarios of the cluster engine and of the stream engine, which are exact, thinned or
+ * traces; each is tuned twice: as `tune` does it, and with whole runs of all settings with all seeds. In the
+ * cluster engine that includes settings that the distribution refuses; in the stream engine the distribution
+ * is exact. Seeds are fixed, so no failure is a matter of chance. The argument `all` takes more scenarios. */
+#define _XOPEN_SOURCE 700
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +15,24 @@
 #include <cmocka.h>
 
 #include "../lab/scenario_of.h"
+#include "../workload/trace_file.h"
 #include "kernel/random.h"
 #include "tune/contest.h"
 
-/* Of several hundred settings, chance makes one cheaper by this much that is not so on average. */
+/* Of several hundred settings, chance makes one cheaper by this much in the cluster engine that is not so on
+ * average. */
 #define AS_CHEAP 1.04
 
 static bool is_all;
+
+/* The scenarios of the stream engine are smaller. */
+#define STREAMS 1000
+
+/* What all scenarios showed. */
+struct tally {
+    unsigned shown, unsure, answers, kinds; /* the last two: of how many the answers differ */
+    uint64_t runs, all_runs;
+};
 
 static struct sim_random dice;
 
@@ -120,6 +133,145 @@ static struct lab_scenario *draw_scenario(uint64_t number)
     return scenario_of("", text);
 }
 
+/* Own strategies of the stream engine. `size`: the rows of mean size that a limit allows. */
+static void add_single_strategies(char *text, unsigned size, unsigned bytes, bool may_scan)
+{
+    const unsigned bits = PICK(1, 2, 3, 4), threshold = (size * 6 / 10 >> bits) + 1;
+    const char *const age = often(20) ? ", max_age: 6h" : "";
+    static const char *const sources[] = {
+        "external", "counter", "lwt", "lease", "memory", "incremental, every_rows: 4", "scan"};
+    unsigned kinds = PICK(1, 2, 4, 8, 16, 32, 64, 128, 256);
+    kinds |= PICK(1, 2, 4, 8, 16, 32, 64, 128, 256);
+    add(text, "strategies:\n");
+    if ((kinds & 1) != 0)
+        add(text, "  - probabilistic: {bits: %u, threshold: %u%s}\n", bits, threshold, age);
+    if ((kinds & 2) != 0)
+        add(text, "  - probabilistic: {chance: 1/%u, threshold: %u, label: chance}\n", PICK(3, 7, 20),
+            PICK(1, 2, 5));
+    if ((kinds & 4) != 0)
+        add(text, "  - weighted: {bytes: %uB, threshold: %u%s}\n", size * bytes / PICK(4, 10, 20),
+            PICK(1, 2, 4, 8), age);
+    if ((kinds & 8) != 0)
+        add(text, "  - time: {window: %um%s}\n", PICK(7, 60, 90, 360),
+            often(30) ? ", read: {remember_empty: true}" : "");
+    if ((kinds & 16) != 0)
+        add(text, "  - time: {calendar: %s, label: calendar}\n", often(50) ? "hour" : "day");
+    if ((kinds & 32) != 0)
+        add(text, "  - count: {rows: %u, counter: external%s}\n", size, age);
+    if ((kinds & 64) != 0)
+        add(text, "  - count: {rows: %u, counter: %s, label: counted}\n", size / 2 + 1,
+            sources[1 + sim_random_below(&dice, may_scan ? 6 : 4)]);
+    if ((kinds & 128) != 0)
+        add(text, "  - hash: {buckets: %u}\n", PICK(2, 4, 16));
+    if ((kinds & 256) != 0)
+        add(text, "  - unbucketed: {}\n");
+}
+
+static void add_arrivals(char *text, double rows, unsigned hours, bool may_be_late)
+{
+    add(text, "arrivals:\n  rate: %.9g/h\n", rows / hours);
+    if (often(30))
+        add(text, "  daily: {amplitude: %s, peak: 12h}\n", often(30) ? "1" : "0.6");
+    if (often(40))
+        add(text, "  bursts: {on: %um, off: %uh, factor: %u}\n", PICK(5, 30, 120), PICK(1, 4, 20),
+            PICK(5, 20, 100));
+    if (often(30))
+        add(text, "  spikes: [{at: %uh, lasts: %um, factor: %u, keys: %s}]\n", hours / 3, PICK(10, 60, 120),
+            PICK(10, 50, 200), often(50) ? "30%" : "1");
+    if (may_be_late && often(20))
+        add(text, "  late: {share: 5%%, by: %um}\n", PICK(5, 60));
+}
+
+/* Writes a trace with bursts, and names it. */
+static void add_trace(char *text, unsigned rows, unsigned hours, unsigned keys, unsigned bytes,
+                      struct trace_file *trace)
+{
+    *trace = trace_file_name("t.csv");
+    FILE *file = fopen(trace->path, "wb");
+    assert_non_null(file);
+    const bool has_bytes = often(60), varies = often(50);
+    fprintf(file, has_bytes ? "timestamp_ms,key,bytes\n" : "timestamp_ms,key,count\n");
+    const double step_ms = 3.6e6 * hours / rows;
+    double at_ms = 1767225600000.0, factor = 1;
+    for (unsigned i = 0; i < rows; i++) {
+        if (sim_random_below(&dice, 200) == 0)
+            factor = PICK(1, 4, 12, 80) / 4.0;
+        at_ms += step_ms / factor * (double)sim_random_below(&dice, 2001) / 1000;
+        const uint64_t one = sim_random_below(&dice, keys), two = sim_random_below(&dice, keys);
+        const unsigned size = varies ? bytes / 4 + bytes / 8 * (unsigned)sim_random_below(&dice, 13) : bytes;
+        fprintf(file, "%.0f,k%u,%u\n", at_ms, (unsigned)(one < two ? one : two), has_bytes ? size : 1);
+    }
+    assert_int_equal(fclose(file), 0);
+    add(text, "trace: {file: %s}\n", trace->path);
+    if (!has_bytes)
+        add(text, varies ? "row: {bytes: {lognormal: {mean: %uB, sigma: 0.8}}}\n" : "row: {bytes: %u}\n",
+            bytes);
+}
+
+static struct lab_scenario *draw_stream(uint64_t number, struct trace_file *trace)
+{
+    char text[4096] = "";
+    sim_random_init(&dice, number, SIM_ROW_BYTES, 0);
+    const unsigned form = (unsigned)(number % 4); /* 0 and 1: exact; 2: thinned; 3: trace */
+    const bool is_thinned = form == 2, is_trace = form == 3, has_reads = often(60),
+               has_ttl = often(10) && !(is_thinned && has_reads);
+    const unsigned hours = PICK(6, 24, 48, 120), keys = PICK(1, 2, 5, 10, 20, 50), bytes = 200;
+    const unsigned rows = PICK(1000, 3000, 10000, 10000), tight = PICK(10, 20, 40, 100, 300);
+    const unsigned mean = rows / keys / PICK(2, 3, 5, 10), size = mean < 8 ? 8 : mean > tight ? tight : mean;
+    const unsigned kinds = is_thinned ? 0 : (unsigned)sim_random_below(&dice, 5);
+    add(text, "seed: %u\nengine: %s\n", PICK(1, 20, 300), is_thinned ? "thinned" : "exact");
+    if (is_trace) {
+        add_trace(text, rows, hours, keys, bytes, trace);
+    } else {
+        static const char *const popularities[] = {"uniform", "{zipf: 0.7}", "{zipf: 1.2}",
+                                                   "{points: [[1, 50], [2, 2]]}"};
+        add(text, "duration: %uh\nkeys: {count: %u, popularity: %s}\n", hours, keys,
+            popularities[keys == 2 || keys == 1 ? 0 : sim_random_below(&dice, 3)]);
+        add_arrivals(text, rows, hours, !is_thinned && !(has_reads && (has_ttl || kinds == 3)));
+        add(text, "row: {");
+        if (is_thinned || often(40))
+            add(text, "bytes: %u", bytes);
+        else if (often(70))
+            add(text, "bytes: {lognormal: {mean: %uB, sigma: %s}}", bytes, often(50) ? "0.5" : "1.5");
+        else
+            add(text, "bytes: {uniform: [%u, %u]}", bytes / 10, bytes * 2);
+        add(text, "%s}\n", has_ttl ? ", ttl: 5h" : "");
+    }
+    if (has_reads) {
+        const unsigned rate = rows / hours / PICK(1, 5, 20) + 1;
+        add(text, "reads:\n");
+        if (kinds != 3)
+            add(text, "  latest: {rows: %u, rate: %u/h}\n", PICK(1, 10, 50), rate);
+        if (kinds == 3)
+            add(text, "  range: {span: %um, age: %um, rate: %u/h}\n", PICK(10, 60), PICK(0, 60), rate);
+        if (kinds == 4)
+            add(text, "  all: {rate: %u/h}\n", rate / 20 + 1);
+        if (often(10))
+            add(text, "  limit: 5\n");
+    }
+    const char *const shares[] = {"0", "0", "0", "0.5", "1", "2", "5", "10"};
+    add(text, "limits: {over_limit_share: %s%%", shares[sim_random_below(&dice, 8)]);
+    const unsigned limits = PICK(1, 2, 2, 3);
+    if ((limits & 1) != 0)
+        add(text, ", partition_rows: %u", size);
+    if ((limits & 2) != 0)
+        add(text, ", partition_bytes: %uB", size * (bytes + 40));
+    const bool has_tiny = often(15);
+    add(text, "%s}\n", has_tiny ? ", tiny_rows: 4" : "");
+    static const char *const competitors[] = {
+        "time",        "weighted, time, probabilistic", "probabilistic, hash", "time, weighted",
+        "count, time", "weighted, probabilistic"};
+    add(text, "tune: {seeds: %u%s%s", PICK(3, 4, 5, 8, 8), has_tiny ? ", tiny: 30%" : "",
+        has_reads && often(15) ? ", partitions_per_read: 4" : "");
+    if (often(50))
+        add(text, ", strategies: [%s]", competitors[sim_random_below(&dice, 6)]);
+    add(text, "}\n");
+    if (often(30))
+        add(text, "prices: {counter_increment: %u, partition_read: %u}\n", PICK(0, 1, 8), PICK(1, 2));
+    add_single_strategies(text, size, bytes, !has_ttl);
+    return scenario_of("", text);
+}
+
 static void tune(struct tune_contest *contest, const struct lab_scenario *scenario, bool is_exhaustive)
 {
     struct sim_error error = {0};
@@ -127,7 +279,7 @@ static void tune(struct tune_contest *contest, const struct lab_scenario *scenar
         fail_msg("%s", error.text);
     for (size_t i = 0; is_exhaustive && i < contest->race.count; i++) {
         struct tune_entrant *entrant = &contest->race.entrants[i];
-        if (entrant->status == TUNE_REFUSED) {
+        if (entrant->status == TUNE_REFUSED && scenario->engine == LAB_ENGINE_CLUSTER) {
             entrant->status = TUNE_HOLDS;
             entrant->has_distribution = false;
         }
@@ -146,12 +298,22 @@ static const struct tune_entrant *find(const struct tune_contest *contest, const
     return NULL;
 }
 
-/* The best setting of a kind, or of all with BK_KIND_COUNT, by the figures of the exhaustive search. NULL if
- * it was not shown to hold. */
+/* The best setting of a kind, or of all with BK_KIND_COUNT, by the figures of the exhaustive search. In the
+ * cluster engine NULL if it was not shown to hold. */
 static const struct tune_entrant *best_of(const struct tune_contest *contest, const struct tune_contest *all,
                                           unsigned kind)
 {
-    return contest->race.is_shown ? find(all, tune_contest_best(contest, (enum bk_kind)kind)) : NULL;
+    return contest->race.is_shown || contest->scenario->engine != LAB_ENGINE_CLUSTER
+               ? find(all, tune_contest_best(contest, (enum bk_kind)kind))
+               : NULL;
+}
+
+/* Whether one of the settings costs far more than the recommended one. */
+static bool is_far(const struct tune_contest *all, const struct tune_entrant *entrant)
+{
+    const struct tune_entrant *first = best_of(all, all, BK_KIND_COUNT);
+    return first != NULL && entrant != NULL &&
+           tune_is_far(tune_mean_of(entrant, TUNE_COST), tune_mean_of(first, TUNE_COST));
 }
 
 /* Where nothing is shown to hold, the exhaustive search knows less of a setting that the distribution
@@ -167,14 +329,19 @@ static void check_refused(uint64_t number, const struct tune_contest *contest, c
     }
 }
 
-/* Returns whether the answers for a kind differ. */
+/* Returns whether the answers for a kind differ. Kinds that cost far more are compared in the cluster engine
+ * only. */
 static bool differs(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all,
                     unsigned kind)
 {
+    const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     const struct tune_entrant *mine = best_of(contest, all, kind), *its = best_of(all, all, kind);
-    const bool is_same =
-        mine == its || (mine != NULL && its != NULL && mine->status <= TUNE_HOLDS &&
-                        tune_mean_of(mine, TUNE_COST) <= AS_CHEAP * tune_mean_of(its, TUNE_COST));
+    const enum tune_status worst = all->race.is_shown ? TUNE_HOLDS : TUNE_UNSURE;
+    const bool is_same = mine == its ||
+                         (mine != NULL && its != NULL && mine->status <= worst &&
+                          tune_mean_of(mine, TUNE_COST) <=
+                              (is_cluster ? AS_CHEAP : TUNE_AS_CHEAP) * tune_mean_of(its, TUNE_COST)) ||
+                         (!is_cluster && kind != BK_KIND_COUNT && (is_far(all, mine) || is_far(all, its)));
     if (!is_same)
         print_message("%llu: kind %u: %s (%g), and of all %s (%g)\n", (unsigned long long)number, kind,
                       mine == NULL ? "none" : mine->strategy.label,
@@ -184,38 +351,80 @@ static bool differs(uint64_t number, const struct tune_contest *contest, const s
     return !is_same;
 }
 
+static void compare(uint64_t number, const struct lab_scenario *scenario, struct tally *tally)
+{
+    struct tune_contest contest, all;
+    tune(&contest, scenario, false);
+    tune(&all, scenario, true);
+    check_refused(number, &contest, &all);
+    if (contest.race.is_shown != all.race.is_shown || differs(number, &contest, &all, BK_KIND_COUNT)) {
+        print_message("%llu: another answer in\n%s", (unsigned long long)number, scenario->text);
+        tally->answers++;
+    }
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
+        tally->kinds += differs(number, &contest, &all, kind);
+    if (all.race.recommended != SIZE_MAX)
+        (*(all.race.is_shown ? &tally->shown : &tally->unsure))++;
+    for (size_t i = 0; i < all.race.count; i++) {
+        tally->runs += contest.race.entrants[i].seeds;
+        tally->all_runs += all.race.entrants[i].seeds;
+    }
+    tune_contest_clear(&contest);
+    tune_contest_clear(&all);
+}
+
+static void print(const struct tally *tally)
+{
+    print_message("%u shown, %u unsure, %u answers and %u kinds differ; %llu runs instead of %llu\n",
+                  tally->shown, tally->unsure, tally->answers, tally->kinds, (unsigned long long)tally->runs,
+                  (unsigned long long)tally->all_runs);
+}
+
 static void test_tune_answers_as_an_exhaustive_search(void **state)
 {
-    unsigned kinds = 0, shown = 0;
-    uint64_t runs = 0, all_runs = 0;
+    struct tally tally = {0};
     (void)state;
     for (uint64_t number = 0; number < (is_all ? 300 : 20); number++) {
         struct lab_scenario *scenario = draw_scenario(number);
-        struct tune_contest contest, all;
-        tune(&contest, scenario, false);
-        tune(&all, scenario, true);
-        check_refused(number, &contest, &all);
-        if (contest.race.is_shown != all.race.is_shown || differs(number, &contest, &all, BK_KIND_COUNT))
-            fail_msg("%llu: another answer in\n%s", (unsigned long long)number, scenario->text);
-        for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
-            kinds += differs(number, &contest, &all, kind);
-        shown += all.race.is_shown && all.race.recommended != SIZE_MAX;
-        for (size_t i = 0; i < all.race.count; i++) {
-            runs += contest.race.entrants[i].seeds;
-            all_runs += all.race.entrants[i].seeds;
-        }
-        tune_contest_clear(&contest);
-        tune_contest_clear(&all);
+        compare(number, scenario, &tally);
         lab_scenario_destroy(scenario);
     }
-    print_message("%u shown, %u kinds differ; %llu runs instead of %llu\n", shown, kinds,
-                  (unsigned long long)runs, (unsigned long long)all_runs);
-    assert_true(shown > 5 && kinds <= (is_all ? 6 : 0) && 2 * runs < all_runs);
+    print(&tally);
+    assert_int_equal(tally.answers, 0);
+    assert_true(tally.shown > 5 && tally.kinds <= (is_all ? 6 : 0) && 2 * tally.runs < tally.all_runs);
+}
+
+static void compare_stream(uint64_t number, struct tally *tally)
+{
+    struct trace_file trace;
+    struct lab_scenario *scenario = draw_stream(number, &trace);
+    compare(number, scenario, tally);
+    if (scenario->trace_path != NULL)
+        trace_file_remove(&trace);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_tune_answers_as_an_exhaustive_search_of_streams(void **state)
+{
+    /* These had another answer once. */
+    static const uint64_t hard[] = {82, 102, 138, 151, 164, 179, 541, 549, 694, 1088, 1330, 2012};
+    struct tally tally = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+        compare_stream(hard[i], &tally);
+    for (uint64_t number = 0; number < (is_all ? STREAMS : 4); number++)
+        compare_stream(number, &tally);
+    print(&tally);
+    assert_int_equal(tally.answers, 0);
+    assert_true(tally.shown > 5 && tally.kinds <= (is_all ? 6 : 0) && 4 * tally.runs < 3 * tally.all_runs);
 }
 
 int main(int count, char **arguments)
 {
     is_all = count > 1 && strcmp(arguments[1], "all") == 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tune_answers_as_an_exhaustive_search)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tune_answers_as_an_exhaustive_search),
+        cmocka_unit_test(test_tune_answers_as_an_exhaustive_search_of_streams),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -628,7 +628,8 @@ static void test_first_seeds_are_enough_for_a_setting_that_costs_more(void **sta
 }
 
 /* The first two settings of the costly template have too few partitions to be shown to hold. So it is tried
- * further, but only with settings whose smaller partitions are numerous enough. */
+ * further, but only with settings whose smaller partitions are numerous enough. If the cheapest setting has
+ * too few as well, the template is not costly, so the last setting has its first seeds. */
 static void test_template_that_stays_unsure_is_tried_further(void **state)
 {
     static const uint64_t thresholds[] = {40, 60, 58, 40, 55};
@@ -655,7 +656,7 @@ static void test_template_that_stays_unsure_is_tried_further(void **state)
         assert_true(race.is_shown);
         assert_int_equal(race.recommended, is_other_shown ? 0 : 3);
         assert_in_range(race.entrants[3].seeds, 8, SEEDS);
-        assert_int_equal(race.entrants[4].seeds, 0);
+        assert_int_equal(race.entrants[4].seeds, is_other_shown ? 0 : 3);
         tune_race_clear(&race);
     }
 }

@@ -18,25 +18,28 @@
  * cut). The others are run only while they may be cheaper than the best that is within the limits, or cost
  * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. A setting
  * also stops if it only cuts the buckets of another one, costs more by its first seeds, and cannot be
- * recommended for its evenness (is_outdone). From the third seed on a setting needs no more seeds (it is
- * settled) while it is shown to cost more than another one of its template that is shown to be within the
+ * recommended for its evenness (is_outdone). In all this, the best of a template, and the cheapest of
+ * all, is the cheapest that may hold, if there is one: so a template is also tried further if too few
+ * partitions are left to show that a setting holds. From the third seed on a setting needs no more seeds (it
+ * is settled) while it is shown to cost more than another one of its template that is shown to be within the
  * limits (or, where settings share no rows, that may yet be shown to be); where costs are nearly equal, it
- * must also be shown to be less even. If that cannot be shown of the other one any more, the setting
- * resumes. If the seeds that are left have too few partitions to show that the setting holds, it is enough
- * that the other one is within the limits so far. The best is settled once no other setting may take its
- * place; but if no share is allowed, the cheapest of all is not, nor where rows are shared the best of a
- * template that does not cost far more, since a later seed may have a partition above a limit. So every
- * setting that may be recommended, or be the best of its template, runs with all seeds. Where settings share
- * no rows and the best of a template costs more than TUNE_COSTLY_TIMES as much as the cheapest setting, the
- * others of its template are settled by their first seeds, without a test. Where settings share keys, the
- * cheapest templates run first, and if the bounds of a template show that cost, a lower threshold of
- * `probabilistic` waits until the higher ones fail. Where settings share nothing, such a template is tried
- * from the lowest bound up, until a setting is within the limits, and further if it cannot be shown of any;
- * of such templates of one kind that require the same only the cheapest has a setting with all seeds, and a
- * setting that costs TUNE_FAR_TIMES as much as the cheapest has TUNE_SEEDS_FIRST, unless it is the best of
- * its kind and may be shown to hold, where a share is allowed; within a template, costs decide by the first
- * seeds, without a test (call.c: CLEARLY_MORE). Where seeds change nothing (a trace, and a setting without
- * chance), one seed stands for all.
+ * must also be shown to be less even. It is not recommended then (is_beaten), since settings are compared on
+ * the seeds of both, and by chance its few seeds may cost less than those of the cheapest. If that cannot be
+ * shown of the other one any more, the setting resumes. If the seeds that are left have too few partitions
+ * to show that the setting holds, it is enough that the other one is within the limits so far. The best is
+ * settled once no other setting may take its place; but if no share is allowed, the cheapest of all is not,
+ * nor, unless settings share nothing, the best of a template that does not cost far more, since a later seed
+ * may have a partition above a limit. So every setting that may be recommended, or be the best of its
+ * template, runs with all seeds. Where settings share no rows and the best of a template costs more than
+ * TUNE_COSTLY_TIMES as much as the cheapest setting, the others of its template are settled by their first
+ * seeds, without a test. Where settings share keys, the cheapest templates run first, and if the bounds of a
+ * template show that cost, a lower threshold of `probabilistic` waits until the higher ones fail. Where
+ * settings share nothing, such a template is tried from the lowest bound up, until a setting is within the
+ * limits; of such templates of one kind that require the same only the cheapest has a setting with all
+ * seeds, and a setting that costs TUNE_FAR_TIMES as much as the cheapest has TUNE_SEEDS_FIRST, unless it is
+ * the best of its kind and may be shown to hold, where a share is allowed; within a template, costs decide
+ * by the first seeds, without a test (call.c: CLEARLY_MORE). Where seeds change nothing (a trace, and a
+ * setting without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
@@ -130,6 +133,7 @@ struct tune_entrant {
     double full_count;  /* the number of windows, if each certainly has rows; 0: unknown */
     /* What the race found. */
     bool is_called, is_settled; /* it is run; it needs no more seeds so far */
+    bool is_beaten;             /* settled, because another one of its template costs less */
     bool is_beaten_so_far;      /* settled by its first seeds, without a test */
     bool holds;                 /* it was shown to meet the demands when settings were last settled */
     bool is_outdone; /* not run, or not further: another one has no more of its buckets, and is no worse */
