@@ -178,7 +178,7 @@ def model(found, known, ranks=1000, keys=10**8):
         part_s, tail_s = max(work_s / ranks, messages * known["message"]), 2 * TASK_KEYS * work_s / keys
         lines += [
             f"| run of 10^14 rows, {name}: work | {work_s:,.0f} s |",
-            f"| {name}: work of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2f} s |",
+            f"| {name}: work of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2g} s |",
             f"| {name}: speed-up | {work_s / (known['start'] + part_s + tail_s + merge_s):,.0f} |",
         ]
     return lines + [

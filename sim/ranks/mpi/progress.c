@@ -16,7 +16,7 @@
  * two polls. */
 #define LOOK_NS    20000
 #define WAIT_LEAST INT64_C(50000)
-#define WAIT_MOST  INT64_C(4000000)
+#define WAIT_MOST  INT64_C(8000000)
 /* A message of more bytes may be sent piece by piece, one piece for each poll. */
 #define LARGE_BYTES  65536
 #define GAP_MOST     INT64_C(1000000000)
@@ -192,11 +192,11 @@ static bool is_idle(const struct ranks *ranks)
     return task == NULL;
 }
 
-/* The time to wait between polls. A rank other than 0 gets messages soon after its own: an answer to these,
- * or the next call. Rank 0 is awaited by ranks that have sent an answer: frequent polls cost time, and so
- * does an answer that waits for the next poll, on average half the interval. The sum of both is smallest when
- * they are equal. Shares are requested before they are needed, so other messages can wait for a part of the
- * time between two of them. Called with the lock held. */
+/* The time to wait between polls. Shares are requested before they are needed, so while all work, messages
+ * can wait for a part of the time between two of them. A rank other than 0 that has no work gets some soon
+ * after its last message. Rank 0 is awaited by ranks that have sent an answer: frequent polls cost time, and
+ * so does an answer that waits for the next poll, on average half the interval. The sum of both is smallest
+ * when they are equal. Called with the lock held. */
 static int64_t wait_of(const struct progress *progress, int64_t now_ns)
 {
     const struct ranks *ranks = progress->ranks;
@@ -204,10 +204,10 @@ static int64_t wait_of(const struct progress *progress, int64_t now_ns)
             wait_ns = WAIT_LEAST;
     gap_ns = gap_ns > progress->gap_ns ? gap_ns : progress->gap_ns;
     gap_ns = gap_ns < GAP_MOST ? gap_ns : GAP_MOST; /* so that the product does not overflow */
-    if (ranks->own != 0 || ranks->is_closing)
-        wait_ns = is_idle(ranks) ? since_ns / 8 : since_ns / 2;
-    else if (ranks->ending_count == 0)
-        wait_ns = gap_ns / 16;
+    if ((ranks->own != 0 && is_idle(ranks)) || ranks->is_closing)
+        wait_ns = since_ns / 8;
+    else if (ranks->own != 0 || ranks->ending_count == 0)
+        wait_ns = gap_ns / 8;
     else
         while (wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)
             wait_ns += wait_ns / 4;
