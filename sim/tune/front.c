@@ -42,11 +42,9 @@ static void judge_all(struct tune_race *race, double error_chance)
     }
 }
 
-/* Whether it may be recommended. On its few seeds, a setting that is beaten may cost less than the cheapest,
- * but it costs more than the one that beats it. */
 static bool is_choice(const struct tune_entrant *entrant, enum tune_status among)
 {
-    return entrant->status == among && !entrant->is_endless && !entrant->is_beaten;
+    return entrant->status == among && tune_may_win(entrant);
 }
 
 /* Compares by the first of these figures that differs; with `beside`, over the seeds of both. A missing

@@ -35,8 +35,8 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < race->count && kind != winner; i++) {
             const struct tune_entrant *entrant = &race->entrants[i];
-            if (entrant->strategy.settings.strategy.kind == kind && !entrant->is_endless &&
-                tune_is_rival(race, entrant) && !entrant->is_beaten &&
+            if (entrant->strategy.settings.strategy.kind == kind && tune_may_win(entrant) &&
+                tune_is_rival(race, entrant) &&
                 (best == SIZE_MAX || tune_is_cheaper_beside(entrant, &race->entrants[best])))
                 best = i;
         }

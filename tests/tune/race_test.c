@@ -442,6 +442,32 @@ static void test_much_smaller_window_waits(void **state)
     tune_race_clear(&race);
 }
 
+/* Only the shortest window has enough partitions to be shown to hold. It is less than a sixteenth as long as
+ * the first one, but those between the two cannot be shown to. */
+static void test_much_smaller_window_is_run_if_only_it_can_be_shown(void **state)
+{
+    static const int64_t minutes[] = {20, 10, 5, 1};
+    struct stage stage;
+    struct tune_race race;
+    (void)state;
+    set_two(&stage, 1);
+    for (size_t i = 0; i < 4; i++) {
+        stage.truths[i] = (struct truth){{0.1, 1, 1 + 0.1 * (double)i, 1}, 0, 0.001};
+        stage.partitions_of[i] = 100 / (uint64_t)minutes[i]; /* 368 in all seeds show that a setting holds */
+    }
+    enter_some(&race, &stage, 4);
+    race.sharing = TUNE_SHARES_KEYS;
+    for (size_t i = 0; i < race.count; i++) {
+        race.entrants[i].strategy.settings.strategy = window_of(minutes[i]);
+        race.entrants[i].base = "template";
+        race.entrants[i].cost_least = 1;
+    }
+    run(&race, 1);
+    assert_int_equal(race.recommended, 3);
+    assert_true(race.is_shown);
+    tune_race_clear(&race);
+}
+
 /* Where every part of a window is certain to have rows, a smaller window is not run at all. */
 static void test_window_that_is_certainly_full_is_not_run(void **state)
 {
@@ -793,6 +819,57 @@ static void test_settings_go_along_after_a_late_failure(void **state)
         assert_int_equal(race.recommended, 2);
         assert_int_equal(race.entrants[1].status, TUNE_FAILS);
         assert_int_equal(race.entrants[3].seeds > 1, i == 0);
+        tune_race_clear(&race);
+    }
+}
+
+/* The best of a costlier template has a partition above a limit on its last seed alone. */
+static void test_best_of_a_template_has_all_seeds_where_none_may_exceed(void **state)
+{
+    static const enum tune_sharing sharings[] = {TUNE_SHARES_ROWS, TUNE_SHARES_KEYS, TUNE_SHARES_NOTHING};
+    const struct bk_strategy many = count_of(100), window = window_of(60);
+    (void)state;
+    for (size_t i = 0; i < sizeof sharings / sizeof *sharings; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 4);
+        stage.truths[0].over = 0;
+        stage.truths[1].over = 0.005;
+        stage.over_from[1] = SEEDS - 1;
+        enter_two(&race, &stage, &many, &window);
+        race.entrants[1].base = "other";
+        race.sharing = sharings[i];
+        race.terms.share = 0;
+        run(&race, 1);
+        assert_int_equal(race.recommended, 0);
+        assert_int_equal(race.entrants[1].status == TUNE_FAILS, sharings[i] != TUNE_SHARES_NOTHING);
+        tune_race_clear(&race);
+    }
+}
+
+/* On the three seeds of the second setting, it costs less than the first one, and the third one less than the
+ * second. On all seeds the first one costs the least. The third one has shown that the second costs more. */
+static void test_beaten_setting_is_not_recommended(void **state)
+{
+    (void)state;
+    for (int is_beaten = 0; is_beaten < 2; is_beaten++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1);
+        for (size_t i = 0; i < 3; i++)
+            stage.truths[i] = (struct truth){{1, i == 2 ? 1 : 2, 1, 1}, 0, 0};
+        enter_some(&race, &stage, 3);
+        race.drops = false;
+        run(&race, 1);
+        for (uint32_t i = 0; i < SEEDS; i++) {
+            race.entrants[0].seen[i].figures[TUNE_COST] = i < 3 ? 12 : 8;
+            race.entrants[1].seen[i].figures[TUNE_COST] = 11;
+            race.entrants[2].seen[i].figures[TUNE_COST] = 10;
+        }
+        race.entrants[1].seeds = 3;
+        race.entrants[1].is_beaten = is_beaten != 0;
+        tune_race_finish(&race);
+        assert_int_equal(race.recommended, is_beaten ? 0 : 2);
         tune_race_clear(&race);
     }
 }
@@ -1274,6 +1351,7 @@ int main(void)
         cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
         cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
         cmocka_unit_test(test_much_smaller_window_waits),
+        cmocka_unit_test(test_much_smaller_window_is_run_if_only_it_can_be_shown),
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
@@ -1285,6 +1363,8 @@ int main(void)
         cmocka_unit_test(test_beaten_setting_resumes_when_no_other_one_is_left),
         cmocka_unit_test(test_waiting_window_resumes_before_smaller_ones_are_run),
         cmocka_unit_test(test_cheapest_setting_has_all_seeds_where_none_may_exceed),
+        cmocka_unit_test(test_best_of_a_template_has_all_seeds_where_none_may_exceed),
+        cmocka_unit_test(test_beaten_setting_is_not_recommended),
         cmocka_unit_test(test_setting_is_settled_by_any_cheaper_one),
         cmocka_unit_test(test_settings_go_along_after_a_late_failure),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),

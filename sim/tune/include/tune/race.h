@@ -206,6 +206,13 @@ static inline bool tune_was_run(const struct tune_entrant *entrant)
     return entrant->status != TUNE_REFUSED && entrant->status != TUNE_COSTLY;
 }
 
+/* Whether it may be recommended, or be the best of its kind. On its few seeds, a setting that is beaten may
+ * cost less than the cheapest, but it costs more than the one that beats it. */
+static inline bool tune_may_win(const struct tune_entrant *entrant)
+{
+    return !entrant->is_endless && !entrant->is_beaten;
+}
+
 /* --- call.c: which entrants run, and which need no more seeds */
 
 /* Whether each window of `whole` is divided into windows of `part`, another one of its template; or whether
