@@ -48,7 +48,8 @@ static bool often(unsigned percent)
     return sim_random_below(&dice, 100) < percent;
 }
 
-/* Appends to `text`, which has room for 4096 bytes. */
+/* Appends to `text`, which has room for 4096 bytes. At most one argument is drawn, since their order is that
+ * of the compiler. */
 __attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
 {
     const size_t size = strlen(text);
@@ -110,25 +111,30 @@ static struct lab_scenario *draw_scenario(uint64_t number)
     const unsigned fits = rate * lasts_s / keys / PICK(2, 3, 5, 8), nodes = PICK(1, 3, 3);
     const unsigned limit = fits < 60 ? 60 : fits > 400 ? 400 : fits, share = PICK(0, 2, 5, 10, 20);
     const bool has_reads = often(75);
-    add(text, "seed: %u\nduration: %us\nkeys: {count: %u%s}\n", PICK(1, 20, 300), lasts_s, keys,
-        often(40) ? ", popularity: {zipf: 0.8}" : "");
-    add(text, "arrivals: {rate: %u/s%s%s}\n", rate, often(25) ? ", late: {share: 10%, by: 5s}" : "",
-        often(25) ? ", bursts: {on: 2s, off: 8s, factor: 4}" : "");
+    const char *const popularity = often(40) ? ", popularity: {zipf: 0.8}" : "";
+    add(text, "seed: %u\nduration: %us\nkeys: {count: %u%s}\n", PICK(1, 20, 300), lasts_s, keys, popularity);
+    const char *const bursts = often(25) ? ", bursts: {on: 2s, off: 8s, factor: 4}" : "";
+    add(text, "arrivals: {rate: %u/s%s%s}\n", rate, often(25) ? ", late: {share: 10%, by: 5s}" : "", bursts);
     add(text, "row: {bytes: 200}\n%s", often(20) ? "deletes: {share: 50%, after: 5s}\n" : "");
-    if (has_reads)
-        add(text, "reads: {latest: {rows: %u, rate: %u/s}}\n", PICK(5, 20), PICK(1, 4));
+    if (has_reads) {
+        const unsigned reads = PICK(1, 4);
+        add(text, "reads: {latest: {rows: %u, rate: %u/s}}\n", PICK(5, 20), reads);
+    }
     if (often(75))
         add(text, "limits: {partition_rows: %u, over_limit_share: %u%%}\n", limit, share);
     else
         add(text, "limits: {partition_bytes: %uB, over_limit_share: %u%%}\n", limit * 220, share);
     add(text, "cluster: {nodes: %u, replication_factor: %u}\n", nodes, nodes);
+    const unsigned ttl_ms = PICK(0, 500, 1000);
     add(text, "agents: {count: %u, cache_ttl: %ums, cache_entries: 8, operations: 32}\n", PICK(1, 2, 3, 4),
-        PICK(0, 500, 1000));
+        ttl_ms);
     if (often(35))
         add_faults(text);
     add(text, "tune: {seeds: %u}\n", PICK(3, 5, 8));
-    if (often(30))
-        add(text, "prices: {counter_increment: %u, partition_read: %u}\n", PICK(1, 4), PICK(1, 2));
+    if (often(30)) {
+        const unsigned read = PICK(1, 2);
+        add(text, "prices: {counter_increment: %u, partition_read: %u}\n", PICK(1, 4), read);
+    }
     add_strategies(text, limit);
     return scenario_of("", text);
 }
@@ -145,15 +151,18 @@ static void add_single_strategies(char *text, unsigned size, unsigned bytes, boo
     add(text, "strategies:\n");
     if ((kinds & 1) != 0)
         add(text, "  - probabilistic: {bits: %u, threshold: %u%s}\n", bits, threshold, age);
-    if ((kinds & 2) != 0)
-        add(text, "  - probabilistic: {chance: 1/%u, threshold: %u, label: chance}\n", PICK(3, 7, 20),
-            PICK(1, 2, 5));
-    if ((kinds & 4) != 0)
-        add(text, "  - weighted: {bytes: %uB, threshold: %u%s}\n", size * bytes / PICK(4, 10, 20),
-            PICK(1, 2, 4, 8), age);
-    if ((kinds & 8) != 0)
-        add(text, "  - time: {window: %um%s}\n", PICK(7, 60, 90, 360),
-            often(30) ? ", read: {remember_empty: true}" : "");
+    if ((kinds & 2) != 0) {
+        const unsigned few = PICK(1, 2, 5);
+        add(text, "  - probabilistic: {chance: 1/%u, threshold: %u, label: chance}\n", PICK(3, 7, 20), few);
+    }
+    if ((kinds & 4) != 0) {
+        const unsigned few = PICK(1, 2, 4, 8);
+        add(text, "  - weighted: {bytes: %uB, threshold: %u%s}\n", size * bytes / PICK(4, 10, 20), few, age);
+    }
+    if ((kinds & 8) != 0) {
+        const char *const read = often(30) ? ", read: {remember_empty: true}" : "";
+        add(text, "  - time: {window: %um%s}\n", PICK(7, 60, 90, 360), read);
+    }
     if ((kinds & 16) != 0)
         add(text, "  - time: {calendar: %s, label: calendar}\n", often(50) ? "hour" : "day");
     if ((kinds & 32) != 0)
@@ -172,12 +181,16 @@ static void add_arrivals(char *text, double rows, unsigned hours, bool may_be_la
     add(text, "arrivals:\n  rate: %.9g/h\n", rows / hours);
     if (often(30))
         add(text, "  daily: {amplitude: %s, peak: 12h}\n", often(30) ? "1" : "0.6");
-    if (often(40))
-        add(text, "  bursts: {on: %um, off: %uh, factor: %u}\n", PICK(5, 30, 120), PICK(1, 4, 20),
-            PICK(5, 20, 100));
-    if (often(30))
+    if (often(40)) {
+        const unsigned factor = PICK(5, 20, 100), off = PICK(1, 4, 20);
+        add(text, "  bursts: {on: %um, off: %uh, factor: %u}\n", PICK(5, 30, 120), off, factor);
+    }
+    if (often(30)) {
+        const char *const keys = often(50) ? "30%" : "1";
+        const unsigned factor = PICK(10, 50, 200);
         add(text, "  spikes: [{at: %uh, lasts: %um, factor: %u, keys: %s}]\n", hours / 3, PICK(10, 60, 120),
-            PICK(10, 50, 200), often(50) ? "30%" : "1");
+            factor, keys);
+    }
     if (may_be_late && often(20))
         add(text, "  late: {share: 5%%, by: %um}\n", PICK(5, 60));
 }
@@ -223,8 +236,7 @@ static struct lab_scenario *draw_stream(uint64_t number, struct trace_file *trac
     if (is_trace) {
         add_trace(text, rows, hours, keys, bytes, trace);
     } else {
-        static const char *const popularities[] = {"uniform", "{zipf: 0.7}", "{zipf: 1.2}",
-                                                   "{points: [[1, 50], [2, 2]]}"};
+        static const char *const popularities[] = {"uniform", "{zipf: 0.7}", "{zipf: 1.2}"};
         add(text, "duration: %uh\nkeys: {count: %u, popularity: %s}\n", hours, keys,
             popularities[keys == 2 || keys == 1 ? 0 : sim_random_below(&dice, 3)]);
         add_arrivals(text, rows, hours, !is_thinned && !(has_reads && (has_ttl || kinds == 3)));
@@ -242,8 +254,10 @@ static struct lab_scenario *draw_stream(uint64_t number, struct trace_file *trac
         add(text, "reads:\n");
         if (kinds != 3)
             add(text, "  latest: {rows: %u, rate: %u/h}\n", PICK(1, 10, 50), rate);
-        if (kinds == 3)
-            add(text, "  range: {span: %um, age: %um, rate: %u/h}\n", PICK(10, 60), PICK(0, 60), rate);
+        if (kinds == 3) {
+            const unsigned age = PICK(0, 60);
+            add(text, "  range: {span: %um, age: %um, rate: %u/h}\n", PICK(10, 60), age, rate);
+        }
         if (kinds == 4)
             add(text, "  all: {rate: %u/h}\n", rate / 20 + 1);
         if (often(10))
@@ -261,13 +275,15 @@ static struct lab_scenario *draw_stream(uint64_t number, struct trace_file *trac
     static const char *const competitors[] = {
         "time",        "weighted, time, probabilistic", "probabilistic, hash", "time, weighted",
         "count, time", "weighted, probabilistic"};
-    add(text, "tune: {seeds: %u%s%s", PICK(3, 4, 5, 8, 8), has_tiny ? ", tiny: 30%" : "",
-        has_reads && often(15) ? ", partitions_per_read: 4" : "");
+    const char *const per_read = has_reads && often(15) ? ", partitions_per_read: 4" : "";
+    add(text, "tune: {seeds: %u%s%s", PICK(3, 4, 5, 8, 8), has_tiny ? ", tiny: 30%" : "", per_read);
     if (often(50))
         add(text, ", strategies: [%s]", competitors[sim_random_below(&dice, 6)]);
     add(text, "}\n");
-    if (often(30))
-        add(text, "prices: {counter_increment: %u, partition_read: %u}\n", PICK(0, 1, 8), PICK(1, 2));
+    if (often(30)) {
+        const unsigned read = PICK(1, 2);
+        add(text, "prices: {counter_increment: %u, partition_read: %u}\n", PICK(0, 1, 8), read);
+    }
     add_single_strategies(text, size, bytes, !has_ttl);
     return scenario_of("", text);
 }
