@@ -274,12 +274,13 @@ void sim_archive_packed(struct sim_archive *archive, uint64_t *value)
         return;
     }
     *value = 0;
+    unsigned char byte;
     do {
-        get(archive, &bytes[0], 1);
-        *value |= (uint64_t)(bytes[0] & 127) << (7 * size);
-    } while (bytes[0] > 127 && ++size < sizeof bytes);
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, size < sizeof bytes);
+        get(archive, &byte, 1);
+        *value |= (uint64_t)(byte & 127) << (7 * size);
+    } while (byte > 127 && ++size < sizeof bytes);
+    if (sim_archive_is_fine(archive)) /* the last bit of 64 is the lowest of the tenth byte */
+        sim_archive_check(archive, size + 1 < sizeof bytes || (size + 1 == sizeof bytes && byte <= 1));
 }
 
 void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit)

@@ -701,7 +701,7 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
             continue;
         const bool was_beaten = entrant->is_beaten_so_far;
         /* What a test has shown need not be shown again, while the means say the same. */
-        const double chance = entrant->is_settled && !was_beaten ? 0.5 : cost_chance;
+        const double chance = entrant->is_beaten ? 0.5 : cost_chance;
         entrant->is_beaten_so_far =
             entrant->seeds > 0 && tune_draws_alone(race->sharing) &&
             (has_better_of_kind(race, entrant, TUNE_COSTLY_TIMES) ||

@@ -9,16 +9,27 @@ struct line {
     double base, slope; /* a cost as a linear function of a price or of a factor of the rate */
 };
 
-/* Of at most the first `seeds` seeds: two settings are compared on the same rows. */
-static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                           enum tune_axis axis, uint32_t seeds)
+/* Returns the mean of a figure. A setting that needed fewer seeds than the recommended one has the mean of
+ * that one plus the difference on the seeds of both, whose rows are the same. */
+static double mean_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                      enum tune_figure figure)
 {
-    double all = tune_mean_over(entrant, TUNE_COST, seeds);
+    const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
+    double mean = tune_mean_of(entrant, figure);
+    if (entrant->seeds < best->seeds)
+        mean += tune_mean_of(best, figure) - tune_mean_over(best, figure, entrant->seeds);
+    return mean;
+}
+
+static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                           enum tune_axis axis)
+{
+    double all = mean_of(contest, entrant, TUNE_COST);
     if (axis == TUNE_AXIS_READS) {
-        double write = tune_mean_over(entrant, TUNE_COST_WRITE, seeds);
+        double write = mean_of(contest, entrant, TUNE_COST_WRITE);
         return (struct line){write, all - write};
     }
-    double increments = tune_mean_over(entrant, TUNE_INCREMENTS, seeds);
+    double increments = mean_of(contest, entrant, TUNE_INCREMENTS);
     return (struct line){all - increments * contest->scenario->prices.counter_increment, increments};
 }
 
@@ -41,23 +52,24 @@ static bool is_other_kind(const struct tune_contest *contest, size_t index)
 }
 
 /* Returns the least cost of the recommended setting's kind at `at`. */
-static double own_cost(const struct tune_contest *contest, enum tune_axis axis, uint32_t seeds, double at)
+static double own_cost(const struct tune_contest *contest, enum tune_axis axis, double at)
 {
     const struct tune_race *race = &contest->race;
     double least = (double)INFINITY;
     for (size_t i = 0; i < race->count; i++) {
         if (!competes(race, i) || is_other_kind(contest, i))
             continue;
-        struct line line = line_of(contest, &race->entrants[i], axis, seeds);
+        struct line line = line_of(contest, &race->entrants[i], axis);
         least = fmin(least, line.base + line.slope * at);
     }
     return least;
 }
 
-/* Whether the slopes differ by more than the rounding of sums. */
+/* Whether the slopes differ by more than the differences from seed to seed, which remain where one setting
+ * has fewer seeds. */
 static bool is_steeper(struct line one, struct line other)
 {
-    return one.slope - other.slope > 1e-9 * fabs(one.slope);
+    return one.slope - other.slope > 1e-4 * fabs(one.slope);
 }
 
 /* Returns where the line `mine`, of the recommended kind, crosses the line `its` in the given direction; NaN
@@ -79,38 +91,32 @@ struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis
         for (size_t j = 0; competes(race, i) && is_other_kind(contest, i) && j < race->count; j++) {
             if (!competes(race, j) || is_other_kind(contest, j))
                 continue;
-            const struct tune_entrant *its = &race->entrants[i], *own = &race->entrants[j];
-            const uint32_t seeds = its->seeds < own->seeds ? its->seeds : own->seeds;
-            const struct line mine = line_of(contest, own, axis, seeds);
-            double at = crossing(mine, line_of(contest, its, axis, seeds), now, is_up);
+            struct line mine = line_of(contest, &race->entrants[j], axis);
+            double at = crossing(mine, line_of(contest, &race->entrants[i], axis), now, is_up);
             bool is_nearer = !isnan(at) && (isnan(flip.at) || (is_up ? at < flip.at : at > flip.at));
-            if (is_nearer &&
-                own_cost(contest, axis, seeds, at) >= (mine.base + mine.slope * at) * (1 - 1e-12))
+            if (is_nearer && own_cost(contest, axis, at) >= (mine.base + mine.slope * at) * (1 - 1e-12))
                 flip = (struct tune_flip){at, i};
         }
     }
     return flip;
 }
 
-static double cost_at(const struct tune_contest *contest, const struct tune_entrant *entrant, uint32_t seeds,
-                      double price, double reads)
-{
-    const struct line line = line_of(contest, entrant, TUNE_AXIS_COUNTER, seeds);
-    const double read = line_of(contest, entrant, TUNE_AXIS_READS, seeds).slope;
-    return line.base - read + line.slope * price + read * reads;
-}
-
 size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads)
 {
     const struct tune_race *race = &contest->race;
     size_t best = SIZE_MAX;
+    double least = (double)INFINITY;
     for (size_t i = 0; i < race->count; i++) {
+        if (!competes(race, i))
+            continue;
         const struct tune_entrant *entrant = &race->entrants[i];
-        const struct tune_entrant *least = &race->entrants[best < race->count ? best : i];
-        if (competes(race, i) &&
-            (best == SIZE_MAX || cost_at(contest, entrant, least->seeds, price, reads) <
-                                     cost_at(contest, least, entrant->seeds, price, reads)))
+        const struct line line = line_of(contest, entrant, TUNE_AXIS_COUNTER);
+        const double read = line_of(contest, entrant, TUNE_AXIS_READS).slope;
+        const double cost = line.base - read + line.slope * price + read * reads;
+        if (cost < least) {
+            least = cost;
             best = i;
+        }
     }
     return best;
 }

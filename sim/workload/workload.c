@@ -34,8 +34,8 @@ size_t wl_key_name(uint64_t key_index, char *out)
     return 4 + size;
 }
 
-/* cos(2 pi j / 96), j = 0 to 48. */
-static const double cosines[DAILY_STEPS / 2 + 1] = {
+/* cos(2 pi j / 96), j = 0 to 24. */
+static const double quarter[DAILY_STEPS / 4 + 1] = {
     0x1.0000000000000p+0,
     0x1.fee75d62a9c46p-1,
     0x1.fb9ea92ec689bp-1,
@@ -61,30 +61,6 @@ static const double cosines[DAILY_STEPS / 2 + 1] = {
     0x1.0b5150f6da2d1p-3,
     0x1.0be426d197a8bp-4,
     0.0,
-    -0x1.0be426d197a8bp-4,
-    -0x1.0b5150f6da2d1p-3,
-    -0x1.8f8b83c69a60bp-3,
-    -0x1.0907dc1930690p-2,
-    -0x1.49276d5c7bb48p-2,
-    -0x1.87de2a6aea963p-2,
-    -0x1.c4e7538f866fcp-2,
-    -0x1.0000000000000p-1,
-    -0x1.1c73b39ae68c8p-1,
-    -0x1.37af93f9513eap-1,
-    -0x1.5195c65137f0cp-1,
-    -0x1.6a09e667f3bcdp-1,
-    -0x1.80f125b1e8028p-1,
-    -0x1.963268b572492p-1,
-    -0x1.a9b66290ea1a3p-1,
-    -0x1.bb67ae8584caap-1,
-    -0x1.cb32e76b1d0f4p-1,
-    -0x1.d906bcf328d46p-1,
-    -0x1.e4d406a38e9abp-1,
-    -0x1.ee8dd4748bf15p-1,
-    -0x1.f6297cff75cb0p-1,
-    -0x1.fb9ea92ec689bp-1,
-    -0x1.fee75d62a9c46p-1,
-    -0x1.0000000000000p+0,
 };
 
 /* One of the steps is centred on the peak, so their mean is 1 wherever the peak is. */
@@ -99,7 +75,9 @@ static int64_t daily_step(const struct wl_workload *workload, int64_t time_ns, i
 
 static double step_factor(const struct wl_workload *workload, int64_t step)
 {
-    return 1 + workload->daily_amplitude * cosines[step > DAILY_STEPS / 2 ? DAILY_STEPS - step : step];
+    const int64_t away = step > DAILY_STEPS / 2 ? DAILY_STEPS - step : step;
+    const double cosine = away <= DAILY_STEPS / 4 ? quarter[away] : -quarter[DAILY_STEPS / 2 - away];
+    return 1 + workload->daily_amplitude * cosine;
 }
 
 static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)

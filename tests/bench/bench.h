@@ -64,7 +64,7 @@ struct bench_case {
      * `rows` counts holds or customers. */
     const char *scenario;     /* lines of YAML in addition to the common ones, or a shipped file */
     const char *scenario_set; /* a change to the shipped file, as PATH=VALUE; NULL: none */
-    bool may_refuse;          /* `tune` may say that no setting stays within the limits */
+    bool is_refused;          /* `tune` says that no setting stays within the limits */
     bool is_exact;            /* the shipped file's engine is thinned, and here exact */
     double rows, keys;
     uint32_t days, threads, agents, strategies;

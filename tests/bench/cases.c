@@ -253,7 +253,7 @@ const struct bench_case bench_cases[] = {
     TUNE_CASE("server-logs-4", "server-logs-4, a table", "server-logs-4-hour-server-level.yaml", 3,
               EIGHT_RUNS),
     TUNE_CASE("server-logs-5", "server-logs-5, every line", "server-logs-5-every-line.yaml", 3, EIGHT_RUNS),
-    TUNE_CASE("weighted", "weighted.yaml: none holds", "weighted.yaml", 3, EIGHT_RUNS, .may_refuse = true),
+    TUNE_CASE("weighted", "weighted.yaml: no answer", "weighted.yaml", 3, EIGHT_RUNS, .is_refused = true),
     TUNE_CASE("weighted-140MB", "the same, limit of 140MB", "weighted.yaml", 1, NO_BUDGET,
               .scenario_set = "limits.partition_bytes=140MB"),
     TUNE_CASE("daily-partitions", "daily-partitions, cluster", "daily-partitions.yaml", 1, EIGHT_RUNS),

@@ -87,6 +87,13 @@ class JudgeTest(ProgramTest):
         self.assertLessEqual({"unsafe", "single"}, violated)
         self.assertNotIn("guarded", violated)
 
+    def test_row_that_no_agent_takes_is_judged(self):
+        down = ", ".join(f"{{agent_crash: {{agent: {agent}, at: 5s, lasts: 2s}}}}" for agent in range(5))
+        only = [*GUARDED, "--set", f"faults=[{down}]"]
+        self.record(*only)
+        self.assertTrue(any("nobody" in line for line in self.lines()))
+        self.judge(0, "run.log", *only)
+
     def test_judge_follows_the_tables(self):
         only = [*GUARDED, "--set", "faults=null"]
         self.record(*only)

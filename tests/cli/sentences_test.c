@@ -432,6 +432,22 @@ static void test_choice_changes_where_costs_are_equal(void **state)
     assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
     assert_int_equal(tune_cheapest_at(&made.contest, 2.9, 1), 1);
     assert_int_equal(tune_cheapest_at(&made.contest, 1, 0.3), 1);
+    /* A setting of the same kind that costs more has one seed, in which all costs are a tenth lower. */
+    made.contest.race.count = 3;
+    made.entrants[2] = made.entrants[0];
+    made.entrants[2].status = TUNE_HOLDS;
+    made.entrants[2].seen = made.seen[2];
+    set_figure(&made, 2, TUNE_INCREMENTS, 102);
+    set_figure(&made, 2, TUNE_COST, 124);
+    for (size_t i = 0; i < 3; i++) {
+        made.seen[i][0].figures[TUNE_INCREMENTS] *= 0.9;
+        made.seen[i][0].figures[TUNE_COST] *= 0.9;
+    }
+    made.entrants[2].seeds = 1;
+    flip = tune_flip_of(&made.contest, TUNE_AXIS_COUNTER, true);
+    assert_true(fabs(flip.at - 2.8) < 1e-9 && flip.entrant == 1);
+    assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
+    made.contest.race.count = 2;
     made.entrants[1].status = TUNE_FAILS;
     made.contest.margin_count = 2;
     cli_contest_flip(&made.contest, &made.said);

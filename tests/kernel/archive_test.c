@@ -345,7 +345,7 @@ static void test_archive_packed_takes_a_byte_for_seven_bits(void **state)
         uint64_t value, most = length < 10 ? (UINT64_C(1) << 7 * length) - 1 : UINT64_MAX;
         size_t size, empty_size;
         memset(bytes, 255, sizeof bytes);
-        bytes[length - 1] = 127;
+        bytes[length - 1] = length < 10 ? 127 : 1;
         unsigned char *data = seal(bytes, length, &size);
         free(seal(bytes, 0, &empty_size));
         assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
@@ -361,6 +361,15 @@ static void test_archive_packed_takes_a_byte_for_seven_bits(void **state)
         assert_int_equal(size, empty_size + length);
         free(data);
     }
+    bytes[9] = 2; /* 65 bits */
+    size_t size;
+    struct sim_archive archive;
+    uint64_t value;
+    unsigned char *data = seal(bytes, 10, &size);
+    assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+    sim_archive_packed(&archive, &value);
+    assert_false(sim_archive_is_fine(&archive));
+    free(data);
 }
 
 static void test_archive_field_of_one_direction_is_found(void **state)

@@ -204,9 +204,9 @@ enum bk_action_kind {
 
 /* The index of each column of a state row, and of a lock row; bit n of a mask represents column n. A row that
  * exists has all of its columns, since the first write sets them all. There is one exception: when a state
- * row is deleted while a conditional update is under way, that update may leave a row of the columns that it
- * set. The agent treats the other columns as 0, and its next conditional update requires that they are null
- * and sets all columns. */
+ * row is deleted while an update is under way, that update may leave a row of the columns that it set. The
+ * agent treats the other columns as 0. Its next conditional update requires that they are null and sets all
+ * columns; BK_GUARDED refuses such a row. */
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
 /* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COUNTER is the number of row numbers assigned so

@@ -317,7 +317,8 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
 void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
                     const struct bk_row *row)
 {
-    take(run, chosen, lab_agent_clock(run, chosen), key_index, row);
+    /* Without an agent that is up, the row has no clock but its own. */
+    take(run, chosen, chosen == UINT32_MAX ? row->time_ns : lab_agent_clock(run, chosen), key_index, row);
 }
 
 void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,

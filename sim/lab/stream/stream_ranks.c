@@ -11,8 +11,8 @@
 #include "lab/stored.h"
 #include "stream_synthetic.h"
 
-/* A share is at most this part of what is a rank's if all do the same, and this part of its keys among those
- * that are left; but it is at least so much work, in rows, as a message is worth. */
+/* A share is at most 1/PARTS_A_RANK of a rank's equal part of all work, and 1/PARTS_OF_REST of its equal part
+ * of the keys left; but at least LEAST_WORK rows, so that it is worth a message. */
 #define PARTS_A_RANK  16
 #define PARTS_OF_REST 8
 #define LEAST_WORK    65536
@@ -152,7 +152,7 @@ struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew)
     return far;
 }
 
-/* One answer after the other is unpacked, for the sake of memory. */
+/* One answer after the other is unpacked, to save memory. */
 bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error)
 {
     bool ok = true;

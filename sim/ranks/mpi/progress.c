@@ -194,9 +194,9 @@ static bool is_idle(const struct ranks *ranks)
 
 /* The time to wait between polls. Shares are requested before they are needed, so while all work, messages
  * can wait for a part of the time between two of them. A rank other than 0 that has no work gets some soon
- * after its last message. Rank 0 is awaited by ranks that have sent an answer: frequent polls cost time, and
- * so does an answer that waits for the next poll, on average half the interval. The sum of both is smallest
- * when they are equal. Called with the lock held. */
+ * after its last message. Ranks that have sent an answer wait for rank 0: frequent polls cost time, and so
+ * does an answer that waits for the next poll, on average half the interval. The sum of both is smallest when
+ * they are equal. Called with the lock held. */
 static int64_t wait_of(const struct progress *progress, int64_t now_ns)
 {
     const struct ranks *ranks = progress->ranks;

@@ -44,7 +44,7 @@ struct open_call {
     struct open_call *next;
     const struct ranks_call *call;
     uint64_t number;
-    bool is_ending; /* the rank requests no more shares: its next message of consequence is the answer */
+    bool is_ending; /* the rank requests no more shares; it sends the answer next, apart from progress */
     struct ranks_message *answer;
     pthread_cond_t answered;
 };
@@ -81,8 +81,8 @@ struct ranks {
     pid_t parent; /* the process that launched this one */
     /* All below are guarded by the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t queued,
-        changed; /* queued: a message was queued; changed: a task ended, or is_over or is_broken was set */
+    pthread_cond_t queued, changed;     /* queued: a message was queued, or a task began to wait for a share;
+                                           changed: a task ended, or is_over or is_broken was set */
     struct ranks_message *first, *last; /* queue of messages to send */
     struct ranks_message *unserved;     /* calls that arrived before ranks_serve() */
     struct open_call *calls;
