@@ -466,20 +466,18 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
             (must_show && !may_be_shown(race, entrant)) ||
             (is_window(entrant) && entrant->strategy.settings.strategy.of.time.window_ns < shortest_ns))
             continue;
-        if (race->sharing == TUNE_SHARES_ROWS && entrant->is_light) {
-            entrant->is_called = isinf(best);
-            left -= entrant->is_called && is_window(entrant) && left > 0;
-            continue;
-        }
         const double cost = least_cost(race, entrant);
         const bool is_few =
             is_window(entrant) || is_alone || (race->sharing == TUNE_SHARES_KEYS && is_numbered(entrant));
-        entrant->is_called =
+        const bool is_cheap =
             cost <= TUNE_COSTLY_TIMES * least &&
             (is_costly ? cost < lower
                        : cost <= best * (is_window(entrant) ? TUNE_AS_CHEAP : TUNE_COSTLY_TIMES)) &&
             (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant));
-        left -= entrant->is_called && is_few && !(is_alone && entrant->is_own);
+        const bool is_light = race->sharing == TUNE_SHARES_ROWS && entrant->is_light;
+        entrant->is_called = is_light ? isinf(best) : is_cheap;
+        if (entrant->is_called && is_few && !(is_alone && entrant->is_own) && left > 0)
+            left--;
     }
 }
 

@@ -127,6 +127,11 @@ static double spike_factor(const struct wl_key *key, int64_t time_ns, int64_t *u
     return factor;
 }
 
+static double bounded(double rate)
+{
+    return rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+}
+
 static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
 {
     const struct wl_workload *workload = key->workload;
@@ -143,7 +148,7 @@ static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
     }
     key->segment_begin_ns = begin_ns;
     key->segment_end_ns = until_ns;
-    key->rate_per_ns = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+    key->rate_per_ns = bounded(rate);
     key->gap_ns = 1 / key->rate_per_ns;
     key->next_ns = units * key->gap_ns;
 }
@@ -167,8 +172,7 @@ static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)
         const double units = (next - DAILY_STEP_NS) * rate;
         step = step + 1 < DAILY_STEPS ? step + 1 : 0;
         end_ns += DAILY_STEP_NS;
-        rate = base * step_factor(workload, step);
-        rate = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+        rate = bounded(base * step_factor(workload, step));
         next = units * (1 / rate);
     }
     key->segment_begin_ns = end_ns - DAILY_STEP_NS;

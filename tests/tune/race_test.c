@@ -292,6 +292,18 @@ static void enter_some(struct tune_race *race, struct stage *stage, size_t count
     race->count = count;
 }
 
+/* Enters the first settings of the stage as one template of `probabilistic`. */
+static void enter_template(struct tune_race *race, struct stage *stage, size_t count)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    enter_some(race, stage, count);
+    for (size_t i = 0; i < race->count; i++) {
+        race->entrants[i].strategy.settings.strategy = strategy;
+        race->entrants[i].base = "template";
+    }
+}
+
 /* A race of two settings of one template, without runs yet. */
 static void enter_two(struct tune_race *race, struct stage *stage, const struct bk_strategy *one,
                       const struct bk_strategy *other)
@@ -795,9 +807,7 @@ static void test_cheapest_setting_has_all_seeds_where_none_may_exceed(void **sta
  * others go along after the first failure, although they cost three times as much each. */
 static void test_settings_go_along_after_a_late_failure(void **state)
 {
-    struct bk_strategy strategy;
     (void)state;
-    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
     for (int i = 0; i < 3; i++) {
         struct stage stage;
         struct tune_race race;
@@ -807,10 +817,8 @@ static void test_settings_go_along_after_a_late_failure(void **state)
             stage.truths[j] = (struct truth){{cost, 1, cost, 1}, j < 2 ? 0.5 : 0, 0.001};
             stage.over_from[j] = 1;
         }
-        enter_some(&race, &stage, 4);
+        enter_template(&race, &stage, 4);
         for (size_t j = 0; j < race.count; j++) {
-            race.entrants[j].strategy.settings.strategy = strategy;
-            race.entrants[j].base = "template";
             race.entrants[j].cost_least = 1.9 * stage.truths[j].objectives[TUNE_COST_WRITE];
             race.entrants[j].is_light = i < 2;
         }
@@ -878,20 +886,14 @@ static void test_beaten_setting_is_not_recommended(void **state)
  * one, the cheapest. */
 static void test_setting_is_settled_by_any_cheaper_one(void **state)
 {
-    struct bk_strategy strategy;
     struct stage stage;
     struct tune_race race;
     (void)state;
-    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
     set_two(&stage, 1);
     for (size_t i = 0; i < 3; i++)
         stage.truths[i] =
             (struct truth){{1 + 0.002 * (double)i, i == 0 ? 2 : 0.5 + 0.1 * (double)i, 1, 1}, 0.001, 0.00001};
-    enter_some(&race, &stage, 3);
-    for (size_t i = 0; i < race.count; i++) {
-        race.entrants[i].strategy.settings.strategy = strategy;
-        race.entrants[i].base = "template";
-    }
+    enter_template(&race, &stage, 3);
     run(&race, 1);
     assert_int_equal(race.recommended, 1);
     assert_int_equal(race.entrants[1].seeds, SEEDS);

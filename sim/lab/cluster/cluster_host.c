@@ -314,11 +314,16 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
         lab_parked_begins(run, chosen, operation);
 }
 
+/* Returns the time of a row that arrives: by the clock of the agent or, if no agent is up, its own. */
+static inline int64_t time_at(const struct lab_cluster_run *run, uint32_t chosen, int64_t own_ns)
+{
+    return chosen == UINT32_MAX ? own_ns : lab_agent_clock(run, chosen);
+}
+
 void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
                     const struct bk_row *row)
 {
-    /* Without an agent that is up, the row has no clock but its own. */
-    take(run, chosen, chosen == UINT32_MAX ? row->time_ns : lab_agent_clock(run, chosen), key_index, row);
+    take(run, chosen, time_at(run, chosen, row->time_ns), key_index, row);
 }
 
 void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
@@ -330,7 +335,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
-    int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    int64_t now_ns = time_at(run, chosen, arrival->time_ns);
     int64_t time_ns = now_ns;
     if (SIM_UNLIKELY(run->has_own_times)) {
         int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
