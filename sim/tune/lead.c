@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lab/crew.h"
+#include "tune/kept.h"
 
 /* The search ends when the safe and the unsafe lead differ by less than this fraction of the lead according
  * to the formula. */
@@ -30,6 +31,7 @@ struct search {
     struct lab_progress *progress;
     struct tune_lead *out;
     uint32_t first; /* the seed to begin with, relative to that of the scenario */
+    uint32_t safe;  /* so many seeds, the last ones from there on, violated nothing with a shorter lead */
     /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;
@@ -43,10 +45,15 @@ bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy)
 static void note_step(struct search *search)
 {
     struct tune_lead *out = search->out;
-    uint32_t i = out->step_count++;
-    for (; i > 0 && out->steps[i - 1].lead_ns > search->step.lead_ns; i--)
-        out->steps[i] = out->steps[i - 1];
-    out->steps[i] = search->step;
+    const struct tune_lead_step *step = &search->step;
+    uint32_t i = 0;
+    while (i < out->step_count && out->steps[i].lead_ns < step->lead_ns)
+        i++;
+    if (i == out->step_count || out->steps[i].lead_ns > step->lead_ns) {
+        memmove(&out->steps[i + 1], &out->steps[i], (out->step_count - i) * sizeof *step);
+        out->step_count++;
+    }
+    out->steps[i] = *step;
 }
 
 /* The factor 0 distinguishes these runs from those of the race and of margins. */
@@ -109,14 +116,14 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
     const struct lab_strategy *strategy = &base->strategies[search->strategy];
     const uint64_t seed = base->seed + (search->first + job) % search->seeds;
     const uint64_t number = tune_lead_job(strategy, search->step.lead_ns, seed);
-    if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
+    if (memory->recall(memory->context, number, finding, sizeof *finding))
         return true;
     if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, seed, &scenario, error))
         return false;
     bool is_fine = run_alone(scenario, strategy, search->step.lead_ns, search->out->step_count == 0, progress,
                              finding, error);
     lab_scenario_destroy(scenario);
-    if (is_fine && memory != NULL)
+    if (is_fine)
         memory->keep(memory->context, number, finding, sizeof *finding);
     return is_fine;
 }
@@ -141,10 +148,12 @@ static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, 
     return true;
 }
 
-static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error)
+/* Tries a lead with this many seeds. */
+static bool try_with(struct search *search, int64_t lead_ns, uint32_t seeds, bool *is_safe,
+                     struct sim_error *error)
 {
     const struct lab_crew crew = {
-        .context = search, .count = search->seeds, .work = run_seed, .take = take_seed, .drop = free};
+        .context = search, .count = seeds, .work = run_seed, .take = take_seed, .drop = free};
     uint64_t taken;
     search->step = (struct tune_lead_step){.lead_ns = lead_ns};
     struct lab_progress inner = {.parent = search->progress};
@@ -154,9 +163,18 @@ static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, stru
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     note_step(search);
     *is_safe = search->step.violations == 0;
-    if (!*is_safe)
+    if (!*is_safe) {
         search->first = (search->first + search->step.runs - 1) % search->seeds;
+        search->safe += search->step.runs - 1;
+        if (search->safe >= search->seeds)
+            search->safe = search->seeds - 1;
+    }
     return true;
+}
+
+static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error)
+{
+    return try_with(search, lead_ns, search->seeds, is_safe, error);
 }
 
 /* Sets the total of the progress bar, assuming that all of these tries are needed. */
@@ -175,7 +193,8 @@ static uint64_t halvings(int64_t span_ns, int64_t width_ns)
 }
 
 /* Bisects between an unsafe and a safe lead; shorter_ns: a lead that is expected to be safe as well. Apart
- * from chance, a longer lead is never worse. */
+ * from chance, a longer lead is never worse: seeds that were safe with a shorter one are tried with a lead
+ * only once the next shorter one is unsafe. */
 static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int64_t shorter_ns,
                   struct sim_error *error)
 {
@@ -198,11 +217,12 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
         if (is_narrow)
             middle_ns = expected_ns[depth];
         reckon(search, 1 + halvings(expected_ns[depth] - unsafe_ns, width_ns));
-        if (!try_lead(search, middle_ns, &is_safe, error))
+        const uint32_t seeds = is_narrow ? search->seeds : search->seeds - search->safe;
+        if (!try_with(search, middle_ns, seeds, &is_safe, error))
             return false;
         if (is_safe) {
-            depth = 0;
-            expected_ns[0] = middle_ns;
+            depth = seeds == search->seeds ? 0 : depth + 1;
+            expected_ns[depth] = middle_ns;
         } else {
             unsafe_ns = middle_ns;
             depth -= is_narrow;
@@ -213,39 +233,30 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
     return true;
 }
 
-bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
-                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
-                    struct sim_error *error)
+static bool find(struct search *search, struct sim_error *error)
 {
-    assert(tune_has_lead(scenario, strategy) && seeds >= 1);
-    *out = (struct tune_lead){.unsafe_ns = -1, .safe_ns = -1};
-    struct search search = {.scenario = scenario,
-                            .strategy = strategy,
-                            .seeds = seeds,
-                            .threads = threads,
-                            .memory = memory,
-                            .progress = progress,
-                            .out = out};
+    const struct lab_scenario *scenario = search->scenario;
+    struct tune_lead *out = search->out;
     /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
      * for most scenarios. */
     const struct lab_agents *agents = &scenario->agents;
     const int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
-    const int64_t own_ns = scenario->strategies[strategy].settings.lead_ns;
+    const int64_t own_ns = scenario->strategies[search->strategy].settings.lead_ns;
     int64_t enough_ns = 2 * known_ns + 1000 * NS_PER_MS;
     /* A race has run the strategy with its own lead. */
     int64_t longest_ns = own_ns > enough_ns ? own_ns : enough_ns;
     bool is_safe;
-    reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
-    if (!try_lead(&search, longest_ns, &is_safe, error))
+    reckon(search, 2 + halvings(2 * RESOLUTION, 1));
+    if (!try_lead(search, longest_ns, &is_safe, error))
         return false;
-    out->write_p999_ns = search.write_p999_ns;
+    out->write_p999_ns = search->write_p999_ns;
     out->formula_ns = known_ns + out->write_p999_ns;
     if (2 * out->formula_ns > enough_ns)
         enough_ns = 2 * out->formula_ns;
     if (enough_ns > longest_ns) {
         longest_ns = enough_ns;
-        reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
-        if (!try_lead(&search, longest_ns, &is_safe, error))
+        reckon(search, 2 + halvings(2 * RESOLUTION, 1));
+        if (!try_lead(search, longest_ns, &is_safe, error))
             return false;
     }
     if (!is_safe) {
@@ -253,11 +264,32 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
         return true;
     }
     out->safe_ns = longest_ns;
-    if (!try_lead(&search, 0, &is_safe, error))
+    if (!try_lead(search, 0, &is_safe, error))
         return false;
     if (is_safe) {
         out->safe_ns = 0;
         return true;
     }
-    return halve(&search, 0, longest_ns, enough_ns, error);
+    return halve(search, 0, longest_ns, enough_ns, error);
+}
+
+bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
+                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
+                    struct sim_error *error)
+{
+    assert(tune_has_lead(scenario, strategy) && seeds >= 1);
+    struct tune_kept *kept = tune_kept_create();
+    if (kept == NULL)
+        return sim_fail_memory(error);
+    *out = (struct tune_lead){.unsafe_ns = -1, .safe_ns = -1};
+    struct search search = {.scenario = scenario,
+                            .strategy = strategy,
+                            .seeds = seeds,
+                            .threads = threads,
+                            .memory = tune_kept_memory(kept, memory),
+                            .progress = progress,
+                            .out = out};
+    const bool is_fine = find(&search, error);
+    tune_kept_destroy(kept);
+    return is_fine;
 }

@@ -615,7 +615,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
     struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
     bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
     violation->count += count;
-    if ((run->context->stops_at >> oracle & 1) != 0)
+    if ((run->context->stops_at >> oracle & 1) != 0 && run->oracles.verdict.is_judged[oracle])
         stop_early(run);
     if (!is_first && !lab_event_trace_wants(run, key))
         return;

@@ -6,8 +6,9 @@
  * state, the time to live of a cached state, and twice the clock bound (docs/findings.md, "How long a lead is
  * long enough"). By experiment it is found by bisection: a lead is tried with one seed after the other until
  * a seed violates a guarantee that readers and writers need (findable, newest, agreement, monotone, no_gaps).
- * The seed that violated one last comes first. Leads of at least 0.8 times that of the formula are expected
- * to be safe, so one of them is tried only if no shorter one is safe.
+ * The seed that violated one last comes first. A longer lead is expected to be as safe: seeds that violated
+ * nothing with a shorter one are tried only with the shortest lead that is safe for the others, and leads of
+ * at least 0.8 times that of the formula only if no shorter one is safe.
  * The experiment shows what happened in a number of runs, and the formula what may happen in the worst case.
  * Use the larger lead. */
 #ifndef TUNE_LEAD_H
@@ -32,8 +33,8 @@ struct tune_lead {
     int64_t formula_ns;
     int64_t unsafe_ns; /* the longest lead tried with a violation; -1 if there was none, not even with a lead
                           of 0 */
-    int64_t safe_ns; /* the shortest tried lead such that neither it nor any longer one had a violation; -1 if
-                        even the longest had one */
+    int64_t safe_ns; /* the shortest lead tried with all seeds such that neither it nor any longer one had a
+                        violation; -1 if even the longest had one */
     uint32_t step_count;
     struct tune_lead_step steps[TUNE_LEAD_STEPS_MAX]; /* in order of the lead */
 };
