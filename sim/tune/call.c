@@ -428,9 +428,10 @@ static bool resume(struct tune_race *race, const struct tune_entrant *peer)
  * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
  * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
  * in thinned runs are left out if the template costs too much to be recommended. Where rows are shared, all
- * settings that cost little to run are in the first wave. Where each setting needs its own run, such a
- * template is tried from the lowest bound up, until a setting is within the limits. Calls none if all bounds
- * are above `most`. */
+ * settings that cost little to run are in the first wave. Where each setting needs its own run, the
+ * scenario's own settings run first, and a template that costs too much to be recommended is tried one by
+ * one, from the lowest bound up, until a setting is within the limits. Calls none if all bounds are above
+ * `most`. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
     const bool is_alone = race->sharing == TUNE_SHARES_NOTHING;
@@ -447,7 +448,8 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         const struct tune_entrant *entrant = &race->entrants[i];
         if (!is_peer(entrant, peer))
             continue;
-        if (competes(entrant) && entrant->seeds == 0)
+        if (entrant->seeds == 0 &&
+            (competes(entrant) || (is_alone && is_waiting(entrant) && entrant->is_own)))
             return;
         if (is_waiting(entrant) && !entrant->is_outdone && (!must_show || may_be_shown(race, entrant)))
             least = fmin(least, least_cost(race, entrant));
@@ -458,7 +460,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
         race->sharing == TUNE_SHARES_KEYS && least > TUNE_COSTLY_TIMES * best_cost(race, NULL);
     if (race->sharing == TUNE_SHARES_ROWS && isinf(best))
         least *= BOUNDS_SHARED;
-    unsigned left = at_once(race, peer);
+    unsigned left = is_costly ? 1 : at_once(race, peer);
     const int64_t shortest_ns = shortest_window(race, peer, must_show) / WINDOWS_SPAN;
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
@@ -476,7 +478,7 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
             (!is_few || left > 0) && !(skips_lower && has_higher(race, entrant));
         const bool is_light = race->sharing == TUNE_SHARES_ROWS && entrant->is_light;
         entrant->is_called = is_light ? isinf(best) : is_cheap;
-        if (entrant->is_called && is_few && !(is_alone && entrant->is_own) && left > 0)
+        if (entrant->is_called && is_few && left > 0)
             left--;
     }
 }
