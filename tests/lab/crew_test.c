@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: for any number of threads, jobs are delivered in order and each once, nothing is lost or freed twice,
- * and the error is that of the first job that fails.
+ * and the error is that of the first job that fails. Another rank has one more job than threads, until few
+ * are left.
  * Method: jobs of unequal length on 1 to 8 threads; every job's product is counted when made, taken and
- * dropped. */
+ * dropped. Ranks are replaced by functions that count the jobs of each. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,6 +102,97 @@ static void test_jobs_are_taken_in_order(void **state)
     }
 }
 
+#define RANKS   3u
+#define THREADS 2u
+
+/* The ranks of a team, none of which is called. */
+struct ranks {
+    _Atomic uint32_t now[RANKS], most[RANKS]; /* numbers of jobs */
+};
+
+uint32_t ranks_count(const struct ranks *ranks)
+{
+    return ranks == NULL ? 1 : RANKS;
+}
+
+uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
+{
+    (void)ranks;
+    (void)rank;
+    return THREADS;
+}
+
+bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
+                struct sim_error *error)
+{
+    (void)ranks;
+    (void)call;
+    (void)answer;
+    return sim_fail(error, SIM_ERROR_CHECK, "called");
+}
+
+bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
+{
+    (void)task;
+    (void)begin;
+    (void)end;
+    return false;
+}
+
+void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
+{
+    (void)task;
+    (void)watch;
+    (void)context;
+}
+
+static struct ranks *there;
+
+static bool work_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress, void **made,
+                     struct sim_error *error)
+{
+    const uint32_t now = ++there->now[rank];
+    uint32_t most = there->most[rank];
+    while (now > most && !atomic_compare_exchange_weak(&there->most[rank], &most, now))
+        continue;
+    const bool is_fine = work(context, job, progress, made, error);
+    there->now[rank]--;
+    return is_fine;
+}
+
+static void run_on_ranks(uint64_t jobs, struct ranks *ranks)
+{
+    const struct lab_team team = {.ranks = ranks};
+    struct lab_progress progress = {0};
+    struct stand stand = stand_new(&progress);
+    const struct lab_crew crew = {.context = &stand,
+                                  .count = jobs,
+                                  .work = work,
+                                  .take = take,
+                                  .drop = drop,
+                                  .team = &team,
+                                  .work_far = work_far};
+    struct sim_error error;
+    uint64_t taken;
+    there = ranks;
+    dropping = &stand;
+    assert_true(lab_crew_run(&crew, THREADS, &progress, &taken, &error));
+    assert_int_equal(taken, jobs);
+}
+
+/* If there are few jobs, no rank has one that another rank could begin at once. */
+static void test_other_ranks_have_one_job_more_than_threads_if_there_are_many(void **state)
+{
+    (void)state;
+    struct ranks many = {0}, few = {0};
+    run_on_ranks(JOBS, &many);
+    run_on_ranks(THREADS + (RANKS - 1) * (THREADS + 1), &few);
+    for (uint32_t rank = 1; rank < RANKS; rank++) {
+        assert_int_equal(many.most[rank], THREADS + 1);
+        assert_true(few.most[rank] <= THREADS);
+    }
+}
+
 static void test_crew_without_jobs_succeeds(void **state)
 {
     (void)state;
@@ -175,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs_are_taken_in_order),
+        cmocka_unit_test(test_other_ranks_have_one_job_more_than_threads_if_there_are_many),
         cmocka_unit_test(test_crew_without_jobs_succeeds),
         cmocka_unit_test(test_the_first_error_in_order_is_reported),
         cmocka_unit_test(test_error_in_take_ends_the_crew),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: messages between ranks arrive complete, whatever their size and however many are under way at the same
  * time. Method: a program for mpirun, which prints "fine" when all checks succeed. Bodies from empty to more
- * than one part of a message; calls by many threads at the same time; shares that must be handed out once
- * each; errors; calls that are stopped; and an answer that arrives when rank 0 is about to leave, which must
- * not block either rank. */
+ * than one part of a message; calls by many threads at the same time, and of a service that may run only
+ * twice at once; shares that must be handed out once each; errors; calls that are stopped, also while they
+ * wait; and an answer that arrives when rank 0 is about to leave, which must not block either rank. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <pthread.h>
@@ -99,8 +99,25 @@ static bool note_left(struct ranks_task *task, const struct ranks_bytes *request
     return true;
 }
 
-static const struct ranks_service services[] = {
-    {reverse}, {add_shares}, {wait_for_stop}, {answer_late}, {note_left}};
+static _Atomic unsigned running;
+
+/* Its answer has a byte for each call of it that runs. */
+static bool count_running(struct ranks_task *task, const struct ranks_bytes *request,
+                          struct ranks_bytes *answer, struct sim_error *error)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    (void)task;
+    (void)request;
+    (void)error;
+    answer->size = ++running;
+    answer->data = calloc(1, answer->size);
+    nanosleep(&moment, NULL);
+    running--;
+    return true;
+}
+
+static const struct ranks_service services[] = {{reverse},     {add_shares}, {wait_for_stop},
+                                                {answer_late}, {note_left},  {count_running}};
 
 struct caller {
     struct ranks *ranks;
@@ -136,6 +153,11 @@ static void *call_all(void *context)
         free(answer.data);
     }
     const struct ranks_bytes nothing = {0}, wrong = {(unsigned char[]){"bad"}, 3};
+    const struct ranks_call counting = {.rank = rank, .service = 5, .request = &nothing, .at_once = 2};
+    for (int i = 0; i < 10; i++) {
+        assert(ranks_call(caller->ranks, &counting, &answer, &error) && answer.size >= 1 && answer.size <= 2);
+        free(answer.data);
+    }
     const struct ranks_call adding = {
         .rank = rank, .service = 1, .request = &nothing, .context = caller, .share = share};
     uint64_t sum;
@@ -196,6 +218,9 @@ static void call_and_leave(struct ranks *ranks)
     const struct ranks_call call = {
         .rank = ranks_count(ranks) - 1, .service = 3, .request = &nothing, .is_stopped = is_at_once};
     assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
+    const struct ranks_call waiting = {
+        .rank = call.rank, .service = 0, .request = &nothing, .at_once = 1, .is_stopped = is_at_once};
+    assert(!ranks_call(ranks, &waiting, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
     const struct ranks_call leaving = {.rank = call.rank, .service = 4, .request = &nothing};
     assert(ranks_call(ranks, &leaving, &answer, &error));
     free(answer.data);

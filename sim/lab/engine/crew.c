@@ -25,6 +25,7 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t turned; /* a slot became free or full, or all jobs are over */
     struct slot *slots;
+    uint32_t hands;
     uint64_t ahead; /* number of slots */
     uint64_t next;  /* next job to start */
     uint64_t taken; /* jobs before this one were delivered */
@@ -41,17 +42,19 @@ struct hand {
     struct crew *crew;
     pthread_t thread;
     uint32_t rank;
+    bool is_ahead; /* calls the rank while it is busy, unless few jobs are left */
 };
 
 /* Makes the hands: first those of this rank, then the first of each other rank, then the second of each, and
- * so on; at most one per job. */
+ * so on; at most one per job. Each other rank has one more than threads, so that its next job is there when
+ * one ends. */
 static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count)
 {
     const struct lab_team *team = crew->jobs->work_far == NULL ? NULL : crew->jobs->team;
     uint32_t ranks = lab_team_count(team), most = 0;
     uint64_t all = threads;
     for (uint32_t rank = 1; rank < ranks; rank++) {
-        uint32_t there = lab_team_threads(team, rank);
+        uint32_t there = lab_team_threads(team, rank) + 1;
         most = there > most ? there : most;
         all += there;
     }
@@ -62,17 +65,19 @@ static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *co
         hands[made++].crew = crew;
     for (uint32_t nth = 0; hands != NULL && nth < most; nth++) {
         for (uint32_t rank = 1; rank < ranks && made < *count; rank++) {
-            if (lab_team_threads(team, rank) > nth)
-                hands[made++] = (struct hand){.crew = crew, .rank = rank};
+            const uint32_t there = lab_team_threads(team, rank);
+            if (nth <= there)
+                hands[made++] = (struct hand){.crew = crew, .rank = rank, .is_ahead = nth == there};
         }
     }
     return hands;
 }
 
-static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
+static bool begin(struct crew *crew, uint32_t hands, struct sim_error *error)
 {
     crew->inner.parent = crew->progress;
-    crew->ahead = (uint64_t)threads * AHEAD_EACH;
+    crew->hands = hands;
+    crew->ahead = (uint64_t)hands * AHEAD_EACH;
     crew->slots = calloc(crew->ahead, sizeof *crew->slots);
     if (crew->slots == NULL)
         return sim_fail_memory(error);
@@ -89,14 +94,15 @@ static void stop(struct crew *crew)
     pthread_cond_broadcast(&crew->turned);
 }
 
-static bool take_up(struct crew *crew, uint64_t *job)
+static bool take_up(struct crew *crew, bool is_ahead, uint64_t *job)
 {
     pthread_mutex_lock(&crew->lock);
     while (!crew->is_over && crew->next < crew->jobs->count && crew->next - crew->taken >= crew->ahead)
         pthread_cond_wait(&crew->turned, &crew->lock);
     if (lab_is_stopped(crew->progress))
         stop(crew);
-    bool is_left = !crew->is_over && crew->next < crew->jobs->count;
+    const uint64_t left = crew->jobs->count - crew->next;
+    bool is_left = !crew->is_over && left > (is_ahead ? crew->hands : 0);
     *job = crew->next;
     if (is_left)
         crew->next++;
@@ -150,7 +156,7 @@ static void *work(void *argument)
     const struct hand *hand = argument;
     struct crew *crew = hand->crew;
     uint64_t job;
-    while (take_up(crew, &job)) {
+    while (take_up(crew, hand->is_ahead, &job)) {
         struct slot slot = {.is_full = true};
         do_job(crew, hand->rank, job, &slot);
         pthread_mutex_lock(&crew->lock);

@@ -111,8 +111,11 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     open->is_ending = call->share == NULL;
     ranks->calls = open;
     ranks->ending_count += open->is_ending;
-    const struct ranks_message_head head = {
-        .kind = RANKS_MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
+    const struct ranks_message_head head = {.kind = RANKS_MESSAGE_CALL,
+                                            .call = open->number,
+                                            .a = call->service,
+                                            .b = call->at_once,
+                                            .size = request.size};
     send_message(ranks, call->rank, &head, request.data);
     struct ranks_message *message = wait_for_answer(ranks, open);
     close_call(ranks, open);
@@ -203,10 +206,26 @@ static void remove_task(struct ranks_task *task)
     while (*place != task)
         place = &(*place)->next;
     *place = task->next;
+    ranks->running_count -= task->is_running;
+    for (struct ranks_task *other = ranks->tasks; other != NULL; other = other->next)
+        pthread_cond_signal(&other->given);
     pthread_cond_broadcast(&ranks->changed);
     pthread_cond_destroy(&task->given);
     free(task->request.data);
     free(task);
+}
+
+/* Waits for other tasks that run. Returns false when the call is stopped meanwhile. */
+static bool begin_running(struct ranks_task *task)
+{
+    struct ranks *ranks = task->ranks;
+    pthread_mutex_lock(&ranks->lock);
+    while (task->at_once > 0 && ranks->running_count >= task->at_once && !task->is_stopped && !ranks->is_over)
+        pthread_cond_wait(&task->given, &ranks->lock);
+    task->is_running = !task->is_stopped && !ranks->is_over;
+    ranks->running_count += task->is_running;
+    pthread_mutex_unlock(&ranks->lock);
+    return task->is_running;
 }
 
 static void *serve(void *argument)
@@ -216,7 +235,7 @@ static void *serve(void *argument)
     struct ranks_bytes answer = {0};
     struct sim_error error = {0};
     struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER, .call = task->call};
-    if (task->service->serve(task, &task->request, &answer, &error)) {
+    if (begin_running(task) && task->service->serve(task, &task->request, &answer, &error)) {
         head.size = answer.size;
     } else {
         free(answer.data);
@@ -247,6 +266,7 @@ static void begin_task(struct ranks *ranks, struct ranks_message *message)
         task->ranks = ranks;
         task->call = message->head.call;
         task->service = &ranks->services[message->head.a];
+        task->at_once = message->head.b;
         task->request = (struct ranks_bytes){message->body, message->head.size};
         ranks_condition(&task->given);
         task->next = ranks->tasks;

@@ -16,7 +16,7 @@
 #define RANKS_HOST_SIZE 64
 
 enum ranks_message_kind {
-    RANKS_MESSAGE_CALL = 1, /* from rank 0: call service `a`; the body is the request */
+    RANKS_MESSAGE_CALL = 1, /* from rank 0: call service `a`, at most `b` at once; the body is the request */
     RANKS_MESSAGE_CANCEL,   /* from rank 0: no thread waits for the answer any more */
     RANKS_MESSAGE_GIVE,     /* from rank 0: the share [a, b) of the work */
     RANKS_MESSAGE_END,      /* from rank 0: the rank must leave */
@@ -56,6 +56,8 @@ struct ranks_task {
     uint64_t call;
     const struct ranks_service *service;
     struct ranks_bytes request;
+    uint64_t at_once;
+    bool is_running;
     bool is_stopped;
     ranks_watch_function *watch;
     void *watch_context;
@@ -64,7 +66,7 @@ struct ranks_task {
     bool is_asked, is_given;
     bool is_waiting; /* for a share */
     uint64_t begin, end;
-    pthread_cond_t given;
+    pthread_cond_t given; /* or stopped, or it may run */
 };
 
 struct rank_about {
@@ -90,6 +92,7 @@ struct ranks {
     uint32_t ending_count; /* rank 0: number of calls that are ending */
     uint32_t left_count;   /* rank 0: number of other ranks that have sent their last message */
     struct ranks_task *tasks;
+    uint64_t running_count; /* number of these that run */
     const struct ranks_service *services;
     size_t service_count;
     bool is_over;    /* not on rank 0: the rank must leave */

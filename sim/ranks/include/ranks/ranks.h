@@ -41,6 +41,9 @@ struct ranks_call {
     uint32_t rank; /* the called rank; not 0 */
     uint32_t service;
     const struct ranks_bytes *request;
+    /* The call waits on the called rank while so many calls run there; 0: it does not wait. A rank that has
+     * a call waiting need not wait for the next one. */
+    uint32_t at_once;
     void *context;
     /* The three functions may be NULL. is_stopped() is called periodically, and returns whether the call
      * should end soon. */
