@@ -31,7 +31,8 @@ struct search {
     struct lab_progress *progress;
     struct tune_lead *out;
     uint32_t first; /* the seed to begin with, relative to that of the scenario */
-    uint32_t safe;  /* so many seeds, the last ones from there on, violated nothing with a shorter lead */
+    uint32_t
+        safe; /* number of seeds, the last ones from there on, that violated nothing with a shorter lead */
     /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;

@@ -41,7 +41,7 @@ struct ranks_call {
     uint32_t rank; /* the called rank; not 0 */
     uint32_t service;
     const struct ranks_bytes *request;
-    /* The call waits on the called rank while so many calls run there; 0: it does not wait. A rank that has
+    /* The call waits on the called rank while this many calls run there; 0: it does not wait. A rank that has
      * a call waiting need not wait for the next one. */
     uint32_t at_once;
     void *context;
