@@ -387,14 +387,14 @@ static bool may_be_cheaper(const struct tune_race *race, double cost)
     return false;
 }
 
-/* Whether a setting that costs little to run goes along with the others of its template, whatever it costs:
+/* Whether a setting that costs little to run continues with the others of its template, whatever it costs:
  * no partition may exceed a limit, and one of the others failed after its first seed, so more of them may.
  * Then the rows need not be drawn again for this one. */
-static bool goes_along(const struct tune_race *race, const struct tune_entrant *entrant)
+static bool continues_too(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    const bool may_go = race->sharing == TUNE_SHARES_ROWS && race->terms.share == 0 && entrant->is_light;
+    const bool may_be = race->sharing == TUNE_SHARES_ROWS && race->terms.share == 0 && entrant->is_light;
     bool is_any = false;
-    for (size_t i = 0; may_go && !is_any && i < race->count; i++) {
+    for (size_t i = 0; may_be && !is_any && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         is_any = other->status == TUNE_FAILS && other->seeds > 1 && is_peer(other, entrant);
     }
@@ -405,7 +405,7 @@ static bool goes_along(const struct tune_race *race, const struct tune_entrant *
  * known then. */
 static bool was_called_early(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 && !goes_along(race, entrant) &&
+    return race->sharing == TUNE_SHARES_ROWS && entrant->seeds == 1 && !continues_too(race, entrant) &&
            entrant->cost_least > TUNE_COSTLY_TIMES * best_cost(race, entrant);
 }
 
@@ -707,7 +707,8 @@ void tune_race_settle(struct tune_race *race, double fail_chance, double cost_ch
             (has_better_of_kind(race, entrant, TUNE_COSTLY_TIMES) ||
              (race->sharing == TUNE_SHARES_NOTHING && is_clearly_beaten(race, entrant)));
         if (is_even)
-            entrant->is_beaten = !goes_along(race, entrant) && is_beaten_by_any(race, entrant, first, chance);
+            entrant->is_beaten =
+                !continues_too(race, entrant) && is_beaten_by_any(race, entrant, first, chance);
         entrant->is_settled = entrant->is_beaten_so_far ||
                               (is_even ? entrant->is_beaten || (race->sharing == TUNE_SHARES_NOTHING &&
                                                                 is_coarser(race, entrant, cost_chance))

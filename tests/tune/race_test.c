@@ -804,8 +804,8 @@ static void test_cheapest_setting_has_all_seeds_where_none_may_exceed(void **sta
 }
 
 /* The first two settings of a template fail on their second seed. If no partition may exceed a limit, all
- * others go along after the first failure, although they cost three times as much each. */
-static void test_settings_go_along_after_a_late_failure(void **state)
+ * others continue after the first failure, although they cost three times as much each. */
+static void test_settings_continue_after_a_late_failure(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -1368,7 +1368,7 @@ int main(void)
         cmocka_unit_test(test_best_of_a_template_has_all_seeds_where_none_may_exceed),
         cmocka_unit_test(test_beaten_setting_is_not_recommended),
         cmocka_unit_test(test_setting_is_settled_by_any_cheaper_one),
-        cmocka_unit_test(test_settings_go_along_after_a_late_failure),
+        cmocka_unit_test(test_settings_continue_after_a_late_failure),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),
