@@ -616,6 +616,37 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
     }
 }
 
+/* Where each setting needs its own run, the scenario's own setting of a template shows that it costs too much
+ * before any other one of it runs. Then only the one with the lowest bound does. */
+static void test_own_setting_runs_before_others_of_its_template(void **state)
+{
+    static const enum tune_sharing sharings[] = {TUNE_SHARES_NOTHING, TUNE_SHARES_ROWS};
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof sharings / sizeof *sharings; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 3.6);
+        stage.truths[0].over = stage.truths[1].over = 0;
+        stage.truths[2] = (struct truth){{3.2, 0.5, 3, 1}, 0, 0.001};
+        stage.truths[3] = (struct truth){{3.4, 0.3, 3, 1}, 0, 0.001};
+        stage.partitions = 50; /* eight seeds show that a setting holds */
+        enter_cheap_and_costly(&race, &stage, 4, sharings[i]);
+        for (size_t j = 0; j < race.count; j++) {
+            race.entrants[j].strategy.settings.strategy = strategy;
+            race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
+        }
+        race.entrants[1].is_own = true;
+        race.entrants[1].cost_least = 4;
+        run(&race, 1);
+        assert_int_equal(race.recommended, 0);
+        assert_true(race.entrants[1].seeds > 0 && race.entrants[2].seeds > 0);
+        assert_int_equal(race.entrants[3].seeds > 0, sharings[i] == TUNE_SHARES_ROWS);
+        tune_race_clear(&race);
+    }
+}
+
 /* Where each setting needs its own run, three seeds are enough for one that costs 5% more than another one of
  * its template. They are also enough for one of another template that costs six times as much, unless it is
  * the best of its kind and has enough partitions to be shown to hold. */
@@ -1358,6 +1389,7 @@ int main(void)
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_costly_template_is_tried_until_a_setting_holds),
+        cmocka_unit_test(test_own_setting_runs_before_others_of_its_template),
         cmocka_unit_test(test_first_seeds_are_enough_for_a_setting_that_costs_more),
         cmocka_unit_test(test_setting_with_larger_partitions_needs_few_seeds),
         cmocka_unit_test(test_template_that_stays_unsure_is_tried_further),
