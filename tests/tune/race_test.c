@@ -627,22 +627,21 @@ static void test_own_setting_runs_before_others_of_its_template(void **state)
     for (size_t i = 0; i < sizeof sharings / sizeof *sharings; i++) {
         struct stage stage;
         struct tune_race race;
-        set_two(&stage, 3.6);
+        set_two(&stage, 3);
         stage.truths[0].over = stage.truths[1].over = 0;
         stage.truths[2] = (struct truth){{3.2, 0.5, 3, 1}, 0, 0.001};
-        stage.truths[3] = (struct truth){{3.4, 0.3, 3, 1}, 0, 0.001};
+        stage.truths[3] = (struct truth){{3.6, 0.3, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         enter_cheap_and_costly(&race, &stage, 4, sharings[i]);
         for (size_t j = 0; j < race.count; j++) {
             race.entrants[j].strategy.settings.strategy = strategy;
             race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
         }
-        race.entrants[1].is_own = true;
-        race.entrants[1].cost_least = 4;
+        race.entrants[3].is_own = true;
         run(&race, 1);
         assert_int_equal(race.recommended, 0);
-        assert_true(race.entrants[1].seeds > 0 && race.entrants[2].seeds > 0);
-        assert_int_equal(race.entrants[3].seeds > 0, sharings[i] == TUNE_SHARES_ROWS);
+        assert_true(race.entrants[1].seeds > 0 && race.entrants[3].seeds > 0);
+        assert_int_equal(race.entrants[2].seeds > 0, sharings[i] == TUNE_SHARES_ROWS);
         tune_race_clear(&race);
     }
 }
