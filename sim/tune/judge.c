@@ -38,7 +38,7 @@ bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant 
 }
 
 /* Computes two intervals, from the shares of the seeds and from all partitions together, and returns their
- * union. */
+ * union. A setting whose partitions never end has one seed, and the interval of its partitions. */
 static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
                                            uint64_t hits, uint64_t count, double error_chance)
 {
@@ -47,11 +47,12 @@ static struct tune_interval share_interval(const struct tune_entrant *entrant, e
         return (struct tune_interval){shares.mean, shares.mean};
     if (count == 0)
         return (struct tune_interval){0, 1};
+    const struct tune_interval all = {lab_share_least(hits, count, 1 - error_chance),
+                                      lab_share_most(hits, count, 1 - error_chance)};
+    if (entrant->is_endless)
+        return all;
     struct tune_interval mean = tune_sample_mean_interval(&shares, 1 - 2 * error_chance);
-    return (struct tune_interval){
-        fmax(0, fmin(mean.low, lab_share_least(hits, count, 1 - error_chance))),
-        fmin(1, fmax(mean.high, lab_share_most(hits, count, 1 - error_chance))),
-    };
+    return (struct tune_interval){fmax(0, fmin(mean.low, all.low)), fmin(1, fmax(mean.high, all.high))};
 }
 
 struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance)

@@ -162,8 +162,8 @@ static void drop_some(struct tune_race *race, bool is_even, bool is_last)
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         entered += entrant->is_called;
-        is_even =
-            is_even && (!is_racing(entrant) || entrant->is_settled || entrant->seeds >= TUNE_SEEDS_FIRST);
+        is_even = is_even && (!is_racing(entrant) || entrant->is_settled || entrant->is_endless ||
+                              entrant->seeds >= TUNE_SEEDS_FIRST);
     }
     double times =
         race->terms.seeds > TUNE_SEEDS_FIRST ? 1 + (double)(race->terms.seeds - TUNE_SEEDS_FIRST) : 1;
@@ -186,14 +186,13 @@ static void drop_some(struct tune_race *race, bool is_even, bool is_last)
         tune_race_settle(race, fail_chance, dominate_chance, is_even);
 }
 
-/* Returns the number of seeds that an entrant must run on. The first few are enough for an entrant that will
- * not be recommended. */
+/* Returns the number of seeds that an entrant must run on. One is enough for an entrant that is not compared
+ * with others. */
 static uint32_t seeds_of(const struct tune_race *race, const struct tune_entrant *entrant)
 {
-    uint32_t first = race->terms.seeds < TUNE_SEEDS_FIRST ? race->terms.seeds : TUNE_SEEDS_FIRST;
     if (!is_racing(entrant) || entrant->is_settled)
         return 0;
-    return race->drops && entrant->is_endless ? first : race->terms.seeds;
+    return race->drops && entrant->is_endless ? 1 : race->terms.seeds;
 }
 
 /* Chooses the entrants with the fewest seeds, so that those called later catch up. Returns false if no

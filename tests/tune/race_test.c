@@ -275,6 +275,8 @@ static void test_race_of_clear_cases_names_each(void **state)
     assert_int_equal(race.entrants[3].failed, TUNE_IN_LIMITS);
     assert_int_equal(race.entrants[3].seeds, 2); /* two seeds at 20 times the risk are sufficient */
     assert_int_equal(race.entrants[4].status, TUNE_HOLDS);
+    assert_int_equal(race.entrants[4].seeds, 1); /* which delays no other one */
+    assert_int_equal(race.entrants[2].seeds, TUNE_SEEDS_FIRST);
     assert_int_equal(race.entrants[5].status, TUNE_DOMINATED);
     assert_int_equal(race.entrants[6].status, TUNE_REFUSED);
     assert_int_equal(race.entrants[6].seeds, 0);

@@ -11,7 +11,7 @@
  * on other kinds nor on what the user may not have.
  *
  * A setting fails before that when a reader missed a row, or when it is hopeless (tune_is_hopeless()). One
- * whose partitions grow without end is not compared, and runs with the first three seeds only.
+ * whose partitions grow without end is not compared, and runs with the first seed only.
  *
  * Branch and bound: of each template (settings that differ only in numbers) the settings with the lowest
  * bound of cost run first (tune_entrant.cost_least; a window bounds the smaller windows into which it can be
