@@ -33,8 +33,8 @@ struct tune_lead {
     int64_t formula_ns;
     int64_t unsafe_ns; /* the longest lead tried with a violation; -1 if there was none, not even with a lead
                           of 0 */
-    int64_t safe_ns; /* the shortest lead tried with all seeds such that neither it nor any longer one had a
-                        violation; -1 if even the longest had one */
+    int64_t safe_ns;   /* the shortest lead tried with all seeds such that neither it nor any longer one had a
+                          violation; -1 if even the longest had one */
     uint32_t step_count;
     struct tune_lead_step steps[TUNE_LEAD_STEPS_MAX]; /* in order of the lead */
 };
