@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lab/crew.h"
-#include "tune/kept.h"
 
 /* The search ends when the safe and the unsafe lead differ by less than this fraction of the lead according
  * to the formula. */
@@ -31,8 +30,8 @@ struct search {
     struct lab_progress *progress;
     struct tune_lead *out;
     uint32_t first; /* the seed to begin with, relative to that of the scenario */
-    uint32_t
-        safe; /* number of seeds, the last ones from there on, that violated nothing with a shorter lead */
+    /* This many seeds, the last ones from there on, violated nothing with a shorter lead. */
+    uint32_t safe;
     /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;
@@ -117,14 +116,14 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
     const struct lab_strategy *strategy = &base->strategies[search->strategy];
     const uint64_t seed = base->seed + (search->first + job) % search->seeds;
     const uint64_t number = tune_lead_job(strategy, search->step.lead_ns, seed);
-    if (memory->recall(memory->context, number, finding, sizeof *finding))
+    if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
         return true;
     if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, seed, &scenario, error))
         return false;
     bool is_fine = run_alone(scenario, strategy, search->step.lead_ns, search->out->step_count == 0, progress,
                              finding, error);
     lab_scenario_destroy(scenario);
-    if (is_fine)
+    if (is_fine && memory != NULL)
         memory->keep(memory->context, number, finding, sizeof *finding);
     return is_fine;
 }
@@ -195,7 +194,8 @@ static uint64_t halvings(int64_t span_ns, int64_t width_ns)
 
 /* Bisects between an unsafe and a safe lead; shorter_ns: a lead that is expected to be safe as well. Apart
  * from chance, a longer lead is never worse: seeds that were safe with a shorter one are tried with a lead
- * only once the next shorter one is unsafe. */
+ * only once the next shorter one is unsafe. Once the formula's lead is unsafe, none is expected to be safe.
+ */
 static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int64_t shorter_ns,
                   struct sim_error *error)
 {
@@ -211,7 +211,7 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
         bool is_safe;
         if (search->out->step_count == TUNE_LEAD_STEPS_MAX || (is_narrow && depth == 0))
             break;
-        if (!is_narrow && middle_ns >= likely_ns) {
+        if (!is_narrow && middle_ns >= likely_ns && unsafe_ns < search->out->formula_ns) {
             expected_ns[++depth] = middle_ns;
             continue;
         }
@@ -226,7 +226,7 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
             expected_ns[depth] = middle_ns;
         } else {
             unsafe_ns = middle_ns;
-            depth -= is_narrow;
+            depth = unsafe_ns < search->out->formula_ns ? depth - is_narrow : 0;
         }
     }
     search->out->safe_ns = expected_ns[0];
@@ -234,30 +234,41 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
     return true;
 }
 
-static bool find(struct search *search, struct sim_error *error)
+bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
+                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
+                    struct sim_error *error)
 {
-    const struct lab_scenario *scenario = search->scenario;
-    struct tune_lead *out = search->out;
+    assert(tune_has_lead(scenario, strategy) && seeds >= 1);
+    *out = (struct tune_lead){.unsafe_ns = -1, .safe_ns = -1};
+    struct search search = {.scenario = scenario,
+                            .strategy = strategy,
+                            .seeds = seeds,
+                            .threads = threads,
+                            .memory = memory,
+                            .progress = progress,
+                            .out = out};
     /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
      * for most scenarios. */
     const struct lab_agents *agents = &scenario->agents;
     const int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
-    const int64_t own_ns = scenario->strategies[search->strategy].settings.lead_ns;
+    const int64_t own_ns = scenario->strategies[strategy].settings.lead_ns;
     int64_t enough_ns = 2 * known_ns + 1000 * NS_PER_MS;
     /* A race has run the strategy with its own lead. */
     int64_t longest_ns = own_ns > enough_ns ? own_ns : enough_ns;
     bool is_safe;
-    reckon(search, 2 + halvings(2 * RESOLUTION, 1));
-    if (!try_lead(search, longest_ns, &is_safe, error))
+    reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
+    if (!try_lead(&search, longest_ns, &is_safe, error))
         return false;
-    out->write_p999_ns = search->write_p999_ns;
+    out->write_p999_ns = search.write_p999_ns;
     out->formula_ns = known_ns + out->write_p999_ns;
     if (2 * out->formula_ns > enough_ns)
         enough_ns = 2 * out->formula_ns;
+    int64_t unsafe_ns = -1;
     if (enough_ns > longest_ns) {
+        unsafe_ns = is_safe ? -1 : longest_ns;
         longest_ns = enough_ns;
-        reckon(search, 2 + halvings(2 * RESOLUTION, 1));
-        if (!try_lead(search, longest_ns, &is_safe, error))
+        reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
+        if (!try_lead(&search, longest_ns, &is_safe, error))
             return false;
     }
     if (!is_safe) {
@@ -265,32 +276,14 @@ static bool find(struct search *search, struct sim_error *error)
         return true;
     }
     out->safe_ns = longest_ns;
-    if (!try_lead(search, 0, &is_safe, error))
-        return false;
-    if (is_safe) {
-        out->safe_ns = 0;
-        return true;
+    if (unsafe_ns < 0) {
+        unsafe_ns = 0;
+        if (!try_lead(&search, unsafe_ns, &is_safe, error))
+            return false;
+        if (is_safe) {
+            out->safe_ns = 0;
+            return true;
+        }
     }
-    return halve(search, 0, longest_ns, enough_ns, error);
-}
-
-bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
-                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
-                    struct sim_error *error)
-{
-    assert(tune_has_lead(scenario, strategy) && seeds >= 1);
-    struct tune_kept *kept = tune_kept_create();
-    if (kept == NULL)
-        return sim_fail_memory(error);
-    *out = (struct tune_lead){.unsafe_ns = -1, .safe_ns = -1};
-    struct search search = {.scenario = scenario,
-                            .strategy = strategy,
-                            .seeds = seeds,
-                            .threads = threads,
-                            .memory = tune_kept_memory(kept, memory),
-                            .progress = progress,
-                            .out = out};
-    const bool is_fine = find(&search, error);
-    tune_kept_destroy(kept);
-    return is_fine;
+    return halve(&search, unsafe_ns, longest_ns, enough_ns, error);
 }

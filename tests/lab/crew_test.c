@@ -25,6 +25,7 @@ struct stand {
 };
 
 static struct stand *dropping;
+static long slow_ns; /* of each job; 0: most jobs are quick */
 
 static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
                  struct sim_error *error)
@@ -32,7 +33,7 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     struct stand *stand = context;
     stand->begun++;
     /* Every seventh job is slow, so that others overtake it. */
-    const struct timespec pause = {.tv_nsec = job % 7 == 0 ? 300000 : 1000};
+    const struct timespec pause = {.tv_nsec = slow_ns > 0 ? slow_ns : job % 7 == 0 ? 300000 : 1000};
     nanosleep(&pause, NULL);
     if (job == stand->stop_at)
         stand->progress->stop = true;
@@ -107,6 +108,7 @@ static void test_jobs_are_taken_in_order(void **state)
 
 /* The ranks of a team, none of which is called. */
 struct ranks {
+    uint32_t threads[RANKS];
     _Atomic uint32_t now[RANKS], most[RANKS]; /* numbers of jobs */
 };
 
@@ -117,9 +119,7 @@ uint32_t ranks_count(const struct ranks *ranks)
 
 uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
 {
-    (void)ranks;
-    (void)rank;
-    return THREADS;
+    return ranks->threads[rank];
 }
 
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
@@ -184,13 +184,25 @@ static void run_on_ranks(uint64_t jobs, struct ranks *ranks)
 static void test_other_ranks_have_one_job_more_than_threads_if_there_are_many(void **state)
 {
     (void)state;
-    struct ranks many = {0}, few = {0};
+    struct ranks many = {.threads = {THREADS, 1, 4}}, few = {.threads = {THREADS, 1, 4}};
     run_on_ranks(JOBS, &many);
-    run_on_ranks(THREADS + (RANKS - 1) * (THREADS + 1), &few);
+    run_on_ranks(THREADS + 2 + 5, &few);
     for (uint32_t rank = 1; rank < RANKS; rank++) {
-        assert_int_equal(many.most[rank], THREADS + 1);
-        assert_true(few.most[rank] <= THREADS);
+        assert_int_equal(many.most[rank], many.threads[rank] + 1);
+        assert_true(few.most[rank] <= few.threads[rank]);
     }
+}
+
+/* With as many jobs as threads of all ranks, all of them run at the same time. */
+static void test_each_thread_of_a_rank_has_one_of_few_jobs(void **state)
+{
+    (void)state;
+    struct ranks ranks = {.threads = {THREADS, 1, 4}};
+    slow_ns = 100000000;
+    run_on_ranks(THREADS + 1 + 4, &ranks);
+    slow_ns = 0;
+    for (uint32_t rank = 1; rank < RANKS; rank++)
+        assert_int_equal(ranks.most[rank], ranks.threads[rank]);
 }
 
 static void test_crew_without_jobs_succeeds(void **state)
@@ -268,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs_are_taken_in_order),
         cmocka_unit_test(test_other_ranks_have_one_job_more_than_threads_if_there_are_many),
+        cmocka_unit_test(test_each_thread_of_a_rank_has_one_of_few_jobs),
         cmocka_unit_test(test_crew_without_jobs_succeeds),
         cmocka_unit_test(test_the_first_error_in_order_is_reported),
         cmocka_unit_test(test_error_in_take_ends_the_crew),

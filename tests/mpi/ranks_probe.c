@@ -73,16 +73,19 @@ static bool wait_for_stop(struct ranks_task *task, const struct ranks_bytes *req
 
 static _Atomic bool is_left;
 
-/* Ignores the stop, and sends a large answer when the caller says that it no longer waits for it. */
+/* Notes that it runs, ignores the stop, and sends a large answer when the caller says that it no longer waits
+ * for it. */
 static bool answer_late(struct ranks_task *task, const struct ranks_bytes *request,
                         struct ranks_bytes *answer, struct sim_error *error)
 {
+    _Atomic bool stop = false;
     const struct timespec moment = {.tv_nsec = 1000000};
-    (void)task;
     (void)request;
     (void)error;
+    ranks_watch(task, watch, &stop);
     while (!is_left)
         nanosleep(&moment, NULL);
+    ranks_watch(task, NULL, NULL);
     answer->data = calloc(1, LARGE_SIZE);
     answer->size = LARGE_SIZE;
     return true;
@@ -122,7 +125,7 @@ static const struct ranks_service services[] = {{reverse},     {add_shares}, {wa
 struct caller {
     struct ranks *ranks;
     uint32_t number;
-    _Atomic uint64_t *next, *sum;
+    _Atomic uint64_t *next, *sum, *twos;
     pthread_t thread;
 };
 
@@ -156,6 +159,7 @@ static void *call_all(void *context)
     const struct ranks_call counting = {.rank = rank, .service = 5, .request = &nothing, .at_once = 2};
     for (int i = 0; i < 10; i++) {
         assert(ranks_call(caller->ranks, &counting, &answer, &error) && answer.size >= 1 && answer.size <= 2);
+        atomic_fetch_add(caller->twos, answer.size == 2);
         free(answer.data);
     }
     const struct ranks_call adding = {
@@ -212,11 +216,16 @@ static bool is_at_once(const void *context)
 
 static void call_and_leave(struct ranks *ranks)
 {
+    struct waiter waiter = {0};
     struct ranks_bytes answer;
     struct sim_error error = {0};
     const struct ranks_bytes nothing = {0};
-    const struct ranks_call call = {
-        .rank = ranks_count(ranks) - 1, .service = 3, .request = &nothing, .is_stopped = is_at_once};
+    const struct ranks_call call = {.rank = ranks_count(ranks) - 1,
+                                    .service = 3,
+                                    .request = &nothing,
+                                    .context = &waiter,
+                                    .is_stopped = is_noted,
+                                    .note = note};
     assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
     const struct ranks_call waiting = {
         .rank = call.rank, .service = 0, .request = &nothing, .at_once = 1, .is_stopped = is_at_once};
@@ -230,7 +239,7 @@ int main(int argc, char **argv)
 {
     struct ranks *ranks;
     struct sim_error error = {0};
-    _Atomic uint64_t next = 0, sum = 0;
+    _Atomic uint64_t next = 0, sum = 0, twos = 0;
     /* With an argument, the rank with that number claims to be another program. */
     const char *number = getenv("OMPI_COMM_WORLD_RANK");
     bool is_other = argc > 1 && number != NULL && strcmp(number, argv[1]) == 0;
@@ -242,12 +251,13 @@ int main(int argc, char **argv)
     } else {
         struct caller callers[CALLS];
         for (uint32_t i = 0; i < CALLS; i++) {
-            callers[i] = (struct caller){.ranks = ranks, .number = i, .next = &next, .sum = &sum};
+            callers[i] =
+                (struct caller){.ranks = ranks, .number = i, .next = &next, .sum = &sum, .twos = &twos};
             pthread_create(&callers[i].thread, NULL, call_all, &callers[i]);
         }
         for (uint32_t i = 0; i < CALLS; i++)
             pthread_join(callers[i].thread, NULL);
-        assert(sum == (uint64_t)SHARES * (SHARES + 1) / 2);
+        assert(sum == (uint64_t)SHARES * (SHARES + 1) / 2 && twos > 0);
         call_and_stop(ranks);
         call_and_leave(ranks);
         puts("fine");

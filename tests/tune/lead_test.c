@@ -152,6 +152,83 @@ static void test_no_lead_is_safe_if_clocks_jump(void **state)
     lab_scenario_destroy(scenario);
 }
 
+#define REPLAY_SEEDS 5u
+#define REPLAY_LEADS 8000 /* ms */
+
+/* A memory that knows each run. With `odd`, this lead and longer ones up to `odd_to` are unsafe for seed 0,
+ * although a shorter one is safe. */
+struct replay {
+    uint64_t jobs[REPLAY_SEEDS][REPLAY_LEADS]; /* in ms */
+    uint32_t least[REPLAY_SEEDS];              /* the shortest safe lead of a seed, in ms */
+    uint32_t odd, odd_to;
+    unsigned recalled;
+};
+
+static bool recall(void *context, uint64_t job, void *out, size_t size)
+{
+    struct replay *replay = context;
+    assert_int_equal(size, sizeof(struct tune_lead_finding));
+    for (uint32_t seed = 0; seed < REPLAY_SEEDS; seed++) {
+        for (uint32_t lead = 0; lead < REPLAY_LEADS; lead++) {
+            if (replay->jobs[seed][lead] != job)
+                continue;
+            const bool is_odd = seed == 0 && lead >= replay->odd && lead <= replay->odd_to;
+            *(struct tune_lead_finding *)out =
+                (struct tune_lead_finding){.violations = lead < replay->least[seed] || is_odd,
+                                           .rolls = 1,
+                                           .write_p999_ns = 100 * NS_PER_MS};
+            replay->recalled++;
+            return true;
+        }
+    }
+    fail_msg("a lead that is no number of milliseconds, or too long");
+    return false;
+}
+
+/* A seed that was safe with a shorter lead is skipped. The lead that is found is safe for all seeds, and the
+ * next shorter one was unsafe, also if a longer lead is worse by chance. */
+static void test_seed_that_was_safe_is_not_tried_until_the_end(void **state)
+{
+    static const struct {
+        uint32_t least[REPLAY_SEEDS], odd, odd_to, expected; /* ms */
+        unsigned runs;
+    } cases[] = {
+        {{500, 500, 500, 500, 500}, 1, 0, 500, 28},
+        {{100, 200, 300, 400, 1000}, 1, 0, 1000, 20},
+        {{1000, 400, 300, 200, 100}, 1, 0, 1000, 15},
+        {{100, 1200, 100, 1200, 100}, 1, 0, 1200, 25},
+        {{300, 100, 1000, 100, 100}, 990, 1050, 1051, 26},
+        {{300, 100, 1000, 100, 100}, 1005, 1015, 1016, 25},
+        {{2300, 2300, 2300, 2300, 2300}, 1, 0, 2300, 45}, /* the formula's lead, 1300 ms, is unsafe */
+    };
+    (void)state;
+    const struct lab_override overrides[] = {SOON};
+    struct lab_scenario *scenario = load(overrides, 4);
+    struct replay *replay = calloc(1, sizeof *replay);
+    assert_non_null(replay);
+    for (uint32_t seed = 0; seed < REPLAY_SEEDS; seed++) {
+        for (uint32_t lead = 0; lead < REPLAY_LEADS; lead++)
+            replay->jobs[seed][lead] =
+                tune_lead_job(&scenario->strategies[0], lead * NS_PER_MS, scenario->seed + seed);
+    }
+    const struct tune_memory memory = {.context = replay, .recall = recall};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tune_lead found;
+        struct sim_error error;
+        memcpy(replay->least, cases[i].least, sizeof replay->least);
+        replay->odd = cases[i].odd;
+        replay->odd_to = cases[i].odd_to;
+        replay->recalled = 0;
+        assert_true(tune_lead_find(scenario, 0, REPLAY_SEEDS, 1, &memory, NULL, &found, &error));
+        const int64_t expected_ns = cases[i].expected * NS_PER_MS;
+        assert_true(found.safe_ns >= expected_ns && found.unsafe_ns < expected_ns);
+        assert_true(found.safe_ns - found.unsafe_ns <= found.formula_ns / 50 + NS_PER_MS);
+        assert_int_equal(replay->recalled, cases[i].runs);
+    }
+    free(replay);
+    lab_scenario_destroy(scenario);
+}
+
 /* With max_age, no_gaps is not judged: a day's first bucket need not follow the last one of the day before.
  */
 static void test_run_does_not_end_at_a_violation_that_is_not_judged(void **state)
@@ -219,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_missing_strategy_is_replaced_by_the_tried_one),
         cmocka_unit_test(test_one_agent_needs_no_lead),
         cmocka_unit_test(test_no_lead_is_safe_if_clocks_jump),
+        cmocka_unit_test(test_seed_that_was_safe_is_not_tried_until_the_end),
         cmocka_unit_test(test_run_does_not_end_at_a_violation_that_is_not_judged),
         cmocka_unit_test(test_progress_counts_its_runs),
         cmocka_unit_test(test_a_search_can_be_stopped),

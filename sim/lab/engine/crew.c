@@ -25,7 +25,7 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t turned; /* a slot became free or full, or all jobs are over */
     struct slot *slots;
-    uint32_t hands;
+    uint32_t hands; /* a hand that is ahead stops when no more jobs than this are left */
     uint64_t ahead; /* number of slots */
     uint64_t next;  /* next job to start */
     uint64_t taken; /* jobs before this one were delivered */
@@ -46,30 +46,32 @@ struct hand {
 };
 
 /* Makes the hands: first those of this rank, then the first of each other rank, then the second of each, and
- * so on; at most one per job. Each other rank has one more than threads, so that its next job is there when
- * one ends. */
+ * so on; at most one per job. If there are more jobs, each other rank has one hand more, so that its next job
+ * is there when one ends. */
 static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count)
 {
     const struct lab_team *team = crew->jobs->work_far == NULL ? NULL : crew->jobs->team;
-    uint32_t ranks = lab_team_count(team), most = 0;
+    uint32_t ranks = lab_team_count(team), most = 0, made = 0;
     uint64_t all = threads;
     for (uint32_t rank = 1; rank < ranks; rank++) {
-        uint32_t there = lab_team_threads(team, rank) + 1;
+        uint32_t there = lab_team_threads(team, rank);
         most = there > most ? there : most;
         all += there;
     }
-    *count = (uint32_t)(all < crew->jobs->count ? all : crew->jobs->count);
-    struct hand *hands = calloc(*count, sizeof *hands);
-    uint32_t made = 0;
-    for (uint32_t i = 0; hands != NULL && i < threads && made < *count; i++)
+    if (all > crew->jobs->count)
+        all = crew->jobs->count;
+    struct hand *hands = calloc(all + ranks, sizeof *hands);
+    for (uint32_t i = 0; hands != NULL && i < threads && made < all; i++)
         hands[made++].crew = crew;
     for (uint32_t nth = 0; hands != NULL && nth < most; nth++) {
-        for (uint32_t rank = 1; rank < ranks && made < *count; rank++) {
-            const uint32_t there = lab_team_threads(team, rank);
-            if (nth <= there)
-                hands[made++] = (struct hand){.crew = crew, .rank = rank, .is_ahead = nth == there};
+        for (uint32_t rank = 1; rank < ranks && made < all; rank++) {
+            if (lab_team_threads(team, rank) > nth)
+                hands[made++] = (struct hand){.crew = crew, .rank = rank};
         }
     }
+    for (uint32_t rank = 1; hands != NULL && rank < ranks && all < crew->jobs->count; rank++)
+        hands[made++] = (struct hand){.crew = crew, .rank = rank, .is_ahead = true};
+    *count = made;
     return hands;
 }
 

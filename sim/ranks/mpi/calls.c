@@ -215,8 +215,8 @@ static void remove_task(struct ranks_task *task)
     free(task);
 }
 
-/* Waits for other tasks that run. Returns false when the call is stopped meanwhile. */
-static bool begin_running(struct ranks_task *task)
+/* Waits until fewer other tasks run, in any order. Returns false if the call was stopped before. */
+static bool begin_running(struct ranks_task *task, struct sim_error *error)
 {
     struct ranks *ranks = task->ranks;
     pthread_mutex_lock(&ranks->lock);
@@ -225,7 +225,8 @@ static bool begin_running(struct ranks_task *task)
     task->is_running = !task->is_stopped && !ranks->is_over;
     ranks->running_count += task->is_running;
     pthread_mutex_unlock(&ranks->lock);
-    return task->is_running;
+    return task->is_running ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
 static void *serve(void *argument)
@@ -235,7 +236,7 @@ static void *serve(void *argument)
     struct ranks_bytes answer = {0};
     struct sim_error error = {0};
     struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER, .call = task->call};
-    if (begin_running(task) && task->service->serve(task, &task->request, &answer, &error)) {
+    if (begin_running(task, &error) && task->service->serve(task, &task->request, &answer, &error)) {
         head.size = answer.size;
     } else {
         free(answer.data);

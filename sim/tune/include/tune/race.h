@@ -34,7 +34,7 @@
  * TUNE_COSTLY_TIMES as much as the cheapest setting, the others of its template are settled by their first
  * seeds, without a test. Where settings share keys, the cheapest templates run first, and if the bounds of a
  * template show that cost, a lower threshold of `probabilistic` waits until the higher ones fail. Where
- * settings share nothing, the scenario's own run first, and such a template is tried one by one from the
+ * settings share nothing, the scenario's own ones of a template run first, and such a template is tried one by one from the
  * lowest bound up, until a setting is within the limits; of such templates of one kind that require the same
  * only the cheapest has a setting with all seeds, and a setting that costs TUNE_FAR_TIMES as much as the
  * cheapest has TUNE_SEEDS_FIRST, unless it is the best of its kind and may be shown to hold, where a share is
