@@ -429,9 +429,9 @@ static bool resume(struct tune_race *race, const struct tune_entrant *peer)
  * even and are run for that reason; smaller windows have no such advantage, nor have lower thresholds, which
  * in thinned runs are left out if the template costs too much to be recommended. Where rows are shared, all
  * settings that cost little to run are in the first wave. Where each setting needs its own run, the
- * scenario's own settings of the template run first, and a template that costs too much to be recommended is tried one by
- * one, from the lowest bound up, until a setting is within the limits. Calls none if all bounds are above
- * `most`. */
+ * scenario's own settings of the template run first, and a template that costs too much to be recommended is
+ * tried one by one, from the lowest bound up, until a setting is within the limits. Calls none if all bounds
+ * are above `most`. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer, double most)
 {
     const bool is_alone = race->sharing == TUNE_SHARES_NOTHING;

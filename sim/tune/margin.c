@@ -253,13 +253,17 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
 {
     const struct tune_race *race = &contest->race;
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status > TUNE_UNSURE || entrant->strategy.settings.coordination != BK_THREE_STATE)
-            continue;
-        if (best == SIZE_MAX || i == race->recommended ||
-            (best != race->recommended && tune_is_cheaper_beside(entrant, &race->entrants[best])))
-            best = i;
+    /* If none is within the limits, one that may be. */
+    for (int shown = 1; shown >= 0 && best == SIZE_MAX; shown--) {
+        for (size_t i = 0; i < race->count; i++) {
+            const struct tune_entrant *entrant = &race->entrants[i];
+            if (entrant->status > (shown ? TUNE_HOLDS : TUNE_UNSURE) ||
+                entrant->strategy.settings.coordination != BK_THREE_STATE)
+                continue;
+            if (best == SIZE_MAX || i == race->recommended ||
+                (best != race->recommended && tune_is_cheaper_beside(entrant, &race->entrants[best])))
+                best = i;
+        }
     }
     contest->led = best;
     if (best != SIZE_MAX) {

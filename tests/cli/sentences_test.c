@@ -185,6 +185,14 @@ static void test_why_says_what_a_strategy_requires(void **state)
              "uneven, with a CV of 65 %%).",
              begin_of_why);
     expect_why(&made, whole);
+    made.entrants[1].status = TUNE_UNSURE;
+    snprintf(whole, sizeof whole,
+             "%s This assumes that rows already carry a gapless sequence number; otherwise nothing that was "
+             "tried is shown to stay within the limits, since there are too few partitions; the cheapest "
+             "that may is b (3).",
+             begin_of_why);
+    expect_why(&made, whole);
+    made.entrants[1].status = TUNE_HOLDS;
     made.entrants[0].requirements = 0;
     made.entrants[1].requirements = 1U << LAB_REQUIRES_SEQUENCE;
     snprintf(whole, sizeof whole,
@@ -205,6 +213,10 @@ static void test_why_says_what_a_strategy_requires(void **state)
     made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
     expect_why(&made, whole);
     made.entrants[1].strategy.settings.source = BK_SOURCE_EXTERNAL;
+    expect_why(&made, begin_of_why);
+    made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
+    made.entrants[1].status = TUNE_FAILS;
+    made.entrants[1].failed = TUNE_FINDABLE;
     expect_why(&made, begin_of_why);
     made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
     made.contest.rows.limit_rows = 0.5;
@@ -320,7 +332,7 @@ static void test_margins_name_the_limiting_demand(void **state)
 
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate readers miss rows.");
+    expect(&made, "a has no margin: at 1.1 times this rate readers miss rows.");
 
     /* The named limit is the one that more partitions exceed, or the only one. */
     struct tune_seen *seen = &margin.steps[0].seen;
@@ -328,17 +340,17 @@ static void test_margins_name_the_limiting_demand(void **state)
     seen->figures[TUNE_OVER] = 0.123;
     seen->over_rows = 2, seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
+    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
     seen->over_bytes = 2;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
+    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
     made.scenario.limits.partition_bytes = 0;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
+    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
     made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
     seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
+    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
 }
 
 static void test_notes_are_empty_without_a_reason(void **state)

@@ -176,26 +176,33 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
     }
 }
 
-/* The cheapest setting within the limits that needs a number in each row, or that does not; NULL: none. */
-static const struct tune_entrant *cheapest(const struct tune_contest *contest, uint32_t has_sequence)
+/* The cheapest setting that needs a number in each row, or that does not; NULL: none. It is within the limits
+ * or, with is_unsure, may be. */
+static const struct tune_entrant *cheapest(const struct tune_contest *contest, uint32_t has_sequence,
+                                           bool is_unsure)
 {
     const struct tune_race *race = &contest->race;
     const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
-        if (tune_is_rival(race, entrant) && !entrant->is_endless &&
-            (entrant->requirements >> LAB_REQUIRES_SEQUENCE & 1) == has_sequence &&
+        if ((is_unsure ? entrant->status == TUNE_UNSURE : tune_is_rival(race, entrant)) &&
+            !entrant->is_endless && (entrant->requirements >> LAB_REQUIRES_SEQUENCE & 1) == has_sequence &&
             (best == NULL || tune_is_cheaper(entrant, best)))
             best = entrant;
     }
     return best;
 }
 
-static bool has_external(const struct tune_contest *contest)
+/* Whether a count of rows by an external number was tried, or readers missed rows of another count of rows.
+ */
+static bool is_count_known(const struct tune_contest *contest)
 {
     for (size_t i = 0; i < contest->race.count; i++) {
-        const struct lab_strategy *strategy = &contest->race.entrants[i].strategy;
-        if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL)
+        const struct tune_entrant *entrant = &contest->race.entrants[i];
+        const struct lab_settings *settings = &entrant->strategy.settings;
+        if (settings->strategy.kind == BK_COUNT &&
+            (settings->source == BK_SOURCE_EXTERNAL ||
+             (entrant->status == TUNE_FAILS && entrant->failed == TUNE_FINDABLE)))
             return true;
     }
     return false;
@@ -205,14 +212,14 @@ static bool has_external(const struct tune_contest *contest)
 static void say_with_sequence(const struct tune_contest *contest, struct cli_saying *out)
 {
     char number[CLI_NUMBER_SIZE];
-    const struct tune_entrant *numbered = cheapest(contest, 1);
+    const struct tune_entrant *numbered = cheapest(contest, 1, false);
     if (numbered != NULL) {
         figure(tune_mean_of(numbered, TUNE_COST), number);
         cli_say(out,
                 " This assumes that rows have no sequence number. If they already carry a gapless one, %s "
                 "(%s) stays within the limits too.",
                 numbered->strategy.label, number);
-    } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) &&
+    } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !is_count_known(contest) &&
                contest->rows.limit_rows >= 1) {
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
         cli_say(out,
@@ -237,10 +244,19 @@ static void say_requirements(const struct tune_contest *contest, const struct tu
         say_with_sequence(contest, out);
         return;
     }
-    const struct tune_entrant *otherwise = cheapest(contest, 0);
+    const struct tune_entrant *otherwise = cheapest(contest, 0, false);
     cli_say(out, " This assumes that rows already carry a gapless sequence number; otherwise ");
     if (otherwise == NULL) {
-        cli_say(out, "nothing that was tried stays within the limits.");
+        otherwise = cheapest(contest, 0, true);
+        if (otherwise == NULL) {
+            cli_say(out, "nothing that was tried stays within the limits.");
+            return;
+        }
+        figure(tune_mean_of(otherwise, TUNE_COST), cost);
+        cli_say(out,
+                "nothing that was tried is shown to stay within the limits, since there are too few "
+                "partitions; the cheapest that may is %s (%s).",
+                otherwise->strategy.label, cost);
         return;
     }
     figure(tune_mean_of(otherwise, TUNE_COST), cost);
@@ -309,8 +325,7 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
             cli_say(out, "At %g times this rate %s still stays within the limits; at %g times ",
                     margin->steps[held - 1].factor, entrant->strategy.label, step->factor);
         else
-            cli_say(out, "%s has no such margin: at %g times this rate ", entrant->strategy.label,
-                    step->factor);
+            cli_say(out, "%s has no margin: at %g times this rate ", entrant->strategy.label, step->factor);
         say_failure(contest, &step->seen, step->failed, out);
     }
     cli_say(out, ".");

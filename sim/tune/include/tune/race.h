@@ -34,12 +34,12 @@
  * TUNE_COSTLY_TIMES as much as the cheapest setting, the others of its template are settled by their first
  * seeds, without a test. Where settings share keys, the cheapest templates run first, and if the bounds of a
  * template show that cost, a lower threshold of `probabilistic` waits until the higher ones fail. Where
- * settings share nothing, the scenario's own ones of a template run first, and such a template is tried one by one from the
- * lowest bound up, until a setting is within the limits; of such templates of one kind that require the same
- * only the cheapest has a setting with all seeds, and a setting that costs TUNE_FAR_TIMES as much as the
- * cheapest has TUNE_SEEDS_FIRST, unless it is the best of its kind and may be shown to hold, where a share is
- * allowed; within a template, costs decide by the first seeds, without a test (call.c: CLEARLY_MORE). Where
- * seeds change nothing (a trace, and a setting without chance), one seed stands for all.
+ * settings share nothing, the scenario's own ones of a template run first, and such a template is tried one
+ * by one from the lowest bound up, until a setting is within the limits; of such templates of one kind that
+ * require the same only the cheapest has a setting with all seeds, and a setting that costs TUNE_FAR_TIMES as
+ * much as the cheapest has TUNE_SEEDS_FIRST, unless it is the best of its kind and may be shown to hold,
+ * where a share is allowed; within a template, costs decide by the first seeds, without a test (call.c:
+ * CLEARLY_MORE). Where seeds change nothing (a trace, and a setting without chance), one seed stands for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
  * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
