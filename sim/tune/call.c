@@ -483,12 +483,12 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer, d
     }
 }
 
-/* Calls the settings whose partitions never end if their cost may be low. They are not compared with
- * others. */
+/* Calls the settings whose partitions never end if their cost may be low beside that of a setting within the
+ * limits. They are not compared with others. */
 static void call_endless(struct tune_race *race)
 {
     const double most = TUNE_COSTLY_TIMES * best_cost(race, NULL);
-    for (size_t i = 0; i < race->count; i++) {
+    for (size_t i = 0; !isinf(most) && i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (is_waiting(entrant) && entrant->is_endless)
             entrant->is_called = entrant->cost_least <= most;

@@ -618,6 +618,26 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
     }
 }
 
+/* A setting whose partitions never end, and that may be cheap, runs beside one that is within the limits. */
+static void test_endless_setting_is_run_if_another_one_is_within_the_limits(void **state)
+{
+    (void)state;
+    for (int fails = 0; fails < 2; fails++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1);
+        stage.truths[0].over = fails ? 0.5 : 0;
+        stage.truths[1].over = 0;
+        enter_cheap_and_costly(&race, &stage, 2, TUNE_SHARES_NOTHING);
+        race.entrants[1].is_endless = true;
+        race.entrants[1].cost_least = 2;
+        run(&race, 1);
+        assert_int_equal(race.entrants[0].status == TUNE_FAILS, fails);
+        assert_int_equal(race.entrants[1].seeds, fails ? 0 : 1);
+        tune_race_clear(&race);
+    }
+}
+
 /* Where each setting needs its own run, the scenario's own setting of a template shows that it costs too much
  * before any other one of it runs. Then only the one with the lowest bound does. */
 static void test_own_setting_runs_before_others_of_its_template(void **state)
@@ -1390,6 +1410,7 @@ int main(void)
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_costly_template_is_tried_until_a_setting_holds),
+        cmocka_unit_test(test_endless_setting_is_run_if_another_one_is_within_the_limits),
         cmocka_unit_test(test_own_setting_runs_before_others_of_its_template),
         cmocka_unit_test(test_first_seeds_are_enough_for_a_setting_that_costs_more),
         cmocka_unit_test(test_setting_with_larger_partitions_needs_few_seeds),
