@@ -319,11 +319,11 @@ static void enter_two(struct tune_race *race, struct stage *stage, const struct 
     }
 }
 
-/* The first setting is a template of its own; the others, of one costly template. */
+/* The first setting is a template of its own; the others, of one costly template, all of `probabilistic`. */
 static void enter_cheap_and_costly(struct tune_race *race, struct stage *stage, size_t count,
                                    enum tune_sharing sharing)
 {
-    enter_some(race, stage, count);
+    enter_template(race, stage, count);
     race->sharing = sharing;
     for (size_t i = 0; i < race->count; i++)
         race->entrants[i].base = i == 0 ? "cheap" : "costly";
@@ -550,9 +550,7 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         {TUNE_SHARES_KEYS, SEEDS, 1, 1},     {TUNE_SHARES_KEYS, 5, 6, SEEDS},
         {TUNE_SHARES_ROWS, SEEDS, 3, SEEDS},
     };
-    struct bk_strategy strategy;
     (void)state;
-    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stage stage;
         struct tune_race race;
@@ -563,8 +561,6 @@ static void test_template_that_costs_too_much_has_one_setting_with_all_seeds(voi
         stage.partitions = 50; /* eight seeds show that a setting holds */
         stage.truths[0].over = 0;
         enter_cheap_and_costly(&race, &stage, 3, cases[i].sharing);
-        for (size_t j = 0; j < race.count; j++)
-            race.entrants[j].strategy.settings.strategy = strategy;
         run(&race, 1);
         assert_int_equal(race.recommended, 0);
         assert_in_range(race.entrants[1].seeds, cases[i].over_from == SEEDS ? 3 : 5, SEEDS);
@@ -589,9 +585,7 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
         {TUNE_SHARES_NOTHING, 5, {6, 8}, false},
         {TUNE_SHARES_ROWS, SEEDS, {3, 3}, true},
     };
-    struct bk_strategy strategy;
     (void)state;
-    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stage stage;
         struct tune_race race;
@@ -604,10 +598,8 @@ static void test_costly_template_is_tried_until_a_setting_holds(void **state)
         stage.truths[4] = (struct truth){{3.6, 0.2, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         enter_cheap_and_costly(&race, &stage, 5, cases[i].sharing);
-        for (size_t j = 0; j < race.count; j++) {
-            race.entrants[j].strategy.settings.strategy = strategy;
+        for (size_t j = 0; j < race.count; j++)
             race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
-        }
         run(&race, 1);
         assert_int_equal(race.recommended, 0);
         assert_in_range(race.entrants[1].seeds, cases[i].seeds[0], SEEDS);
@@ -643,9 +635,7 @@ static void test_endless_setting_is_run_if_another_one_is_within_the_limits(void
 static void test_own_setting_runs_before_others_of_its_template(void **state)
 {
     static const enum tune_sharing sharings[] = {TUNE_SHARES_NOTHING, TUNE_SHARES_ROWS};
-    struct bk_strategy strategy;
     (void)state;
-    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
     for (size_t i = 0; i < sizeof sharings / sizeof *sharings; i++) {
         struct stage stage;
         struct tune_race race;
@@ -655,10 +645,8 @@ static void test_own_setting_runs_before_others_of_its_template(void **state)
         stage.truths[3] = (struct truth){{3.6, 0.3, 3, 1}, 0, 0.001};
         stage.partitions = 50; /* eight seeds show that a setting holds */
         enter_cheap_and_costly(&race, &stage, 4, sharings[i]);
-        for (size_t j = 0; j < race.count; j++) {
-            race.entrants[j].strategy.settings.strategy = strategy;
+        for (size_t j = 0; j < race.count; j++)
             race.entrants[j].cost_least = j == 0 ? 2 : 3 + 0.1 * (double)j;
-        }
         race.entrants[3].is_own = true;
         run(&race, 1);
         assert_int_equal(race.recommended, 0);

@@ -206,7 +206,6 @@ static void remove_task(struct ranks_task *task)
     while (*place != task)
         place = &(*place)->next;
     *place = task->next;
-    ranks->running_count -= task->is_running;
     for (struct ranks_task *other = ranks->tasks; other != NULL; other = other->next)
         pthread_cond_signal(&other->given);
     pthread_cond_broadcast(&ranks->changed);
@@ -215,15 +214,22 @@ static void remove_task(struct ranks_task *task)
     free(task);
 }
 
+static uint64_t running_count(const struct ranks *ranks)
+{
+    uint64_t count = 0;
+    for (const struct ranks_task *task = ranks->tasks; task != NULL; task = task->next)
+        count += task->is_running;
+    return count;
+}
+
 /* Waits until fewer other tasks run, in any order. Returns false if the call was stopped before. */
 static bool begin_running(struct ranks_task *task, struct sim_error *error)
 {
     struct ranks *ranks = task->ranks;
     pthread_mutex_lock(&ranks->lock);
-    while (task->at_once > 0 && ranks->running_count >= task->at_once && !task->is_stopped && !ranks->is_over)
+    while (task->at_once > 0 && running_count(ranks) >= task->at_once && !task->is_stopped && !ranks->is_over)
         pthread_cond_wait(&task->given, &ranks->lock);
     task->is_running = !task->is_stopped && !ranks->is_over;
-    ranks->running_count += task->is_running;
     pthread_mutex_unlock(&ranks->lock);
     return task->is_running ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");

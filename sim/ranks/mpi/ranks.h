@@ -92,7 +92,6 @@ struct ranks {
     uint32_t ending_count; /* rank 0: number of calls that are ending */
     uint32_t left_count;   /* rank 0: number of other ranks that have sent their last message */
     struct ranks_task *tasks;
-    uint64_t running_count; /* number of these that run */
     const struct ranks_service *services;
     size_t service_count;
     bool is_over;    /* not on rank 0: the rank must leave */
