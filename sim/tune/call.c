@@ -388,15 +388,15 @@ static bool may_be_cheaper(const struct tune_race *race, double cost)
 }
 
 /* Whether a setting that costs little to run continues with the others of its template, whatever it costs:
- * no partition may exceed a limit, and one of the others failed after its first seed, so more of them may.
- * Then the rows need not be drawn again for this one. */
+ * no partition may exceed a limit, and one of the others failed, so more of them may. Then the rows need not
+ * be drawn again for this one. */
 static bool continues_too(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     const bool may_be = race->sharing == TUNE_SHARES_ROWS && race->terms.share == 0 && entrant->is_light;
     bool is_any = false;
     for (size_t i = 0; may_be && !is_any && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        is_any = other->status == TUNE_FAILS && other->seeds > 1 && is_peer(other, entrant);
+        is_any = other->status == TUNE_FAILS && other->seeds > 0 && is_peer(other, entrant);
     }
     return is_any;
 }
@@ -526,7 +526,7 @@ void tune_race_call(struct tune_race *race, bool all)
         struct tune_entrant *entrant = &race->entrants[i];
         const bool was_called = entrant->is_called;
         const bool may_stop = !all && !entrant->is_own && !entrant->is_endless &&
-                              entrant->status == TUNE_HOLDS &&
+                              entrant->status == TUNE_HOLDS && !continues_too(race, entrant) &&
                               (!entrant->is_settled || entrant->is_beaten_so_far);
         entrant->is_outdone = may_stop && is_outdone(race, entrant, first);
         entrant->is_called =

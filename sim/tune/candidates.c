@@ -419,13 +419,18 @@ static bool is_light(const struct tune_contest *contest, const struct bk_strateg
            increments_least(contest, strategy, BK_SOURCE_EXTERNAL) <= 1000.0 / LIGHT_ROWS_COUNTED;
 }
 
+bool tune_is_bounded(const struct tune_contest *contest)
+{
+    const int64_t ttl_ns = contest->scenario->row_ttl_ns;
+    return ttl_ns > 0 && ttl_ns <= contest->rows.lasts_ns;
+}
+
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
     enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
     entrant->requirements = lab_requirements(&entrant->strategy.settings);
-    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
+    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !tune_is_bounded(contest);
     /* A trace without sizes gets sizes of row.bytes, which differ with every seed. */
     bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&

@@ -2,6 +2,7 @@
 /* Determines what would make another kind of strategy the cheapest. Costs are linear in the price of a
  * counter increment and in the rate of reads, so the point at which two costs are equal is exact. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "tune/contest.h"
 
@@ -101,21 +102,31 @@ struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis
     return flip;
 }
 
-size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads)
+struct tune_plane *tune_planes(const struct tune_contest *contest, size_t *count)
 {
     const struct tune_race *race = &contest->race;
-    size_t best = SIZE_MAX;
-    double least = (double)INFINITY;
-    for (size_t i = 0; i < race->count; i++) {
+    struct tune_plane *planes = calloc(race->count, sizeof *planes);
+    *count = 0;
+    for (size_t i = 0; planes != NULL && i < race->count; i++) {
         if (!competes(race, i))
             continue;
         const struct tune_entrant *entrant = &race->entrants[i];
         const struct line line = line_of(contest, entrant, TUNE_AXIS_COUNTER);
-        const double read = line_of(contest, entrant, TUNE_AXIS_READS).slope;
-        const double cost = line.base - read + line.slope * price + read * reads;
+        const double reads = line_of(contest, entrant, TUNE_AXIS_READS).slope;
+        planes[(*count)++] = (struct tune_plane){i, line.base - reads, line.slope, reads};
+    }
+    return planes;
+}
+
+size_t tune_cheapest_at(const struct tune_plane *planes, size_t count, double price, double reads)
+{
+    size_t best = SIZE_MAX;
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        const double cost = planes[i].base + planes[i].increments * price + planes[i].reads * reads;
         if (cost < least) {
             least = cost;
-            best = i;
+            best = planes[i].entrant;
         }
     }
     return best;

@@ -182,16 +182,17 @@ static size_t climb_count(const struct tune_contest *contest, const struct bk_st
     return count;
 }
 
-/* Powers of two around the number of buckets that the busiest key needs; none if one is enough, which is
- * `unbucketed`. */
+/* The power of two that is at least twice the number of buckets that the busiest key needs, since partitions
+ * that grow without end soon exceed a limit that they almost reach. If they end with their rows' time to
+ * live, half as many are tried too. None if one bucket is enough, which is `unbucketed`. */
 static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out)
 {
     size_t count = 0;
     double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (double more = buckets; buckets > 1 && more <= 2 * buckets && more <= HASH_MOST; more *= 2) {
-        if (bk_strategy_hash((uint32_t)more, &out[count]) == BK_OK)
+    for (int turn = tune_is_bounded(contest) ? 1 : 2; buckets > 1 && turn <= 2; turn++) {
+        if (turn * buckets <= HASH_MOST && bk_strategy_hash((uint32_t)(turn * buckets), &out[count]) == BK_OK)
             count++;
     }
     return count;

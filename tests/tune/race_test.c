@@ -430,6 +430,31 @@ static void test_smaller_bucket_that_may_be_more_even_is_run(void **state)
     check_outdone(&race, false);
 }
 
+/* The same after the failure of a larger window, if no partition may exceed a limit. */
+static void test_smaller_window_continues_after_a_failure(void **state)
+{
+    static const int64_t minutes[] = {240, 120, 60};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1);
+        for (size_t j = 0; j < 3; j++)
+            stage.truths[j] = (struct truth){{0.1, 1, 1 + 0.1 * (double)j, 1}, j == 0 ? 0.5 : 0, 0.001};
+        enter_some(&race, &stage, 3);
+        race.terms.share = i == 1 ? 0.01 : 0;
+        for (size_t j = 0; j < race.count; j++) {
+            race.entrants[j].strategy.settings.strategy = window_of(minutes[j]);
+            race.entrants[j].base = "template";
+            race.entrants[j].is_light = i < 2;
+        }
+        run(&race, 1);
+        assert_int_equal(race.recommended, 1);
+        assert_int_equal(race.entrants[2].seeds > 1, i == 0);
+        tune_race_clear(&race);
+    }
+}
+
 /* Nine windows fail together. Of the others, one that is less than a sixteenth as long as these waits. */
 static void test_much_smaller_window_waits(void **state)
 {
@@ -843,19 +868,21 @@ static void test_cheapest_setting_has_all_seeds_where_none_may_exceed(void **sta
     }
 }
 
-/* The first two settings of a template fail on their second seed. If no partition may exceed a limit, all
- * others continue after the first failure, although they cost three times as much each. */
-static void test_settings_continue_after_a_late_failure(void **state)
+/* The first two settings of a template fail, on their first seed or on their second. If no partition may
+ * exceed a limit, all others continue after the first failure, although they cost three times as much each.
+ */
+static void test_settings_continue_after_a_failure(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int n = 0; n < 6; n++) {
+        const int i = n % 3;
         struct stage stage;
         struct tune_race race;
         set_two(&stage, 1);
         double cost = 1;
         for (size_t j = 0; j < 4; j++, cost *= 3) {
             stage.truths[j] = (struct truth){{cost, 1, cost, 1}, j < 2 ? 0.5 : 0, 0.001};
-            stage.over_from[j] = 1;
+            stage.over_from[j] = n < 3 ? 1 : 0;
         }
         enter_template(&race, &stage, 4);
         for (size_t j = 0; j < race.count; j++) {
@@ -1392,6 +1419,7 @@ int main(void)
         cmocka_unit_test(test_race_dominance_respects_kinds_and_requirements),
         cmocka_unit_test(test_smaller_bucket_that_costs_more_is_not_run),
         cmocka_unit_test(test_smaller_bucket_that_may_be_more_even_is_run),
+        cmocka_unit_test(test_smaller_window_continues_after_a_failure),
         cmocka_unit_test(test_much_smaller_window_waits),
         cmocka_unit_test(test_much_smaller_window_is_run_if_only_it_can_be_shown),
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
@@ -1410,7 +1438,7 @@ int main(void)
         cmocka_unit_test(test_best_of_a_template_has_all_seeds_where_none_may_exceed),
         cmocka_unit_test(test_beaten_setting_is_not_recommended),
         cmocka_unit_test(test_setting_is_settled_by_any_cheaper_one),
-        cmocka_unit_test(test_settings_continue_after_a_late_failure),
+        cmocka_unit_test(test_settings_continue_after_a_failure),
         cmocka_unit_test(test_costly_template_of_a_thinned_run_has_the_highest_thresholds),
         cmocka_unit_test(test_setting_with_a_high_bound_runs_once_where_rows_are_shared),
         cmocka_unit_test(test_hopeless_shares_are_reported_by_their_product),

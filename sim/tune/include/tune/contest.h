@@ -89,6 +89,8 @@ void tune_contest_clear(struct tune_contest *contest);
 
 /* Adds all settings to the race. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
+/* Whether partitions that never close stop growing within the run, since their rows expire. */
+bool tune_is_bounded(const struct tune_contest *contest);
 /* Sets has_distribution and exact_share if the entrant has an exact distribution, and is_endless, is_fixed
  * and is_same. */
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
@@ -158,8 +160,17 @@ double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
 /* The nearest value on the axis, above or below the scenario's own, at which a setting of another kind that
  * stays within the limits costs as little as the recommended kind. There must be a recommendation. */
 struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up);
-/* The cheapest setting within the limits at this price and this multiple of the reads. */
-size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads);
+/* The cost of a setting within the limits: base + increments x price of an increment + reads x multiple of
+ * the rate of reads. */
+struct tune_plane {
+    size_t entrant;
+    double base, increments, reads;
+};
+/* The costs of all settings within the limits, whose partitions end; the caller frees them. There must be a
+ * recommendation. NULL when out of memory. */
+struct tune_plane *tune_planes(const struct tune_contest *contest, size_t *count);
+/* The cheapest setting at this price and this multiple of the reads; SIZE_MAX if there is none. */
+size_t tune_cheapest_at(const struct tune_plane *planes, size_t count, double price, double reads);
 
 /* --- margin.c */
 
