@@ -414,6 +414,16 @@ static void test_notes_say_when_unbounded_partitions_are_too_large(void **state)
                  " Partitions that never close keep growing: at this rate a exceeds a limit after 5 days.");
 }
 
+static size_t cheapest_at(const struct tune_contest *contest, double price, double reads)
+{
+    size_t count;
+    struct tune_plane *planes = tune_planes(contest, &count);
+    assert_non_null(planes);
+    const size_t cheapest = tune_cheapest_at(planes, count, price, reads);
+    free(planes);
+    return cheapest;
+}
+
 /* A counter update now costs 1 insert. The cost 101.25 is that of 100 updates plus 1.25; the rival costs 300
  * and has no update. */
 static void test_choice_changes_where_costs_are_equal(void **state)
@@ -441,9 +451,9 @@ static void test_choice_changes_where_costs_are_equal(void **state)
            "a stays the cheapest while a counter update costs less than 2.8 inserts (otherwise b), and "
            "while there are more than "
            "0.357 times as many reads (otherwise b).");
-    assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
-    assert_int_equal(tune_cheapest_at(&made.contest, 2.9, 1), 1);
-    assert_int_equal(tune_cheapest_at(&made.contest, 1, 0.3), 1);
+    assert_int_equal(cheapest_at(&made.contest, 2.7, 1), 0);
+    assert_int_equal(cheapest_at(&made.contest, 2.9, 1), 1);
+    assert_int_equal(cheapest_at(&made.contest, 1, 0.3), 1);
     /* A setting of the same kind that costs more has one seed, in which all costs are a tenth lower. */
     made.contest.race.count = 3;
     made.entrants[2] = made.entrants[0];
@@ -458,7 +468,7 @@ static void test_choice_changes_where_costs_are_equal(void **state)
     made.entrants[2].seeds = 1;
     flip = tune_flip_of(&made.contest, TUNE_AXIS_COUNTER, true);
     assert_true(fabs(flip.at - 2.8) < 1e-9 && flip.entrant == 1);
-    assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
+    assert_int_equal(cheapest_at(&made.contest, 2.7, 1), 0);
     made.contest.race.count = 2;
     made.entrants[1].status = TUNE_FAILS;
     made.contest.margin_count = 2;
@@ -688,9 +698,9 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     made.entrants[4].exact_share = 5e-6;
     static char wide[] = "a label of twenty-five b";
     made.entrants[4].strategy.label = wide;
-    expect_table(&made, "x: 5 settings on the same 12,345 rows, seed by seed; at most 1 % of partitions\n"
-                        "above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most 4\n"
-                        "partitions for 99 % of reads\n\n" HEADINGS
+    expect_table(&made, "x: 5 settings run on the same 12,345 rows, seed by seed; at most 1 % of\n"
+                        "partitions above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most\n"
+                        "4 partitions for 99 % of reads\n\n" HEADINGS
                         "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
                         " b                    2.25  1.25  1.50      -  123KB      0     0.4  keeps growing\n"
                         " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  fails: reads\n"
@@ -698,6 +708,9 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         " a label of twenty-five b\n"
                         "                         -     -     -      -      - 0.0005       -  refused\n"
                         " 1 more: 1 dominated; --json lists them\n" LEGEND
+                        "dominated: dropped, since another one of its kind is better in all of these\n"
+                        "refused: not run, since its exact distribution is above a limit\n"
+                        "keeps growing: its partitions never end; within the limits for this run only\n"
                         "tiny: too many of its closed partitions are tiny\n"
                         "reads: too many partitions per read\n");
     for (size_t i = 1; i < ENTRANTS; i++)
@@ -709,11 +722,30 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     made.contest.race.terms.partitions_per_read = 0;
     for (size_t i = 0; i < ENTRANTS; i++)
         made.entrants[i].is_own = false;
-    expect_table(&made, "x: 6 settings on the same 12,345 rows, seed by seed; at most 1 % of partitions\n"
-                        "above 2.00MB\n\n" HEADINGS
+    expect_table(&made, "x: 6 settings run on the same 12,345 rows, seed by seed; at most 1 % of\n"
+                        "partitions above 2.00MB\n\n" HEADINGS
                         "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
                         " 5 more: 3 dominated, 2 fails; --json lists them\n" LEGEND
+                        "dominated: dropped, since another one of its kind is better in all of these\n"
                         "unfound: readers miss rows that are in the table\n");
+    static const enum tune_status verdicts[] = {TUNE_RECOMMENDED, TUNE_FRONT, TUNE_HOLDS, TUNE_UNSURE};
+    made.contest.race.count = 5;
+    for (size_t i = 1; i < 5; i++)
+        made.entrants[i].status = i < 4 ? verdicts[i] : TUNE_COSTLY;
+    made.entrants[1].is_endless = false;
+    made.entrants[1].seeds = 1; /* one seed does not say what others may show */
+    made.entrants[1].over.high = 1;
+    expect_table(&made, "x: 4 settings run on the same 12,345 rows, seed by seed; at most 1 % of\n"
+                        "partitions above 2.00MB\n\n" HEADINGS
+                        "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
+                        " b                    2.25  1.25  1.50      -  123KB      0       -  front\n"
+                        " c                    3.25  2.25  1.50   0.10  123KB     50     0.4  in limits\n"
+                        " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  unsure\n"
+                        " 1 more: 1 costly; --json lists them\n" LEGEND
+                        "front: no other one is better in all of cost, CV, parts/read and p99\n"
+                        "in limits: within the limits, but another one is better in all of these\n"
+                        "unsure: not seen to fail, but too few partitions to show that it is in limits\n"
+                        "costly: too costly to be recommended, so it was run in part or not at all\n");
 }
 
 int main(void)

@@ -309,15 +309,22 @@ class TuneScenarioTest(ProgramTest):
         self.assertIn('id="chart-tune-regions"', pages[0])
         self.assertEqual(pages[0].count('class="chosen"'), 1)
 
-    def test_run_that_is_stored_has_what_the_table_lists(self):
+    def test_run_that_is_stored_has_the_best_that_the_table_lists(self):
         out = self.tell()
         listed = re.findall(r"^[ *](\S+) .* (recommended|front)$", out, re.M)
         own = {"mine", "probabilistic"}
-        front = self.answer()["front"]
+        answer = self.answer()
+        kinds = {each["label"] for each in answer["margin"]}
         labels = [each["label"] for each in self.good_json("show", "1", "--json")["strategies"]]
+        front = [name for name, status in listed if status == "front"]
+        stored = [name for name in front if name in labels and name not in own | kinds]
+        rest = [name for name in front if name not in own | kinds]
         self.assertEqual(labels[0], [name for name, status in listed if status == "recommended"][0])
-        self.assertEqual(set(labels), {name for name, _ in listed} | own)
-        self.assertGreater(len(front), len(labels))
+        self.assertGreaterEqual(set(labels), own | kinds)
+        self.assertEqual(set(labels), own | kinds | set(stored))
+        self.assertEqual(stored, rest[:len(stored)])
+        self.assertEqual(len(labels), 8)
+        self.assertGreater(len(rest), len(stored))
 
     def test_charts_claim_no_more_than_was_shown(self):
         self.tell()

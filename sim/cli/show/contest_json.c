@@ -2,6 +2,7 @@
 /* Prints tune's comparison of strategies as JSON. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/contest_answer.h"
@@ -294,12 +295,13 @@ static json_t *region_values(double now)
     return list;
 }
 
-static json_t *region_row(const struct tune_contest *contest, double reads)
+static json_t *region_row(const struct tune_contest *contest, const struct tune_plane *planes, size_t count,
+                          double reads)
 {
     const double now = tune_axis_now(contest, TUNE_AXIS_COUNTER);
     json_t *row = json_array();
     for (int i = 0; i < REGION_SIDE && row != NULL; i++) {
-        size_t best = tune_cheapest_at(contest, region_value(now, i), reads);
+        size_t best = tune_cheapest_at(planes, count, region_value(now, i), reads);
         const char *kind = best == SIZE_MAX
                                ? ""
                                : bk_kind_name(contest->race.entrants[best].strategy.settings.strategy.kind);
@@ -311,12 +313,15 @@ static json_t *region_row(const struct tune_contest *contest, double reads)
 /* The cheapest kind, by the price of a counter increment and by multiples of the rate of reads. */
 static json_t *regions_of(const struct tune_contest *contest)
 {
-    json_t *object = json_object(), *rows = json_array();
+    size_t count;
+    struct tune_plane *planes = tune_planes(contest, &count);
+    json_t *object = json_object(), *rows = planes == NULL ? NULL : json_array();
     for (int i = 0; i < REGION_SIDE && rows != NULL; i++)
-        rows = cli_json_append(rows, region_row(contest, region_value(1, i)));
+        rows = cli_json_append(rows, region_row(contest, planes, count, region_value(1, i)));
     bool is_fine =
         cli_json_set(object, "counter_increment", region_values(tune_axis_now(contest, TUNE_AXIS_COUNTER))) &&
         cli_json_set(object, "reads", region_values(1)) && cli_json_set(object, "cheapest", rows);
+    free(planes);
     return cli_json_complete(object, is_fine);
 }
 

@@ -23,6 +23,42 @@ static const char *const failures[TUNE_DEMAND_COUNT] = {
 /* The most settings within the limits that are listed, in addition to the scenario's own. */
 #define LISTED_MOST 14
 
+static bool is_in(const struct tune_entrant *entrant)
+{
+    return entrant->status <= TUNE_UNSURE;
+}
+
+static bool keeps_growing(const struct tune_entrant *entrant)
+{
+    return entrant->is_endless && is_in(entrant);
+}
+
+/* Explains the verdicts that are there, a line each. */
+static void print_verdicts(const struct tune_race *race)
+{
+    static const char *const meanings[TUNE_STATUS_COUNT] = {
+        [TUNE_FRONT] = "front: no other one is better in all of cost, CV, parts/read and p99",
+        [TUNE_HOLDS] = "in limits: within the limits, but another one is better in all of these",
+        [TUNE_UNSURE] = "unsure: not seen to fail, but too few partitions to show that it is in limits",
+        [TUNE_DOMINATED] = "dominated: dropped, since another one of its kind is better in all of these",
+        [TUNE_REFUSED] = "refused: not run, since its exact distribution is above a limit",
+        [TUNE_COSTLY] = "costly: too costly to be recommended, so it was run in part or not at all",
+    };
+    bool is_there[TUNE_STATUS_COUNT] = {false}, is_growing = false;
+    for (size_t i = 0; i < race->count; i++) {
+        if (keeps_growing(&race->entrants[i]))
+            is_growing = true;
+        else
+            is_there[race->entrants[i].status] = true;
+    }
+    for (int i = 0; i < TUNE_STATUS_COUNT; i++) {
+        if (is_there[i] && meanings[i] != NULL)
+            puts(meanings[i]);
+    }
+    if (is_growing)
+        puts("keeps growing: its partitions never end; within the limits for this run only");
+}
+
 static void print_legend(const struct tune_contest *contest)
 {
     bool is_there[TUNE_DEMAND_COUNT] = {false};
@@ -34,17 +70,13 @@ static void print_legend(const struct tune_contest *contest)
            "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
            "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
            "partitions\n");
+    print_verdicts(&contest->race);
     if (is_there[TUNE_NOT_TINY])
         printf("tiny: too many of its closed partitions are tiny\n");
     if (is_there[TUNE_FEW_PER_READ])
         printf("reads: too many partitions per read\n");
     if (is_there[TUNE_FINDABLE])
         printf("unfound: readers miss rows that are in the table\n");
-}
-
-static bool is_in(const struct tune_entrant *entrant)
-{
-    return entrant->status <= TUNE_UNSURE;
 }
 
 /* The order of the table: the recommended setting; those on the front or within the limits; those that may be
@@ -140,7 +172,7 @@ static void print_head(const struct tune_contest *contest)
         run += tune_was_run(&contest->race.entrants[i]);
     cli_grouped(contest->rows.rows, rows);
     cli_percent(terms->share, risk);
-    cli_say(&asked, "%zu settings on the same %s rows, seed by seed; ", run, rows);
+    cli_say(&asked, "%zu settings run on the same %s rows, seed by seed; ", run, rows);
     if (terms->share > 0)
         cli_say(&asked, "at most %s %% of partitions above", risk);
     else
@@ -184,7 +216,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     size_t width = cli_text_width(entrant->strategy.label);
     char text[CLI_NUMBER_SIZE];
     bool is_good = entrant->status <= TUNE_FRONT, is_refused = !tune_was_run(entrant);
-    if (entrant->is_endless && is_in(entrant))
+    if (keeps_growing(entrant))
         verdict = "keeps growing";
     if (entrant->status == TUNE_FAILS)
         verdict = failures[entrant->failed];
@@ -205,7 +237,9 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     printf("%7s", text);
     cli_percent(is_refused ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER), text);
     printf("%7s", text);
-    cli_percent(is_refused ? (double)NAN : entrant->over.high, text);
+    /* One seed shows nothing about others, except for partitions that grow in all of them. */
+    const bool is_known = entrant->seeds > 1 || entrant->is_endless || entrant->over.high < 1;
+    cli_percent(is_refused || !is_known ? (double)NAN : entrant->over.high, text);
     printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
 }
 

@@ -27,6 +27,8 @@
 #include "tune/strategy_text.h"
 #include "tune_emit.h"
 
+#define FINALISTS 8
+
 struct job {
     struct lab_scenario *scenario;
     struct lab_tune terms;
@@ -202,22 +204,31 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     return cli_contest_refuse(contest, error);
 }
 
-/* Chooses, of the settings that the table lists and that were run: the recommended one, then the front by
- * cost, then the scenario's own. A front may have hundreds of settings, too many for a chart. */
+/* Returns the turn in which a listed setting is chosen: first the best of each kind, which include the
+ * recommended one, then the scenario's own that were run, then the rest of the front. */
+static int turn_of(const struct tune_contest *contest, size_t index)
+{
+    const struct tune_entrant *entrant = &contest->race.entrants[index];
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        if (contest->margins[i].entrant == index)
+            return 0;
+    }
+    return entrant->is_own && tune_was_run(entrant) ? 1 : entrant->status == TUNE_FRONT ? 2 : 3;
+}
+
+/* Chooses, of the settings that the table lists, those that are stored and drawn: FINALISTS of them, or more
+ * if the scenario itself has more. A front may have hundreds, and a chart with many lines cannot be read. */
 static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
                              struct sim_error *error)
 {
     size_t *listed, listed_count;
     if (!cli_contest_listed(contest, &listed, &listed_count))
         return sim_fail_memory(error);
-    out[0] = contest->race.recommended;
-    *count = 1;
-    for (int turn = 1; turn < 3; turn++) {
-        for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
-            const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
-            bool is_rest = entrant->is_own && tune_was_run(entrant);
-            int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
-            if (mine == turn && listed[i] != contest->race.recommended)
+    *count = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        const size_t most = turn < 2 ? LAB_STRATEGIES_MAX : FINALISTS;
+        for (size_t i = 0; i < listed_count && *count < most; i++) {
+            if (turn_of(contest, listed[i]) == turn)
                 out[(*count)++] = listed[i];
         }
     }
