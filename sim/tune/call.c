@@ -389,14 +389,15 @@ static bool may_be_cheaper(const struct tune_race *race, double cost)
 
 /* Whether a setting that costs little to run continues with the others of its template, whatever it costs:
  * no partition may exceed a limit, and one of the others failed, so more of them may. Then the rows need not
- * be drawn again for this one. */
+ * be drawn again for this one. Where rows cost little to draw, a failure after the first seed decides. */
 static bool continues_too(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     const bool may_be = race->sharing == TUNE_SHARES_ROWS && race->terms.share == 0 && entrant->is_light;
+    const uint32_t least = race->draws_sizes ? 1 : 2;
     bool is_any = false;
     for (size_t i = 0; may_be && !is_any && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        is_any = other->status == TUNE_FAILS && other->seeds > 0 && is_peer(other, entrant);
+        is_any = other->status == TUNE_FAILS && other->seeds >= least && is_peer(other, entrant);
     }
     return is_any;
 }

@@ -88,15 +88,17 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error)
 {
-    *contest = (struct tune_contest){.scenario = scenario,
-                                     .led = SIZE_MAX,
-                                     .kept = tune_kept_create(),
-                                     .stops_early = true,
-                                     .race = {.terms = *terms,
-                                              .sharing = sharing_of(scenario),
-                                              .watch = tune_watch_lab,
-                                              .drops = true,
-                                              .recommended = SIZE_MAX}};
+    *contest =
+        (struct tune_contest){.scenario = scenario,
+                              .led = SIZE_MAX,
+                              .kept = tune_kept_create(),
+                              .stops_early = true,
+                              .race = {.terms = *terms,
+                                       .sharing = sharing_of(scenario),
+                                       .draws_sizes = scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT,
+                                       .watch = tune_watch_lab,
+                                       .drops = true,
+                                       .recommended = SIZE_MAX}};
     if ((contest->kept != NULL || sim_fail_memory(error)) && fly(contest, threads, progress, error) &&
         tune_candidates(contest, error))
         return true;

@@ -322,6 +322,9 @@ static void test_margins_name_the_limiting_demand(void **state)
         margin.steps[i].holds = true;
     }
     cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "The partitions of a are as large at any rate; only their number grows.");
+    margin.steps[4].is_run = true;
+    cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a still stays within the limits at 4 times this rate.");
 
     margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .failed = TUNE_FEW_PER_READ};

@@ -435,7 +435,7 @@ static void test_smaller_window_continues_after_a_failure(void **state)
 {
     static const int64_t minutes[] = {240, 120, 60};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct stage stage;
         struct tune_race race;
         set_two(&stage, 1);
@@ -443,10 +443,11 @@ static void test_smaller_window_continues_after_a_failure(void **state)
             stage.truths[j] = (struct truth){{0.1, 1, 1 + 0.1 * (double)j, 1}, j == 0 ? 0.5 : 0, 0.001};
         enter_some(&race, &stage, 3);
         race.terms.share = i == 1 ? 0.01 : 0;
+        race.draws_sizes = i != 3;
         for (size_t j = 0; j < race.count; j++) {
             race.entrants[j].strategy.settings.strategy = window_of(minutes[j]);
             race.entrants[j].base = "template";
-            race.entrants[j].is_light = i < 2;
+            race.entrants[j].is_light = i != 2;
         }
         run(&race, 1);
         assert_int_equal(race.recommended, 1);
@@ -885,6 +886,7 @@ static void test_settings_continue_after_a_failure(void **state)
             stage.over_from[j] = n < 3 ? 1 : 0;
         }
         enter_template(&race, &stage, 4);
+        race.draws_sizes = n >= 3;
         for (size_t j = 0; j < race.count; j++) {
             race.entrants[j].cost_least = 1.9 * stage.truths[j].objectives[TUNE_COST_WRITE];
             race.entrants[j].is_light = i < 2;

@@ -314,9 +314,15 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
 {
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     size_t held = 0;
+    bool is_run = false;
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
+        is_run = is_run || margin->steps[i].is_run;
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
-    if (held == TUNE_MARGIN_STEPS) {
+    if (held == TUNE_MARGIN_STEPS && !is_run) {
+        cli_say(out, "The partitions of %s are as large at any rate; only their number grows",
+                entrant->strategy.label);
+    } else if (held == TUNE_MARGIN_STEPS) {
         cli_say(out, "%s still stays within the limits at %g times this rate", entrant->strategy.label,
                 margin->steps[held - 1].factor);
     } else {

@@ -168,6 +168,7 @@ static inline bool tune_draws_alone(enum tune_sharing sharing)
 struct tune_race {
     struct lab_tune terms;
     enum tune_sharing sharing;
+    bool draws_sizes; /* the size of each row is drawn, which costs more than most settings */
     tune_watch *watch;
     void *context;
     struct tune_entrant *entrants;
