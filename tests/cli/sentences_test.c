@@ -310,6 +310,40 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     expect_why(&made, whole);
 }
 
+/* Settings of which no rate was run are named together. */
+static void test_margins_name_those_that_no_rate_changes(void **state)
+{
+    static const char *const said[] = {
+        "c has no margin: at 1.5 times this rate readers miss rows.",
+        "The partitions of a are as large at any rate; only their number grows. c has no margin: at 1.5 "
+        "times "
+        "this rate readers miss rows.",
+        "The partitions of a and b are as large at any rate; only their number grows. c has no margin: at "
+        "1.5 "
+        "times this rate readers miss rows.",
+        "The partitions of a, b and d are as large at any rate; only their number grows. c has no margin: at "
+        "1.5 times this rate readers miss rows."};
+    static const size_t order[] = {2, 0, 1, 3};
+    struct fixture made;
+    (void)state;
+    begin(&made, 4);
+    for (size_t i = 0; i < 4; i++) {
+        made.margins[i] = (struct tune_margin){.entrant = order[i], .is_tried = true};
+        for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++)
+            made.margins[i].steps[j].holds = i > 0;
+    }
+    made.margins[0].steps[0] = (struct tune_margin_step){1.5, .is_run = true, .failed = TUNE_FINDABLE};
+    for (size_t i = 0; i < 4; i++) {
+        made.contest.margin_count = i + 1;
+        cli_contest_margins(&made.contest, &made.said);
+        expect(&made, said[i]);
+    }
+    made.contest.margin_count = 2;
+    made.margins[1].is_tried = false;
+    cli_contest_margins(&made.contest, &made.said);
+    expect(&made, said[0]);
+}
+
 static void test_margins_name_the_limiting_demand(void **state)
 {
     (void)state;
@@ -321,9 +355,6 @@ static void test_margins_name_the_limiting_demand(void **state)
         margin.steps[i].factor = factors[i];
         margin.steps[i].holds = true;
     }
-    cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "The partitions of a are as large at any rate; only their number grows.");
-    margin.steps[4].is_run = true;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a still stays within the limits at 4 times this rate.");
 
@@ -761,6 +792,7 @@ int main(void)
         cmocka_unit_test(test_slightly_lower_cost_is_no_reason),
         cmocka_unit_test(test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds),
         cmocka_unit_test(test_margins_name_the_limiting_demand),
+        cmocka_unit_test(test_margins_name_those_that_no_rate_changes),
         cmocka_unit_test(test_notes_are_empty_without_a_reason),
         cmocka_unit_test(test_notes_say_what_more_seeds_would_do),
         cmocka_unit_test(test_notes_say_when_unbounded_partitions_are_too_large),

@@ -314,15 +314,9 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
 {
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     size_t held = 0;
-    bool is_run = false;
-    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
-        is_run = is_run || margin->steps[i].is_run;
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
-    if (held == TUNE_MARGIN_STEPS && !is_run) {
-        cli_say(out, "The partitions of %s are as large at any rate; only their number grows",
-                entrant->strategy.label);
-    } else if (held == TUNE_MARGIN_STEPS) {
+    if (held == TUNE_MARGIN_STEPS) {
         cli_say(out, "%s still stays within the limits at %g times this rate", entrant->strategy.label,
                 margin->steps[held - 1].factor);
     } else {
@@ -337,10 +331,31 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     cli_say(out, ".");
 }
 
+/* Whether no rate had to be run, since a higher one makes no partition larger. */
+static bool is_as_large(const struct tune_margin *margin)
+{
+    bool is_run = !margin->is_tried;
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
+        is_run = is_run || margin->steps[i].is_run;
+    return !is_run;
+}
+
 void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *out)
 {
+    size_t left = 0;
+    for (size_t i = 0; i < contest->margin_count; i++)
+        left += is_as_large(&contest->margins[i]);
+    const char *join = "The partitions of ",
+               *end = left > 0 ? " are as large at any rate; only their number grows." : "";
     for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!contest->margins[i].is_tried)
+        if (!is_as_large(&contest->margins[i]))
+            continue;
+        cli_say(out, "%s%s", join, contest->race.entrants[contest->margins[i].entrant].strategy.label);
+        join = --left > 1 ? ", " : " and ";
+    }
+    cli_say(out, "%s", end);
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        if (!contest->margins[i].is_tried || is_as_large(&contest->margins[i]))
             continue;
         cli_say(out, "%s", out->used == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], out);
