@@ -106,15 +106,28 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
     return false;
 }
 
-/* Runs the race. The refusal, if no setting is within the limits, names the one that comes nearest, so none
- * may stop early then. */
+static bool has_any_stopped_over(const struct tune_race *race)
+{
+    bool is_any = false;
+    for (size_t i = 0; !is_any && i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        is_any =
+            entrant->status == TUNE_FAILS && entrant->failed != TUNE_FINDABLE && tune_stopped_over(entrant);
+    }
+    return is_any;
+}
+
+/* Runs the race. The refusal, if no setting is within the limits, names the one of which the fewest
+ * partitions are above them. So those that stopped at one run again, to the end, but not those whose readers
+ * miss rows. */
 static bool race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                  struct sim_error *error)
 {
     bool is_fine = tune_race_run(&contest->race, threads, progress, error);
-    if (!is_fine || contest->race.recommended != SIZE_MAX || contest->race.sharing != TUNE_SHARES_NOTHING)
+    if (!is_fine || contest->race.recommended != SIZE_MAX || !has_any_stopped_over(&contest->race))
         return is_fine;
     contest->stops_early = false;
+    contest->race.is_second = true;
     return tune_race_run(&contest->race, threads, progress, error);
 }
 

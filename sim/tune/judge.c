@@ -179,7 +179,7 @@ bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms
     return true;
 }
 
-static bool is_cut_over(const struct tune_entrant *entrant)
+bool tune_stopped_over(const struct tune_entrant *entrant)
 {
     bool is_cut = false;
     for (uint32_t i = 0; i < entrant->seeds; i++)
@@ -194,7 +194,7 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
     if (violations_of(entrant) > 0)
         return false;
     *demand = TUNE_IN_LIMITS;
-    if (tune_mean_of(entrant, TUNE_OVER) > terms->share || is_cut_over(entrant))
+    if (tune_mean_of(entrant, TUNE_OVER) > terms->share || tune_stopped_over(entrant))
         return false;
     *demand = TUNE_NOT_TINY;
     if (terms->tiny >= 0 && tune_mean_of(entrant, TUNE_TINY) > terms->tiny)

@@ -309,6 +309,36 @@ static void test_failing_settings_stop_early_in_the_cluster(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* No setting is within the limits. Those that stopped at a partition above one run again, to the end, but not
+ * those whose readers miss rows. */
+static void test_settings_above_a_limit_run_again_if_none_is_within(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 20s\nkeys: {count: 2}\narrivals: {rate: 30/s}\nreads: {latest: {rows: 5, rate: 1/s}}\n"
+            "cluster: {nodes: 3, replication_factor: 3}\n"
+            "agents: {count: 3, cache_ttl: 1s, cache_entries: 8, operations: 32}\n"
+            "limits: {partition_rows: 8}\ntune: {seeds: 3, strategies: [probabilistic]}\nstrategies:\n"
+            "  - probabilistic: {bits: 1, threshold: 20, coordination: single, label: single}\n"
+            "  - probabilistic: {bits: 1, threshold: 60, coordination: guarded, label: guarded}\n");
+    struct tune_contest contest;
+    size_t missed = 0, above = 0;
+    (void)state;
+    begin(&contest, scenario);
+    run(&contest);
+    assert_int_equal(contest.race.recommended, SIZE_MAX);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        const struct tune_entrant *entrant = &contest.race.entrants[i];
+        if (entrant->status != TUNE_FAILS || entrant->is_own || entrant->is_endless)
+            continue;
+        assert_false(tune_stopped_over(entrant));
+        missed += entrant->failed == TUNE_FINDABLE && tune_is_cut(entrant->seen);
+        above += entrant->failed == TUNE_IN_LIMITS;
+    }
+    assert_true(missed > 0 && above > 0);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
 /* Returns the most expensive of the settings that fail and cost less than the recommended one. */
 static const struct tune_entrant *next_cheaper(const struct tune_contest *contest)
 {
@@ -797,6 +827,7 @@ int main(void)
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
         cmocka_unit_test(test_contest_with_stored_runs_gives_the_same_result),
         cmocka_unit_test(test_failing_settings_stop_early_in_the_cluster),
+        cmocka_unit_test(test_settings_above_a_limit_run_again_if_none_is_within),
         cmocka_unit_test(test_next_cheaper_window_has_its_figures),
         cmocka_unit_test(test_full_windows_have_rows),
         cmocka_unit_test(test_contest_of_two_limits_counts_a_partition_once),

@@ -173,7 +173,8 @@ struct tune_race {
     void *context;
     struct tune_entrant *entrants;
     size_t count, capacity;
-    bool drops;          /* false: all run with all seeds */
+    bool drops;     /* false: all run with all seeds */
+    bool is_second; /* after a race without a recommendation: settings whose readers miss rows stay dropped */
     size_t recommended;  /* SIZE_MAX: none */
     bool is_shown;       /* the recommended one was shown to hold */
     uint64_t runs_after; /* runs that follow the race: the progress's total includes them */
@@ -251,6 +252,8 @@ enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct la
  * seeds. For each demand the probability of an error is at most error_chance, over all numbers of seeds
  * together. */
 bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance);
+/* Whether a run of the setting stopped at a partition above a limit. */
+bool tune_stopped_over(const struct tune_entrant *entrant);
 /* Whether the means are within the demands, significant or not. */
 bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,
                     enum tune_demand *demand);
