@@ -101,8 +101,8 @@ def all_rows(program, times, only):
         except Failure:
             continue  # no rows, no limits, or no scenario of its own
         best = answer["recommended"]["label"] if answer else "none"
-        rows.append((tune / run, [name, str(len(result["strategies"])), f"{run:.3g}", f"{tune:.3g}", f"{tune / run:.3g}",
-                                  best]))
+        cells = [name, str(len(result["strategies"])), f"{run:.3g}", f"{tune:.3g}", f"{tune / run:.3g}", best]
+        rows.append((tune / run, cells))
         print(f"{name}: {tune / run:.3g}", file=sys.stderr, flush=True)
     return [cells for _, cells in sorted(rows, reverse=True)]
 

@@ -204,9 +204,8 @@ static void test_why_says_what_a_strategy_requires(void **state)
     made.contest.race.terms.kinds = 1U << BK_COUNT;
     snprintf(whole, sizeof whole,
              "%s This assumes that rows have no sequence number. If they already carry a gapless one, such "
-             "as an order number, counting by it costs no operation and gives a CV of 0, with up to 1,000 "
-             "rows per partition; add count: {rows: N, "
-             "counter: external} to try it.",
+             "as an order number, counting by it costs no operation and gives a CV of 0, with fewer than "
+             "1,000 rows per partition; add count: {rows: N, counter: external} to try it.",
              begin_of_why);
     expect_why(&made, whole);
     made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
@@ -221,6 +220,18 @@ static void test_why_says_what_a_strategy_requires(void **state)
     made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
     made.contest.rows.limit_rows = 0.5;
     expect_why(&made, begin_of_why);
+    /* A number of rows that stays within the limits is named. */
+    made.contest.rows.limit_rows = 1000;
+    made.entrants[1].status = TUNE_HOLDS;
+    made.entrants[1].strategy.settings.source = BK_SOURCE_COUNTER;
+    made.entrants[1].strategy.settings.strategy =
+        (struct bk_strategy){.kind = BK_COUNT, .of.count.rows = 700};
+    snprintf(whole, sizeof whole,
+             "%s This assumes that rows have no sequence number. If they already carry a gapless one, such "
+             "as an order number, counting by it costs no operation and gives a CV of 0, with 700 rows per "
+             "partition; add count: {rows: N, counter: external} to try it.",
+             begin_of_why);
+    expect_why(&made, whole);
 }
 
 static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)

@@ -208,6 +208,20 @@ static bool is_count_known(const struct tune_contest *contest)
     return false;
 }
 
+/* Returns the largest number of rows that stays within the limits; NULL if there is none. */
+static const struct tune_entrant *most_rows(const struct tune_contest *contest)
+{
+    const struct tune_entrant *most = NULL;
+    for (size_t i = 0; i < contest->race.count; i++) {
+        const struct tune_entrant *entrant = &contest->race.entrants[i];
+        const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+        if (strategy->kind == BK_COUNT && strategy->max_age_ns == 0 && entrant->status <= TUNE_HOLDS &&
+            (most == NULL || strategy->of.count.rows > most->strategy.settings.strategy.of.count.rows))
+            most = entrant;
+    }
+    return most;
+}
+
 /* Says what a sequence number in each row would change. */
 static void say_with_sequence(const struct tune_contest *contest, struct cli_saying *out)
 {
@@ -221,12 +235,15 @@ static void say_with_sequence(const struct tune_contest *contest, struct cli_say
                 numbered->strategy.label, number);
     } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !is_count_known(contest) &&
                contest->rows.limit_rows >= 1) {
-        cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
+        const struct tune_entrant *most = most_rows(contest);
+        cli_grouped(most != NULL ? most->strategy.settings.strategy.of.count.rows
+                                 : (uint64_t)fmin(contest->rows.limit_rows, 1e18),
+                    number);
         cli_say(out,
                 " This assumes that rows have no sequence number. If they already carry a gapless one, such "
-                "as an order number, counting by it costs no operation and gives a CV of 0, with up to %s "
-                "rows per partition; add count: {rows: N, counter: external} to try it.",
-                number);
+                "as an order number, counting by it costs no operation and gives a CV of 0, with %s%s rows "
+                "per partition; add count: {rows: N, counter: external} to try it.",
+                most != NULL ? "" : "fewer than ", number);
     }
 }
 
