@@ -492,10 +492,10 @@ static void test_choice_changes_where_costs_are_equal(void **state)
     /* 100 + 20 r = 300 r */
     assert_true(fabs(tune_flip_of(&made.contest, TUNE_AXIS_READS, false).at - 100.0 / 280) < 1e-12);
     cli_contest_flip(&made.contest, &made.said);
-    expect(&made,
-           "a stays the cheapest while a counter update costs less than 2.8 inserts (otherwise b), and "
-           "while there are more than "
-           "0.357 times as many reads (otherwise b).");
+    expect(&made, "unbucketed stays the cheapest kind while a counter update costs less than 2.8 inserts "
+                  "(otherwise b), and "
+                  "while there are more than "
+                  "0.357 times as many reads (otherwise b).");
     assert_int_equal(cheapest_at(&made.contest, 2.7, 1), 0);
     assert_int_equal(cheapest_at(&made.contest, 2.9, 1), 1);
     assert_int_equal(cheapest_at(&made.contest, 1, 0.3), 1);
@@ -518,7 +518,8 @@ static void test_choice_changes_where_costs_are_equal(void **state)
     made.entrants[1].status = TUNE_FAILS;
     made.contest.margin_count = 2;
     cli_contest_flip(&made.contest, &made.said);
-    expect(&made, "No price of a counter update makes another kind cheaper than a, and no rate of reads.");
+    expect(&made,
+           "No price of a counter update makes another kind cheaper than unbucketed, and no rate of reads.");
 }
 
 static void expect_horizon(struct fixture *made, const char *text)

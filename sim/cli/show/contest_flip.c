@@ -6,6 +6,11 @@
 #include "cli/contest_answer.h"
 #include "cli/text.h"
 
+static const char *own_kind(const struct tune_race *race)
+{
+    return bk_kind_name(race->entrants[race->recommended].strategy.settings.strategy.kind);
+}
+
 static void say_side(const struct tune_contest *contest, enum tune_axis axis, bool is_up, bool *is_first,
                      struct cli_saying *out)
 {
@@ -16,7 +21,7 @@ static void say_side(const struct tune_contest *contest, enum tune_axis axis, bo
     const char *label = race->entrants[flip.entrant].strategy.label, *than = is_up ? "less" : "more",
                *many = is_up ? "fewer" : "more";
     if (*is_first)
-        cli_say(out, "%s stays the cheapest while ", race->entrants[race->recommended].strategy.label);
+        cli_say(out, "%s stays the cheapest kind while ", own_kind(race));
     else
         cli_say(out, ", and while ");
     char at[CLI_NUMBER_SIZE];
@@ -44,7 +49,6 @@ void cli_contest_flip(const struct tune_contest *contest, struct cli_saying *out
     if (!is_first)
         cli_say(out, ".");
     else if (contest->margin_count > 1)
-        cli_say(out, "No price of a counter update makes another kind cheaper than %s%s.",
-                race->entrants[race->recommended].strategy.label,
+        cli_say(out, "No price of a counter update makes another kind cheaper than %s%s.", own_kind(race),
                 contest->scenario->reads.present ? ", and no rate of reads" : "");
 }
