@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints the processor time of `tune` relative to that of one run, as the table in docs/performance.md#tune.
 With several programs, such as those of two commits, it measures them alternately. --all measures every scenario
-that has rows and limits, those of most times a run first, with the number of its own strategies.
+that has rows and limits, with the number of its own strategies; the largest ratios come first.
 
 usage: docs/tune_cost.py [--times N] [--only TEXT] [--all] [NAME=]BUCKETLAB..."""
 
@@ -17,6 +17,12 @@ import sys
 import tempfile
 
 from findings_harness import ROOT, Failure
+
+
+
+class NothingToTune(Failure):
+    """The scenario has no rows or no limits."""
+
 
 CASES = [
     ("small-trace.yaml", "a trace of 5,243 rows", []),
@@ -58,7 +64,8 @@ def call(program, command, scenario, settings):
         begin = spent_s()
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
-            raise Failure(f"{' '.join(words)}: {done.stderr.strip()}")
+            kind = NothingToTune if done.returncode == 2 else Failure
+            raise kind(f"{' '.join(words)}: {done.stderr.strip()}")
         return spent_s() - begin, json.loads(done.stdout) if done.returncode == 0 else None
 
 
@@ -98,8 +105,8 @@ def all_rows(program, times, only):
                 continue
             tune, answer = least(program, "tune", name, times)
             run, result = least(program, "run", name, times)
-        except Failure:
-            continue  # no rows, no limits, or no scenario of its own
+        except NothingToTune:
+            continue
         best = answer["recommended"]["label"] if answer else "none"
         cells = [name, str(len(result["strategies"])), f"{run:.3g}", f"{tune:.3g}", f"{tune / run:.3g}", best]
         rows.append((tune / run, cells))

@@ -192,7 +192,7 @@ static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy 
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
     for (int turn = tune_is_bounded(contest) ? 1 : 2; buckets > 1 && turn <= 2; turn++) {
-        if (turn * buckets <= HASH_MOST && bk_strategy_hash((uint32_t)(turn * buckets), &out[count]) == BK_OK)
+        if (bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), &out[count]) == BK_OK)
             count++;
     }
     return count;

@@ -67,12 +67,12 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
 /* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
  * buckets that end by rows alone are as large at any rate, and the more rows there are, the fewer of all
  * partitions are open ones. So the share of closed partitions is judged, with all that are above a limit
- * counted as closed. If none may be above it, a higher rate finds one as a longer run would: each partition
- * has the same chance. */
+ * counted as closed. */
 static bool is_shown(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     uint64_t over = 0, closed = 0;
-    if (lab_rows_go(contest->scenario) || !tune_ends_by_rows(&entrant->strategy))
+    if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) ||
+        !tune_ends_by_rows(&entrant->strategy))
         return false;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         over += entrant->seen[i].over;
@@ -88,7 +88,8 @@ static bool is_proven(const struct tune_contest *contest, const struct tune_entr
     const struct lab_tune *terms = &contest->race.terms;
     return contest->scenario->engine != LAB_ENGINE_CLUSTER && terms->tiny < 0 &&
            terms->partitions_per_read == 0 &&
-           ((entrant->has_distribution && entrant->exact_share <= terms->risk) || is_shown(contest, entrant));
+           ((entrant->has_distribution && entrant->exact_share <= terms->share) ||
+            is_shown(contest, entrant));
 }
 
 /* The lowest rate at which the setting probably fails: partitions grow with the rate at most. LAST if it

@@ -324,16 +324,16 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
 /* Settings of which no rate was run are named together. */
 static void test_margins_name_those_that_no_rate_changes(void **state)
 {
-    static const char *const said[] = {
-        "c has no margin: at 1.5 times this rate readers miss rows.",
-        "The partitions of a are as large at any rate; only their number grows. c has no margin: at 1.5 "
-        "times "
-        "this rate readers miss rows.",
-        "The partitions of a and b are as large at any rate; only their number grows. c has no margin: at "
-        "1.5 "
-        "times this rate readers miss rows.",
-        "The partitions of a, b and d are as large at any rate; only their number grows. c has no margin: at "
-        "1.5 times this rate readers miss rows."};
+    static const char *const said[] = {"c has no margin: at 1.5 times this rate readers miss rows.",
+                                       "a stays within the limits at any rate, since its buckets end by "
+                                       "rows. c has no margin: at 1.5 times this "
+                                       "rate readers miss rows.",
+                                       "a and b stay within the limits at any rate, since their buckets end "
+                                       "by rows. c has no margin: at 1.5 "
+                                       "times this rate readers miss rows.",
+                                       "a, b and d stay within the limits at any rate, since their buckets "
+                                       "end by rows. c has no margin: at 1.5 "
+                                       "times this rate readers miss rows."};
     static const size_t order[] = {2, 0, 1, 3};
     struct fixture made;
     (void)state;
@@ -754,8 +754,8 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         " a label of twenty-five b\n"
                         "                         -     -     -      -      - 0.0005       -  refused\n"
                         " 1 more: 1 dominated; --json lists them\n" LEGEND
-                        "dominated: dropped, since another one of its kind is better in all of these\n"
-                        "refused: not run, since its exact distribution is above a limit\n"
+                        "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99\n"
+                        "refused: not run; by its exact distribution, too many partitions exceed a limit\n"
                         "keeps growing: its partitions never end; within the limits for this run only\n"
                         "tiny: too many of its closed partitions are tiny\n"
                         "reads: too many partitions per read\n");
@@ -772,7 +772,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         "partitions above 2.00MB\n\n" HEADINGS
                         "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
                         " 5 more: 3 dominated, 2 fails; --json lists them\n" LEGEND
-                        "dominated: dropped, since another one of its kind is better in all of these\n"
+                        "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99\n"
                         "unfound: readers miss rows that are in the table\n");
     static const enum tune_status verdicts[] = {TUNE_RECOMMENDED, TUNE_FRONT, TUNE_HOLDS, TUNE_UNSURE};
     made.contest.race.count = 5;
@@ -788,10 +788,10 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         " c                    3.25  2.25  1.50   0.10  123KB     50     0.4  in limits\n"
                         " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  unsure\n"
                         " 1 more: 1 costly; --json lists them\n" LEGEND
-                        "front: no other one is better in all of cost, CV, parts/read and p99\n"
-                        "in limits: within the limits, but another one is better in all of these\n"
+                        "front: none that requires no more is as good in writes, CV, parts/read and p99\n"
+                        "in limits: another one is as good in writes, CV, parts/read and p99, or better\n"
                         "unsure: not seen to fail, but too few partitions to show that it is in limits\n"
-                        "costly: too costly to be recommended, so it was run in part or not at all\n");
+                        "costly: costs too much, or only cuts larger buckets; run in part or not at all\n");
 }
 
 int main(void)

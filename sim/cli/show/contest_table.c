@@ -37,12 +37,12 @@ static bool keeps_growing(const struct tune_entrant *entrant)
 static void print_verdicts(const struct tune_race *race)
 {
     static const char *const meanings[TUNE_STATUS_COUNT] = {
-        [TUNE_FRONT] = "front: no other one is better in all of cost, CV, parts/read and p99",
-        [TUNE_HOLDS] = "in limits: within the limits, but another one is better in all of these",
+        [TUNE_FRONT] = "front: none that requires no more is as good in writes, CV, parts/read and p99",
+        [TUNE_HOLDS] = "in limits: another one is as good in writes, CV, parts/read and p99, or better",
         [TUNE_UNSURE] = "unsure: not seen to fail, but too few partitions to show that it is in limits",
-        [TUNE_DOMINATED] = "dominated: dropped, since another one of its kind is better in all of these",
-        [TUNE_REFUSED] = "refused: not run, since its exact distribution is above a limit",
-        [TUNE_COSTLY] = "costly: too costly to be recommended, so it was run in part or not at all",
+        [TUNE_DOMINATED] = "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99",
+        [TUNE_REFUSED] = "refused: not run; by its exact distribution, too many partitions exceed a limit",
+        [TUNE_COSTLY] = "costly: costs too much, or only cuts larger buckets; run in part or not at all",
     };
     bool is_there[TUNE_STATUS_COUNT] = {false}, is_growing = false;
     for (size_t i = 0; i < race->count; i++) {
@@ -237,7 +237,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     printf("%7s", text);
     cli_percent(is_refused ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER), text);
     printf("%7s", text);
-    /* One seed shows nothing about others, except for partitions that grow in all of them. */
+    /* One seed gives no interval (the bound is 1), except for partitions that grow with every seed. */
     const bool is_known = entrant->seeds > 1 || entrant->is_endless || entrant->over.high < 1;
     cli_percent(is_refused || !is_known ? (double)NAN : entrant->over.high, text);
     printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);

@@ -348,8 +348,8 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     cli_say(out, ".");
 }
 
-/* Whether no rate had to be run, since a higher one makes no partition larger. */
-static bool is_as_large(const struct tune_margin *margin)
+/* Whether the setting was shown to stay within the limits at every rate, without a run. */
+static bool holds_anywhere(const struct tune_margin *margin)
 {
     bool is_run = !margin->is_tried;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
@@ -361,18 +361,20 @@ void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *
 {
     size_t left = 0;
     for (size_t i = 0; i < contest->margin_count; i++)
-        left += is_as_large(&contest->margins[i]);
-    const char *join = "The partitions of ",
-               *end = left > 0 ? " are as large at any rate; only their number grows." : "";
+        left += holds_anywhere(&contest->margins[i]);
+    const char *join = "",
+               *end = left > 1    ? " stay within the limits at any rate, since their buckets end by rows."
+                      : left == 1 ? " stays within the limits at any rate, since its buckets end by rows."
+                                  : "";
     for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!is_as_large(&contest->margins[i]))
+        if (!holds_anywhere(&contest->margins[i]))
             continue;
         cli_say(out, "%s%s", join, contest->race.entrants[contest->margins[i].entrant].strategy.label);
         join = --left > 1 ? ", " : " and ";
     }
     cli_say(out, "%s", end);
     for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!contest->margins[i].is_tried || is_as_large(&contest->margins[i]))
+        if (!contest->margins[i].is_tried || holds_anywhere(&contest->margins[i]))
             continue;
         cli_say(out, "%s", out->used == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], out);
