@@ -63,7 +63,8 @@ def call(program, command, scenario, settings):
             words += ["--set", setting]
         begin = spent_s()
         done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 1):
+        may_refuse = command == "tune"
+        if done.returncode != 0 and not (may_refuse and done.returncode == 1):
             kind = NothingToTune if done.returncode == 2 else Failure
             raise kind(f"{' '.join(words)}: {done.stderr.strip()}")
         return spent_s() - begin, json.loads(done.stdout) if done.returncode == 0 else None
@@ -121,6 +122,8 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("programs", nargs="+")
     args = parser.parse_args()
+    if args.all and len(args.programs) > 1:
+        parser.error("--all measures one program")
     if args.all:
         print("| scenario | strategies | run, s | tune, s | times | recommended |\n|---|--:|--:|--:|--:|---|")
         for cells in all_rows(os.path.abspath(args.programs[0]), args.times, args.only):

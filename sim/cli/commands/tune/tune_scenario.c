@@ -204,8 +204,8 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     return cli_contest_refuse(contest, error);
 }
 
-/* Returns the turn in which a listed setting is chosen: first the best of each kind, which include the
- * recommended one, then the scenario's own that were run, then the rest of the front. */
+/* Returns the turn in which a listed setting is chosen: first those that have a margin, the recommended one
+ * and the best of each other kind; then the scenario's own that were run; then the rest of the front. */
 static int turn_of(const struct tune_contest *contest, size_t index)
 {
     const struct tune_entrant *entrant = &contest->race.entrants[index];
@@ -217,7 +217,8 @@ static int turn_of(const struct tune_contest *contest, size_t index)
 }
 
 /* Chooses, of the settings that the table lists, those that are stored and drawn: FINALISTS of them, or more
- * if the scenario itself has more. A front may have hundreds, and a chart with many lines cannot be read. */
+ * if those of the first two turns are more. A front may have hundreds, and a chart with many lines cannot be
+ * read. */
 static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
                              struct sim_error *error)
 {

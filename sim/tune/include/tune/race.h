@@ -25,7 +25,9 @@
  * limits (or, where settings share no rows, that may yet be shown to be); where costs are nearly equal, it
  * must also be shown to be less even. It is not recommended then (is_beaten), since settings are compared on
  * the seeds of both, and by chance its few seeds may cost less than those of the cheapest. If that cannot be
- * shown of the other one any more, the setting resumes. If the seeds that are left have too few partitions
+ * shown of the other one any more, the setting resumes. Where rows are shared and no share is allowed, a
+ * setting that costs little to run does not stop once another one of its template failed after its first
+ * seed, or on it if sizes are drawn. If the seeds that are left have too few partitions
  * to show that the setting holds, it is enough that the other one is within the limits so far. The best is
  * settled once no other setting may take its place; but if no share is allowed, the cheapest of all is not,
  * nor, unless settings share nothing, the best of a template that does not cost far more, since a later seed
