@@ -25,7 +25,6 @@ struct stand {
 };
 
 static struct stand *dropping;
-static long slow_ns; /* of each job; 0: most jobs are quick */
 
 static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
                  struct sim_error *error)
@@ -33,7 +32,7 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     struct stand *stand = context;
     stand->begun++;
     /* Every seventh job is slow, so that others overtake it. */
-    const struct timespec pause = {.tv_nsec = slow_ns > 0 ? slow_ns : job % 7 == 0 ? 300000 : 1000};
+    const struct timespec pause = {.tv_nsec = job % 7 == 0 ? 300000 : 1000};
     nanosleep(&pause, NULL);
     if (job == stand->stop_at)
         stand->progress->stop = true;
@@ -103,13 +102,16 @@ static void test_jobs_are_taken_in_order(void **state)
     }
 }
 
-#define RANKS   3u
-#define THREADS 2u
+#define RANKS      3u
+#define THREADS    2u
+#define LONGEST_MS 120000u
 
 /* The ranks of a team, none of which is called. */
 struct ranks {
     uint32_t threads[RANKS];
+    uint32_t expected[RANKS];                 /* jobs wait until each rank has had this number at once */
     _Atomic uint32_t now[RANKS], most[RANKS]; /* numbers of jobs */
+    _Atomic uint32_t waited_ms;               /* the sum of all jobs */
 };
 
 uint32_t ranks_count(const struct ranks *ranks)
@@ -148,6 +150,29 @@ void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *con
 
 static struct ranks *there;
 
+/* Waits, however busy the machine is; after LONGEST_MS of all jobs, the test fails. */
+static void wait_for_expected(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    bool is_waiting = true;
+    while (is_waiting && there->waited_ms < LONGEST_MS) {
+        is_waiting = false;
+        for (uint32_t rank = 1; rank < RANKS; rank++)
+            is_waiting = is_waiting || there->most[rank] < there->expected[rank];
+        if (is_waiting) {
+            nanosleep(&pause, NULL);
+            there->waited_ms++;
+        }
+    }
+}
+
+static bool work_near(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                      struct sim_error *error)
+{
+    wait_for_expected();
+    return work(context, job, progress, made, error);
+}
+
 static bool work_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress, void **made,
                      struct sim_error *error)
 {
@@ -155,6 +180,7 @@ static bool work_far(void *context, uint64_t job, uint32_t rank, struct lab_prog
     uint32_t most = there->most[rank];
     while (now > most && !atomic_compare_exchange_weak(&there->most[rank], &most, now))
         continue;
+    wait_for_expected();
     const bool is_fine = work(context, job, progress, made, error);
     there->now[rank]--;
     return is_fine;
@@ -167,7 +193,7 @@ static void run_on_ranks(uint64_t jobs, struct ranks *ranks)
     struct stand stand = stand_new(&progress);
     const struct lab_crew crew = {.context = &stand,
                                   .count = jobs,
-                                  .work = work,
+                                  .work = work_near,
                                   .take = take,
                                   .drop = drop,
                                   .team = &team,
@@ -184,11 +210,12 @@ static void run_on_ranks(uint64_t jobs, struct ranks *ranks)
 static void test_other_ranks_have_one_job_more_than_threads_if_there_are_many(void **state)
 {
     (void)state;
-    struct ranks many = {.threads = {THREADS, 1, 4}}, few = {.threads = {THREADS, 1, 4}};
+    struct ranks many = {.threads = {THREADS, 1, 4}, .expected = {0, 2, 5}};
+    struct ranks few = {.threads = {THREADS, 1, 4}, .expected = {0, 1, 4}};
     run_on_ranks(JOBS, &many);
     run_on_ranks(THREADS + 2 + 5, &few);
     for (uint32_t rank = 1; rank < RANKS; rank++) {
-        assert_int_equal(many.most[rank], many.threads[rank] + 1);
+        assert_int_equal(many.most[rank], many.expected[rank]);
         assert_true(few.most[rank] <= few.threads[rank]);
     }
 }
@@ -197,10 +224,8 @@ static void test_other_ranks_have_one_job_more_than_threads_if_there_are_many(vo
 static void test_each_thread_of_a_rank_has_one_of_few_jobs(void **state)
 {
     (void)state;
-    struct ranks ranks = {.threads = {THREADS, 1, 4}};
-    slow_ns = 100000000;
+    struct ranks ranks = {.threads = {THREADS, 1, 4}, .expected = {0, 1, 4}};
     run_on_ranks(THREADS + 1 + 4, &ranks);
-    slow_ns = 0;
     for (uint32_t rank = 1; rank < RANKS; rank++)
         assert_int_equal(ranks.most[rank], ranks.threads[rank]);
 }
