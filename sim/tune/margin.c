@@ -65,21 +65,20 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
 }
 
 /* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
- * buckets that end by rows alone are as large at any rate, and the more rows there are, the fewer of all
- * partitions are open ones. So the share of closed partitions is judged, with all that are above a limit
- * counted as closed. */
+ * buckets that end by rows alone are as large at any rate. A higher rate fills open partitions, so each of
+ * them counts as one above a limit. */
 static bool is_shown(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    uint64_t over = 0, closed = 0;
+    uint64_t over = 0, all = 0;
     if (contest->race.terms.share == 0 || lab_rows_go(contest->scenario) ||
         !tune_ends_by_rows(&entrant->strategy))
         return false;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
-        over += entrant->seen[i].over;
-        closed += entrant->seen[i].closed;
+        over += entrant->seen[i].over + entrant->seen[i].partitions - entrant->seen[i].closed;
+        all += entrant->seen[i].partitions;
     }
     const double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
-    return over < closed && lab_share_most(over, closed, confidence) <= contest->race.terms.risk;
+    return over < all && lab_share_most(over, all, confidence) <= contest->race.terms.risk;
 }
 
 /* Whether the race or the exact distribution shows that the setting meets all demands at every rate. */
@@ -187,19 +186,22 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     if (!is_begun && is_cluster)
         return ends_by_rows ? LAST : 0;
     const size_t likely = is_begun ? 0 : likely_failure(contest, entrant);
-    if (!is_cluster && ends_by_rows && likely < LAST) /* the rate tells little about its sizes */
-        return (held + failed - 1) / 2;
+    if (!is_cluster && ends_by_rows && likely < LAST) { /* the rate tells little about its sizes */
+        const bool is_any_allowed = contest->race.terms.share > 0;
+        return !is_begun && is_any_allowed ? LAST : (held + failed - 1) / 2;
+    }
     if (!is_begun)
         return likely;
     return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows) ? failed - 1 : held;
 }
 
 /* Chooses the next rate and, in next[], the rate of each setting, of which those with this rate run. Returns
- * TUNE_MARGIN_STEPS if all are decided. Where rows are shared, the highest rate is first: a setting for which
- * it is open costs little beside another one that needs it. */
+ * TUNE_MARGIN_STEPS if all are decided. Where rows are shared and no partition may exceed a limit, the
+ * highest rate is first: most rates run, and a setting for which one is open costs little beside another one.
+ */
 static size_t choose_rate(const struct tune_contest *contest, size_t *next)
 {
-    const bool shares = contest->race.sharing == TUNE_SHARES_ROWS;
+    const bool shares = contest->race.sharing == TUNE_SHARES_ROWS && contest->race.terms.share == 0;
     size_t rate = TUNE_MARGIN_STEPS;
     for (size_t i = 0; i < contest->margin_count; i++) {
         next[i] = next_rate(contest, &contest->margins[i]);

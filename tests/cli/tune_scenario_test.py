@@ -314,7 +314,11 @@ class TuneScenarioTest(ProgramTest):
         listed = re.findall(r"^[ *](\S+) .* (recommended|front)$", out, re.M)
         own = {"mine", "probabilistic"}
         answer = self.answer()
-        kinds = {each["label"] for each in answer["margin"]}
+        cost = {each["label"]: each["metrics"]["cost_per_1000_rows"]["mean"] for each in answer["candidates"]
+                if each["status"] in ("recommended", "front", "holds") and not each["grows"]}
+        kinds = {min((each["label"] for each in answer["candidates"]
+                      if each["kind"] == kind and each["label"] in cost), key=cost.get, default="unbucketed")
+                 for kind in ["time", "count", "probabilistic", "weighted"]}
         labels = [each["label"] for each in self.good_json("show", "1", "--json")["strategies"]]
         front = [name for name, status in listed if status == "front"]
         stored = [name for name in front if name in labels and name not in own | kinds]

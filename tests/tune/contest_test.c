@@ -661,6 +661,37 @@ static void test_margins_share_the_rates_that_run(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* The race shows the margin of buckets that end by rows, but not where most partitions are still open, since
+ * a higher rate fills them, nor where rows expire, since then fewer do so while their partition is open. */
+static void test_margin_runs_unless_closed_partitions_show_it(void **state)
+{
+    static const struct {
+        const char *keys, *row;
+        bool is_run;
+    } cases[] = {{"20", "", false}, {"2000", "", true}, {"20", ", ttl: 1h", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct tune_contest contest;
+        snprintf(text, sizeof text,
+                 "duration: 1d\nkeys: {count: %s}\narrivals: {rate: 2/s}\n"
+                 "row: {bytes: {uniform: [900, 1100]}%s}\nlimits: {partition_bytes: 200KB}\n"
+                 "tune: {seeds: 4, risk: 5%%, strategies: [count]}\n"
+                 "strategies: [count: {rows: 100, counter: external}]\n",
+                 cases[i].keys, cases[i].row);
+        struct lab_scenario *scenario = scenario_of("", text);
+        begin(&contest, scenario);
+        run(&contest);
+        assert_int_equal(contest.margin_count, 1);
+        bool is_run = false;
+        for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++)
+            is_run = is_run || contest.margins[0].steps[j].is_run;
+        assert_int_equal(is_run, cases[i].is_run);
+        tune_contest_clear(&contest);
+        lab_scenario_destroy(scenario);
+    }
+}
+
 /* In the cluster, the distribution refuses a setting that fails even if each increment is seen at once, but
  * shows for none that it holds. A kind that costs far more has no margin. */
 static void test_cluster_refuses_what_the_distribution_rules_out(void **state)
@@ -827,6 +858,7 @@ int main(void)
         cmocka_unit_test(test_cluster_refuses_what_the_distribution_rules_out),
         cmocka_unit_test(test_kind_that_costs_far_more_has_no_margin),
         cmocka_unit_test(test_margins_share_the_rates_that_run),
+        cmocka_unit_test(test_margin_runs_unless_closed_partitions_show_it),
         cmocka_unit_test(test_distribution_refuses_nothing_where_most_partitions_are_open),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };
