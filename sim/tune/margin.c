@@ -10,6 +10,10 @@
 static const double factors[TUNE_MARGIN_STEPS] = {TUNE_MARGIN_LEAST, 2, 3, 5, 10};
 #define LAST (TUNE_MARGIN_STEPS - 1)
 
+/* If no partition may exceed a limit, a setting stays within the limits while at most this number is expected
+ * to, which is 0 when rounded. */
+#define EXPECTED_MOST 0.5
+
 static uint64_t lead_runs(const struct tune_race *race)
 {
     bool has_lead = false;
@@ -81,14 +85,43 @@ static bool is_shown(const struct tune_contest *contest, const struct tune_entra
     return over < all && lab_share_most(over, all, confidence) <= contest->race.terms.risk;
 }
 
-/* Whether the race or the exact distribution shows that the setting meets all demands at every rate. */
-static bool is_proven(const struct tune_contest *contest, const struct tune_entrant *entrant)
+/* Whether the limits are all that a setting must keep. */
+static bool has_only_limits(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->race.terms;
     return contest->scenario->engine != LAB_ENGINE_CLUSTER && terms->tiny < 0 &&
-           terms->partitions_per_read == 0 &&
-           ((entrant->has_distribution && entrant->exact_share <= terms->share) ||
+           terms->partitions_per_read == 0;
+}
+
+/* Whether the race or the exact distribution shows that the setting meets all demands at every rate. */
+static bool is_proven(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    return has_only_limits(contest) &&
+           ((entrant->has_distribution && entrant->exact_share <= contest->race.terms.share) ||
             is_shown(contest, entrant));
+}
+
+/* Decides rates by the exact distribution. Of the partitions of a key with n rows, those that begin in the
+ * first n - limit rows may exceed the limit. Their expected number is at least (n - limit) / mean and at most
+ * n / mean, where the mean is that of their rows. Where rows go or buckets have a maximum age, fewer exceed
+ * the limit. */
+static void expect_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                        struct tune_margin *margin)
+{
+    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
+    const double mean = tune_bucket_size(strategy), keys = (double)contest->rows.keys;
+    if (!has_only_limits(contest) || !entrant->has_distribution || strategy->kind != BK_PROBABILISTIC)
+        return;
+    for (size_t i = 0; i <= LAST; i++) {
+        struct tune_margin_step *step = &margin->steps[i];
+        const double rows = (double)contest->rows.rows * step->factor;
+        const double most = entrant->exact_share * rows / mean;
+        double least = entrant->exact_share * (rows - keys * contest->rows.limit_rows) / mean;
+        if (lab_rows_go(contest->scenario) || strategy->max_age_ns != 0)
+            least = 0;
+        step->holds |= most <= EXPECTED_MOST;
+        step->expected = least > EXPECTED_MOST ? least : 0;
+    }
 }
 
 /* The lowest rate at which the setting probably fails: partitions grow with the rate at most. LAST if it
@@ -151,13 +184,13 @@ static bool find_open(const struct tune_margin *margin, size_t *held, size_t *fa
 {
     bool is_begun = false;
     *held = 0;
-    *failed = margin->is_tried ? TUNE_MARGIN_STEPS : 0;
+    *failed = TUNE_MARGIN_STEPS;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
         is_begun |= step->is_run;
         if (step->holds)
             *held = i + 1;
-        else if (step->is_run && *failed > i)
+        else if ((step->is_run || step->expected > 0) && *failed > i)
             *failed = i;
     }
     return is_begun;
@@ -167,7 +200,14 @@ static bool is_open(const struct tune_margin *margin, size_t rate)
 {
     size_t held, failed;
     find_open(margin, &held, &failed);
-    return held <= rate && rate < failed;
+    return margin->is_tried && held <= rate && rate < failed;
+}
+
+static bool is_decided(const struct tune_margin *margin)
+{
+    size_t held, failed;
+    find_open(margin, &held, &failed);
+    return held >= failed;
 }
 
 /* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. The lowest
@@ -179,7 +219,7 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     size_t held, failed;
     const bool is_begun = find_open(margin, &held, &failed);
-    if (held >= failed)
+    if (!margin->is_tried || held >= failed)
         return TUNE_MARGIN_STEPS;
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     const bool ends_by_rows = tune_ends_by_rows(&entrant->strategy);
@@ -226,12 +266,16 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
         return sim_fail_memory(error);
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++) {
-        const bool holds = is_proven(contest, &contest->race.entrants[chosen[i]]);
-        contest->margins[i].entrant = chosen[i];
-        contest->margins[i].is_tried =
-            contest->scenario->trace_path == NULL && (holds || !is_far(&contest->race, chosen[i]));
+        const struct tune_entrant *entrant = &contest->race.entrants[chosen[i]];
+        const bool holds = is_proven(contest, entrant);
+        struct tune_margin *margin = &contest->margins[i];
+        margin->entrant = chosen[i];
+        margin->holds_anywhere = holds;
         for (size_t j = 0; j <= LAST; j++)
-            contest->margins[i].steps[j] = (struct tune_margin_step){.factor = factors[j], .holds = holds};
+            margin->steps[j] = (struct tune_margin_step){.factor = factors[j], .holds = holds};
+        expect_over(contest, entrant, margin);
+        margin->is_tried = contest->scenario->trace_path == NULL &&
+                           (is_decided(margin) || !is_far(&contest->race, chosen[i]));
     }
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)

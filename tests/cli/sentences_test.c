@@ -321,7 +321,7 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     expect_why(&made, whole);
 }
 
-/* Settings of which no rate was run are named together. */
+/* Settings that stay within the limits at every rate are named together. */
 static void test_margins_name_those_that_no_rate_changes(void **state)
 {
     static const char *const said[] = {"c has no margin: at 1.5 times this rate readers miss rows.",
@@ -339,7 +339,8 @@ static void test_margins_name_those_that_no_rate_changes(void **state)
     (void)state;
     begin(&made, 4);
     for (size_t i = 0; i < 4; i++) {
-        made.margins[i] = (struct tune_margin){.entrant = order[i], .is_tried = true};
+        made.margins[i] =
+            (struct tune_margin){.entrant = order[i], .is_tried = true, .holds_anywhere = i > 0};
         for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++)
             made.margins[i].steps[j].holds = i > 0;
     }
@@ -350,7 +351,7 @@ static void test_margins_name_those_that_no_rate_changes(void **state)
         expect(&made, said[i]);
     }
     made.contest.margin_count = 2;
-    made.margins[1].is_tried = false;
+    made.margins[1].is_tried = made.margins[1].holds_anywhere = false;
     cli_contest_margins(&made.contest, &made.said);
     expect(&made, said[0]);
 }
@@ -396,6 +397,13 @@ static void test_margins_name_the_limiting_demand(void **state)
     seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
+    seen->figures[TUNE_OVER] = 0; /* of the seeds that were run to the end */
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no margin: at 1.1 times this rate a partition exceeds 2MB.");
+    margin.steps[0].expected = 0.678;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made,
+           "a has no margin: at 1.1 times this rate at least 0.68 partitions above a limit are expected.");
 }
 
 static void test_notes_are_empty_without_a_reason(void **state)
@@ -641,8 +649,20 @@ static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
     expect_notes(&made, " The agents of a disagreed with every lead that was tried, even with twice the "
                         "1500ms that caches and clocks require.");
     made.contest.lead.safe_ns = 250 * SIM_MS;
-    expect_notes(&made, " In the lab, the smallest lead of a without a violation is 250ms. By its caches, "
-                        "clocks and write latency it should be 1500ms; use the longer one.");
+    made.entrants[0].strategy.settings.lead_ns = 1500 * SIM_MS;
+    expect_notes(&made,
+                 " In the lab, the smallest lead of a without a violation is 250ms, and by its caches, "
+                 "clocks and write latency it should be 1500ms: its lead, 1500ms, is long enough.");
+    made.entrants[0].strategy.settings.lead_ns = 1000 * SIM_MS;
+    expect_notes(&made,
+                 " In the lab, the smallest lead of a without a violation is 250ms, and by its caches, "
+                 "clocks and write latency it should be 1500ms: its lead, 1s, is too short; "
+                 "use 1500ms.");
+    made.entrants[0].strategy.settings.lead_ns = 1700 * SIM_MS;
+    made.contest.lead.safe_ns = 2000 * SIM_MS;
+    expect_notes(&made, " In the lab, the smallest lead of a without a violation is 2s, and by its caches, "
+                        "clocks and write latency it should be 1500ms: its lead, 1700ms, is too short; use "
+                        "2s.");
 }
 
 static void test_refusal_names_the_nearest_and_a_remedy(void **state)

@@ -692,6 +692,44 @@ static void test_margin_runs_unless_closed_partitions_show_it(void **state)
     }
 }
 
+/* By the exact distribution, 0.34 partitions above the limit are expected at five times the rate, and 0.68 at
+ * ten times. If the keys have too few rows at that rate, it runs. */
+static void test_margin_follows_from_the_exact_distribution(void **state)
+{
+    static const struct {
+        const char *keys;
+        bool is_run;
+    } cases[] = {{"5", false}, {"2000", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct tune_contest contest;
+        snprintf(text, sizeof text,
+                 "duration: 1d\nkeys: {count: %s}\narrivals: {rate: 5/s}\nlimits: {partition_rows: 2000}\n"
+                 "tune: {seeds: 4, strategies: [probabilistic]}\n"
+                 "strategies: [probabilistic: {chance: 1/160, threshold: 2}]\n",
+                 cases[i].keys);
+        struct lab_scenario *scenario = scenario_of("", text);
+        begin(&contest, scenario);
+        run(&contest);
+        const struct tune_margin *margin = &contest.margins[0];
+        bool is_run = false;
+        assert_int_equal(contest.margin_count, 1);
+        assert_true(margin->is_tried && !margin->holds_anywhere);
+        for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++) {
+            const struct tune_margin_step *step = &margin->steps[j];
+            const bool is_last = j == TUNE_MARGIN_STEPS - 1;
+            is_run = is_run || step->is_run;
+            if (!cases[i].is_run)
+                assert_int_equal(step->holds, !is_last);
+            assert_true((step->expected > 0.6 && step->expected < 0.7) == (is_last && !cases[i].is_run));
+        }
+        assert_int_equal(is_run, cases[i].is_run);
+        tune_contest_clear(&contest);
+        lab_scenario_destroy(scenario);
+    }
+}
+
 /* In the cluster, the distribution refuses a setting that fails even if each increment is seen at once, but
  * shows for none that it holds. A kind that costs far more has no margin. */
 static void test_cluster_refuses_what_the_distribution_rules_out(void **state)
@@ -859,6 +897,7 @@ int main(void)
         cmocka_unit_test(test_kind_that_costs_far_more_has_no_margin),
         cmocka_unit_test(test_margins_share_the_rates_that_run),
         cmocka_unit_test(test_margin_runs_unless_closed_partitions_show_it),
+        cmocka_unit_test(test_margin_follows_from_the_exact_distribution),
         cmocka_unit_test(test_distribution_refuses_nothing_where_most_partitions_are_open),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };

@@ -88,6 +88,23 @@ static void say_limit(const struct tune_contest *contest, const struct tune_seen
     }
 }
 
+/* Returns the mean figures of all seeds, the sums of partitions above a limit, and the largest sizes. */
+static struct tune_seen see_all(const struct tune_entrant *entrant)
+{
+    struct tune_seen seen = entrant->seen[0];
+    for (uint32_t i = 1; i < entrant->seeds; i++) {
+        const struct tune_seen *more = &entrant->seen[i];
+        seen.over_rows += more->over_rows;
+        seen.over_bytes += more->over_bytes;
+        seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
+        seen.bytes_at_risk =
+            more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
+    }
+    for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
+        seen.figures[i] = tune_mean_of(entrant, (enum tune_figure)i);
+    return seen;
+}
+
 static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
                         enum tune_demand failed, struct cli_saying *out)
 {
@@ -95,7 +112,7 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
     switch (failed) {
     case TUNE_IN_LIMITS:
         cli_percent(seen->figures[TUNE_OVER], share);
-        if (tune_is_cut(seen))
+        if (tune_is_cut(seen) || seen->figures[TUNE_OVER] == 0) /* a run that stopped at it has no figures */
             cli_say(out, "a partition exceeds ");
         else
             cli_say(out, "%s %% of partitions exceed ", share);
@@ -151,9 +168,7 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
             missed = entrant;
     }
     if (missed != NULL) {
-        struct tune_seen seen = missed->seen[0];
-        for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
-            seen.figures[i] = tune_mean_of(missed, (enum tune_figure)i);
+        const struct tune_seen seen = see_all(missed);
         figure(tune_mean_of(missed, TUNE_COST), cost);
         cli_say(out, " The next cheaper one, %s (%s), fails: ", missed->strategy.label, cost);
         say_failure(contest, &seen, missed->failed, out);
@@ -343,38 +358,32 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
                     margin->steps[held - 1].factor, entrant->strategy.label, step->factor);
         else
             cli_say(out, "%s has no margin: at %g times this rate ", entrant->strategy.label, step->factor);
-        say_failure(contest, &step->seen, step->failed, out);
+        if (step->expected > 0)
+            cli_say(out, "at least %.2g partitions above a limit are expected", step->expected);
+        else
+            say_failure(contest, &step->seen, step->failed, out);
     }
     cli_say(out, ".");
-}
-
-/* Whether the setting was shown to stay within the limits at every rate, without a run. */
-static bool holds_anywhere(const struct tune_margin *margin)
-{
-    bool is_run = !margin->is_tried;
-    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
-        is_run = is_run || margin->steps[i].is_run;
-    return !is_run;
 }
 
 void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *out)
 {
     size_t left = 0;
     for (size_t i = 0; i < contest->margin_count; i++)
-        left += holds_anywhere(&contest->margins[i]);
+        left += contest->margins[i].holds_anywhere;
     const char *join = "",
                *end = left > 1    ? " stay within the limits at any rate, since their buckets end by rows."
                       : left == 1 ? " stays within the limits at any rate, since its buckets end by rows."
                                   : "";
     for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!holds_anywhere(&contest->margins[i]))
+        if (!contest->margins[i].holds_anywhere)
             continue;
         cli_say(out, "%s%s", join, contest->race.entrants[contest->margins[i].entrant].strategy.label);
         join = --left > 1 ? ", " : " and ";
     }
     cli_say(out, "%s", end);
     for (size_t i = 0; i < contest->margin_count; i++) {
-        if (!contest->margins[i].is_tried || holds_anywhere(&contest->margins[i]))
+        if (!contest->margins[i].is_tried || contest->margins[i].holds_anywhere)
             continue;
         cli_say(out, "%s", out->used == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], out);
@@ -389,10 +398,11 @@ static int64_t round_to_ms(int64_t span_ns)
 static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_lead *lead = &contest->lead;
-    char safe[CLI_NUMBER_SIZE], formula[CLI_NUMBER_SIZE];
+    char safe[CLI_NUMBER_SIZE], formula[CLI_NUMBER_SIZE], own[CLI_NUMBER_SIZE];
     if (contest->led == SIZE_MAX)
         return;
     const char *label = contest->race.entrants[contest->led].strategy.label;
+    const int64_t own_ns = contest->race.entrants[contest->led].strategy.settings.lead_ns;
     lab_quantity_duration_text(round_to_ms(lead->formula_ns), formula, sizeof formula);
     if (lead->safe_ns < 0) {
         cli_say(out,
@@ -402,10 +412,15 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
         return;
     }
     lab_quantity_duration_text(round_to_ms(lead->safe_ns), safe, sizeof safe);
+    lab_quantity_duration_text(own_ns, own, sizeof own);
     cli_say(out,
-            " In the lab, the smallest lead of %s without a violation is %s. By its caches, clocks and write "
-            "latency it should be %s; use the longer one.",
-            label, safe, formula);
+            " In the lab, the smallest lead of %s without a violation is %s, and by its caches, clocks and "
+            "write latency it should be %s: its lead, %s, is ",
+            label, safe, formula, own);
+    if (own_ns >= lead->safe_ns && own_ns >= lead->formula_ns)
+        cli_say(out, "long enough.");
+    else
+        cli_say(out, "too short; use %s.", lead->safe_ns > lead->formula_ns ? safe : formula);
 }
 
 /* Names a cheaper setting that more seeds might show to be within the limits. */
@@ -538,19 +553,9 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
                         contest->scenario->path);
     const struct tune_entrant *entrant = &contest->race.entrants[index];
     struct cli_saying what = {.used = 0}, cure = {.used = 0};
-    struct tune_seen seen = entrant->seen[0];
+    const struct tune_seen seen = see_all(entrant);
     char number[CLI_NUMBER_SIZE];
     double error_chance = (1 - contest->race.terms.confidence) / 2;
-    for (uint32_t i = 1; i < entrant->seeds; i++) {
-        const struct tune_seen *more = &entrant->seen[i];
-        seen.over_rows += more->over_rows;
-        seen.over_bytes += more->over_bytes;
-        seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
-        seen.bytes_at_risk =
-            more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
-    }
-    for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
-        seen.figures[i] = tune_mean_of(entrant, (enum tune_figure)i);
     say_failure(contest, &seen, entrant->failed, &what);
     if (entrant->failed == TUNE_IN_LIMITS) {
         if (limits->partition_rows != 0 && seen.over_rows > 0)

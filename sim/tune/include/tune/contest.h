@@ -38,14 +38,17 @@ struct tune_rows {
 struct tune_margin_step {
     double factor;
     bool is_run;
-    struct tune_seen seen; /* of the scenario's first seed */
-    bool holds;            /* the setting meets all demands, as far as one seed shows */
+    struct tune_seen seen; /* of the scenario's first seed, if run */
+    double expected; /* if the exact distribution decides that the setting fails: at least this number of
+                        partitions above a limit is expected; else 0 */
+    bool holds;      /* the setting meets all demands, as far as one seed or the exact distribution shows */
     enum tune_demand failed;
 };
 struct tune_margin {
     size_t entrant;
     bool is_tried; /* false for a trace, whose rate is given, and for a setting that costs far more than the
                       recommended one and would need runs; then `steps` has no meaning */
+    bool holds_anywhere; /* the setting was shown to meet all demands at every rate */
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 
