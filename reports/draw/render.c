@@ -15,10 +15,18 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 
+/* Where Cairo writes. Cairo's PDF surface loses the status of a write that fails, so it is kept here. */
+struct sink {
+    struct report_bytes *bytes;
+    bool is_full;
+};
+
 static cairo_status_t keep(void *context, const unsigned char *data, unsigned int length)
 {
-    struct report_bytes *bytes = context;
+    struct sink *sink = context;
+    struct report_bytes *bytes = sink->bytes;
     if (!sim_grow(&bytes->data, &bytes->capacity, bytes->size + length, sizeof *bytes->data)) {
+        sink->is_full = true;
         return CAIRO_STATUS_NO_MEMORY;
     }
     memcpy(bytes->data + bytes->size, data, length);
@@ -27,16 +35,16 @@ static cairo_status_t keep(void *context, const unsigned char *data, unsigned in
 }
 
 static cairo_surface_t *make_surface(const struct report_scene *scene, enum report_format format,
-                                     struct report_bytes *out)
+                                     struct sink *sink)
 {
     switch (format) {
     case REPORT_SVG: {
-        cairo_surface_t *svg = cairo_svg_surface_create_for_stream(keep, out, scene->width, scene->height);
+        cairo_surface_t *svg = cairo_svg_surface_create_for_stream(keep, sink, scene->width, scene->height);
         cairo_svg_surface_restrict_to_version(svg, CAIRO_SVG_VERSION_1_1);
         return svg;
     }
     case REPORT_PDF: {
-        cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(keep, out, scene->width, scene->height);
+        cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(keep, sink, scene->width, scene->height);
         /* The oldest PDF version that Cairo writes: newer versions put the metadata into compressed
          * objects. */
         cairo_pdf_surface_restrict_to_version(pdf, CAIRO_PDF_VERSION_1_4);
@@ -97,7 +105,8 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
                    struct sim_error *error)
 {
     *out = (struct report_bytes){0};
-    cairo_surface_t *surface = make_surface(scene, format, out);
+    struct sink sink = {.bytes = out};
+    cairo_surface_t *surface = make_surface(scene, format, &sink);
     if (format == REPORT_PDF) {
         set_metadata(surface, title, start_ns);
     }
@@ -110,11 +119,14 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     cairo_status_t status = cairo_status(cairo);
     cairo_destroy(cairo);
     if (status == CAIRO_STATUS_SUCCESS && format == REPORT_PNG) {
-        status = cairo_surface_write_to_png_stream(surface, keep, out);
+        status = cairo_surface_write_to_png_stream(surface, keep, &sink);
     }
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) {
         status = cairo_surface_status(surface);
+    }
+    if (sink.is_full) {
+        status = CAIRO_STATUS_NO_MEMORY;
     }
     cairo_surface_destroy(surface);
     if (status != CAIRO_STATUS_SUCCESS) {
