@@ -33,10 +33,10 @@ static bool keeps_growing(const struct tune_entrant *entrant)
     return entrant->is_endless && is_in(entrant);
 }
 
-/* Explains the verdicts that are there, a line each. */
-static void print_verdicts(const struct tune_race *race)
+/* Explains the columns, and the verdicts that are there, a line each. */
+static void print_legend(const struct tune_race *race)
 {
-    static const char *const meanings[TUNE_STATUS_COUNT] = {
+    static const char *const verdicts[TUNE_STATUS_COUNT] = {
         [TUNE_FRONT] = "front: none that requires no more is as good in writes, CV, parts/read and p99",
         [TUNE_HOLDS] = "in limits: another one is as good in writes, CV, parts/read and p99, or better",
         [TUNE_UNSURE] = "unsure: not seen to fail, but too few partitions to show that it is in limits",
@@ -44,39 +44,30 @@ static void print_verdicts(const struct tune_race *race)
         [TUNE_REFUSED] = "refused: not run; by its exact distribution, too many partitions exceed a limit",
         [TUNE_COSTLY] = "costly: costs too much, or only cuts larger buckets; run in part or not at all",
     };
-    bool is_there[TUNE_STATUS_COUNT] = {false}, is_growing = false;
+    static const char *const failures[TUNE_DEMAND_COUNT] = {
+        [TUNE_NOT_TINY] = "tiny: too many of its closed partitions are tiny",
+        [TUNE_FEW_PER_READ] = "reads: too many partitions per read",
+        [TUNE_FINDABLE] = "unfound: readers miss rows that are in the table",
+    };
+    const char *told[TUNE_STATUS_COUNT + 1 + TUNE_DEMAND_COUNT] = {NULL};
     for (size_t i = 0; i < race->count; i++) {
-        if (keeps_growing(&race->entrants[i]))
-            is_growing = true;
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (keeps_growing(entrant))
+            told[TUNE_STATUS_COUNT] =
+                "keeps growing: its partitions never end; within the limits for this run only";
         else
-            is_there[race->entrants[i].status] = true;
+            told[entrant->status] = verdicts[entrant->status];
+        if (entrant->status == TUNE_FAILS)
+            told[TUNE_STATUS_COUNT + 1 + entrant->failed] = failures[entrant->failed];
     }
-    for (int i = 0; i < TUNE_STATUS_COUNT; i++) {
-        if (is_there[i] && meanings[i] != NULL)
-            puts(meanings[i]);
+    puts("\ncost: operations in addition to the inserts, and partitions read, in inserts\n"
+         "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
+         "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
+         "partitions");
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        if (told[i] != NULL)
+            puts(told[i]);
     }
-    if (is_growing)
-        puts("keeps growing: its partitions never end; within the limits for this run only");
-}
-
-static void print_legend(const struct tune_contest *contest)
-{
-    bool is_there[TUNE_DEMAND_COUNT] = {false};
-    for (size_t i = 0; i < contest->race.count; i++) {
-        if (contest->race.entrants[i].status == TUNE_FAILS)
-            is_there[contest->race.entrants[i].failed] = true;
-    }
-    printf("\ncost: operations in addition to the inserts, and partitions read, in inserts\n"
-           "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
-           "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
-           "partitions\n");
-    print_verdicts(&contest->race);
-    if (is_there[TUNE_NOT_TINY])
-        printf("tiny: too many of its closed partitions are tiny\n");
-    if (is_there[TUNE_FEW_PER_READ])
-        printf("reads: too many partitions per read\n");
-    if (is_there[TUNE_FINDABLE])
-        printf("unfound: readers miss rows that are in the table\n");
 }
 
 /* The order of the table: the recommended setting; those on the front or within the limits; those that may be
@@ -287,7 +278,7 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
         is_chosen[listed[i]] = true;
     }
     print_rest(race, is_chosen);
-    print_legend(contest);
+    print_legend(race);
     free(listed);
     free(is_chosen);
     return true;
