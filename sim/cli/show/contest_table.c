@@ -13,7 +13,7 @@
 
 /* The verdict on a setting that fails, with the reason; no reason if it exceeds a limit, since the two
  * columns before the verdict show that. */
-static const char *const demands[TUNE_DEMAND_COUNT] = {
+static const char *const failures[TUNE_DEMAND_COUNT] = {
     [TUNE_IN_LIMITS] = "fails",
     [TUNE_NOT_TINY] = "fails: tiny",
     [TUNE_FEW_PER_READ] = "fails: reads",
@@ -44,7 +44,7 @@ static void print_legend(const struct tune_race *race)
         [TUNE_REFUSED] = "refused: not run; by its exact distribution, too many partitions exceed a limit",
         [TUNE_COSTLY] = "costly: costs too much, or only cuts larger buckets; run in part or not at all",
     };
-    static const char *const demands[TUNE_DEMAND_COUNT] = {
+    static const char *const misses[TUNE_DEMAND_COUNT] = {
         [TUNE_NOT_TINY] = "tiny: too many of its closed partitions are tiny",
         [TUNE_FEW_PER_READ] = "reads: too many partitions per read",
         [TUNE_FINDABLE] = "unfound: readers miss rows that are in the table",
@@ -58,7 +58,7 @@ static void print_legend(const struct tune_race *race)
         else
             told[entrant->status] = verdicts[entrant->status];
         if (entrant->status == TUNE_FAILS)
-            told[TUNE_STATUS_COUNT + 1 + entrant->failed] = demands[entrant->failed];
+            told[TUNE_STATUS_COUNT + 1 + entrant->failed] = misses[entrant->failed];
     }
     puts("\ncost: operations in addition to the inserts, and partitions read, in inserts\n"
          "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
@@ -210,7 +210,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     if (keeps_growing(entrant))
         verdict = "keeps growing";
     if (entrant->status == TUNE_FAILS)
-        verdict = demands[entrant->failed];
+        verdict = failures[entrant->failed];
     if (has_colour)
         colour = is_good ? CLI_GREEN : is_in(entrant) ? "" : CLI_RED;
     fputs(entrant->status == TUNE_RECOMMENDED ? "*" : " ", stdout);
