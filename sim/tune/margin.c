@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the winner, and the best strategy of each other kind, again at higher rates. */
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lab/gone.h"
@@ -10,8 +12,8 @@
 static const double factors[TUNE_MARGIN_STEPS] = {TUNE_MARGIN_LEAST, 2, 3, 5, 10};
 #define LAST (TUNE_MARGIN_STEPS - 1)
 
-/* If no partition may exceed a limit, a setting stays within the limits while at most this number is expected
- * to, which is 0 when rounded. */
+/* If no partition may exceed a limit, the exact distribution decides whether more than this number is
+ * expected to. */
 #define EXPECTED_MOST 0.5
 
 static uint64_t lead_runs(const struct tune_race *race)
@@ -101,26 +103,33 @@ static bool is_proven(const struct tune_contest *contest, const struct tune_entr
             is_shown(contest, entrant));
 }
 
-/* Decides rates by the exact distribution. Of the partitions of a key with n rows, those that begin in the
- * first n - limit rows may exceed the limit. Their expected number is at least (n - limit) / mean and at most
- * n / mean, where the mean is that of their rows. Where rows go or buckets have a maximum age, fewer exceed
- * the limit. */
+/* Decides rates by the exact distribution, if no partition may exceed a limit. In a key with n rows, a
+ * partition may exceed it only if it begins in the first n - limit rows. By Wald's identity, (n - limit) /
+ * mean such partitions or more are expected, where the mean is that of their rows; and n / mean or fewer,
+ * since the mean is below the limit and the distribution is "new better than used in expectation". Where rows
+ * go or buckets have a maximum age, other partitions are expected; a backfill is not faster at a higher rate.
+ */
 static void expect_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
                         struct tune_margin *margin)
 {
+    const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
-    const double mean = tune_bucket_size(strategy), keys = (double)contest->rows.keys;
-    if (!has_only_limits(contest) || !entrant->has_distribution || strategy->kind != BK_PROBABILISTIC)
+    const double mean = tune_bucket_size(strategy), keys = (double)scenario->workload.key_count;
+    const bool is_exact =
+        !lab_rows_go(scenario) && strategy->max_age_ns == 0 && scenario->workload.backfill_before_ns == 0;
+    if (scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
+        contest->race.terms.share > 0 || margin->holds_anywhere || !entrant->has_distribution ||
+        strategy->kind != BK_PROBABILISTIC)
         return;
     for (size_t i = 0; i <= LAST; i++) {
         struct tune_margin_step *step = &margin->steps[i];
         const double rows = (double)contest->rows.rows * step->factor;
-        const double most = entrant->exact_share * rows / mean;
-        double least = entrant->exact_share * (rows - keys * contest->rows.limit_rows) / mean;
-        if (lab_rows_go(contest->scenario) || strategy->max_age_ns != 0)
-            least = 0;
-        step->holds |= most <= EXPECTED_MOST;
-        step->expected = least > EXPECTED_MOST ? least : 0;
+        step->is_bounded = true;
+        step->over_most = entrant->exact_share * rows / mean;
+        step->over_least =
+            is_exact ? fmax(0, entrant->exact_share * (rows - keys * contest->rows.limit_rows) / mean) : 0;
+        step->holds = has_only_limits(contest) && step->over_most <= EXPECTED_MOST;
+        step->fails = step->over_least > EXPECTED_MOST;
     }
 }
 
@@ -152,29 +161,7 @@ static void judge(const struct tune_contest *contest, size_t entrant, struct tun
     step->is_run = true;
     step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
                   (step->failed == TUNE_IN_LIMITS && is_chance(contest, seen));
-}
-
-/* Runs the settings whose next rate this is. */
-static bool try_rate(struct tune_contest *contest, const size_t *next, size_t rate, uint32_t threads,
-                     struct lab_progress *progress, struct sim_error *error)
-{
-    struct lab_strategy strategies[BK_KIND_COUNT];
-    struct tune_seen seen[BK_KIND_COUNT];
-    size_t open[BK_KIND_COUNT], count = 0;
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        if (next[i] != rate)
-            continue;
-        strategies[count] = contest->race.entrants[contest->margins[i].entrant].strategy;
-        open[count++] = i;
-    }
-    if (!tune_watch_at(contest, strategies, count, contest->scenario->seed, factors[rate], threads, progress,
-                       seen, error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        judge(contest, contest->margins[open[i]].entrant, &seen[i], &contest->margins[open[i]].steps[rate]);
-    if (progress != NULL)
-        progress->done++;
-    return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    step->fails = !step->holds;
 }
 
 /* Finds which rates are not decided: from *held on, but below *failed. More rows make no partition smaller,
@@ -190,7 +177,7 @@ static bool find_open(const struct tune_margin *margin, size_t *held, size_t *fa
         is_begun |= step->is_run;
         if (step->holds)
             *held = i + 1;
-        else if ((step->is_run || step->expected > 0) && *failed > i)
+        else if (step->fails && *failed > i)
             *failed = i;
     }
     return is_begun;
@@ -201,6 +188,30 @@ static bool is_open(const struct tune_margin *margin, size_t rate)
     size_t held, failed;
     find_open(margin, &held, &failed);
     return margin->is_tried && held <= rate && rate < failed;
+}
+
+/* Runs the settings whose next rate this is. */
+static bool try_rate(struct tune_contest *contest, const size_t *next, size_t rate, uint32_t threads,
+                     struct lab_progress *progress, struct sim_error *error)
+{
+    struct lab_strategy strategies[BK_KIND_COUNT];
+    struct tune_seen seen[BK_KIND_COUNT];
+    size_t open[BK_KIND_COUNT], count = 0;
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        if (next[i] != rate)
+            continue;
+        assert(is_open(&contest->margins[i], rate));
+        strategies[count] = contest->race.entrants[contest->margins[i].entrant].strategy;
+        open[count++] = i;
+    }
+    if (!tune_watch_at(contest, strategies, count, contest->scenario->seed, factors[rate], threads, progress,
+                       seen, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        judge(contest, contest->margins[open[i]].entrant, &seen[i], &contest->margins[open[i]].steps[rate]);
+    if (progress != NULL)
+        progress->done++;
+    return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
 static bool is_decided(const struct tune_margin *margin)
@@ -231,14 +242,14 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
         return !is_begun && is_any_allowed ? LAST : (held + failed - 1) / 2;
     }
     if (!is_begun)
-        return likely;
+        return likely < held ? held : likely < failed ? likely : failed - 1;
     return failed < TUNE_MARGIN_STEPS && (!is_cluster || ends_by_rows) ? failed - 1 : held;
 }
 
 /* Chooses the next rate and, in next[], the rate of each setting, of which those with this rate run. Returns
  * TUNE_MARGIN_STEPS if all are decided. Where rows are shared and no partition may exceed a limit, the
- * highest rate is first: most rates run, and a setting for which one is open costs little beside another one.
- */
+ * highest rate is first, and all settings for which it is open run: each of them may need most rates, and
+ * costs little beside another one. */
 static size_t choose_rate(const struct tune_contest *contest, size_t *next)
 {
     const bool shares = contest->race.sharing == TUNE_SHARES_ROWS && contest->race.terms.share == 0;
@@ -267,15 +278,15 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct tune_entrant *entrant = &contest->race.entrants[chosen[i]];
-        const bool holds = is_proven(contest, entrant);
+        const bool is_fixed = contest->scenario->trace_path != NULL;
+        const bool holds = !is_fixed && is_proven(contest, entrant);
         struct tune_margin *margin = &contest->margins[i];
         margin->entrant = chosen[i];
         margin->holds_anywhere = holds;
         for (size_t j = 0; j <= LAST; j++)
             margin->steps[j] = (struct tune_margin_step){.factor = factors[j], .holds = holds};
         expect_over(contest, entrant, margin);
-        margin->is_tried = contest->scenario->trace_path == NULL &&
-                           (is_decided(margin) || !is_far(&contest->race, chosen[i]));
+        margin->is_tried = !is_fixed && (is_decided(margin) || !is_far(&contest->race, chosen[i]));
     }
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)

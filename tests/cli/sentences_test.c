@@ -370,13 +370,13 @@ static void test_margins_name_the_limiting_demand(void **state)
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a still stays within the limits at 4 times this rate.");
 
-    margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .failed = TUNE_FEW_PER_READ};
+    margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .is_run = true, .failed = TUNE_FEW_PER_READ};
     margin.steps[2].seen.figures[TUNE_PER_READ_P99] = 12;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads query "
                   "12 partitions or more.");
 
-    margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .failed = TUNE_FINDABLE};
+    margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_run = true, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a has no margin: at 1.1 times this rate readers miss rows.");
 
@@ -400,10 +400,32 @@ static void test_margins_name_the_limiting_demand(void **state)
     seen->figures[TUNE_OVER] = 0; /* of the seeds that were run to the end */
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a has no margin: at 1.1 times this rate a partition exceeds 2MB.");
-    margin.steps[0].expected = 0.678;
+
+    /* A rate that the exact distribution decides. */
+    margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_least = 0.678};
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(
+        &made,
+        "a has no margin: at 1.1 times this rate at least 0.67 partitions are expected to exceed a limit.");
+    margin.steps[0].over_least = 195.1;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made,
-           "a has no margin: at 1.1 times this rate at least 0.68 partitions above a limit are expected.");
+           "a has no margin: at 1.1 times this rate at least 190 partitions are expected to exceed a limit.");
+    margin.steps[0] =
+        (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_most = 0.321, .holds = true};
+    margin.steps[1] = (struct tune_margin_step){.factor = 1.25, .is_bounded = true, .over_least = 0.678};
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "At 1.1 times this rate at most 0.33 partitions of a are expected to exceed a limit; at "
+                  "1.25 times at least 0.67 are.");
+    margin.steps[0].is_run = true;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "At 1.1 times this rate a still stays within the limits; at 1.25 times at least 0.67 "
+                  "partitions are expected to exceed a limit.");
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
+        margin.steps[i] = (struct tune_margin_step){
+            .factor = factors[i], .is_bounded = true, .over_most = 0.0004, .holds = true};
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "At 4 times this rate at most <.01 partitions of a are expected to exceed a limit.");
 }
 
 static void test_notes_are_empty_without_a_reason(void **state)

@@ -226,7 +226,8 @@ class TuneScenarioTest(ProgramTest):
         proven = {label: rates for label, rates in margins.items() if not label.startswith("mine")}
         self.assertEqual({label.split("-")[0] for label in proven}, {"count", "probabilistic"})
         for label, rates in proven.items():
-            self.assertEqual([list(step) for step in rates], [["times", "holds", "expected_over_least"]] * 5,
+            self.assertEqual([list(step.items())[1:] for step in rates],
+                             [[("holds", True), ("expected_over_least", None), ("expected_over_most", None)]] * 5,
                              label)
             self.assertTrue(all(step["holds"] for step in rates), label)
         self.assertTrue(any("rows_max" in step for label, rates in margins.items() if label.startswith("mine")

@@ -692,42 +692,79 @@ static void test_margin_runs_unless_closed_partitions_show_it(void **state)
     }
 }
 
-/* By the exact distribution, 0.34 partitions above the limit are expected at five times the rate, and 0.68 at
- * ten times. If the keys have too few rows at that rate, it runs. */
+/* What shows each rate: b, B: the exact distribution, that the setting holds or fails; r, R: a run; h, f: a
+ * higher or lower rate. */
+static void margin_of(const char *text, char *out)
+{
+    struct tune_contest contest;
+    struct lab_scenario *scenario = scenario_of("", text);
+    begin(&contest, scenario);
+    run(&contest);
+    const struct tune_margin *margin = &contest.margins[0];
+    assert_true(margin->is_tried && !margin->holds_anywhere);
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        const struct tune_margin_step *step = &margin->steps[i];
+        const bool is_decided = step->is_bounded && (step->over_most <= 0.5 || step->over_least > 0.5);
+        assert_true(!step->is_bounded || (step->over_least >= 0 && step->over_least <= step->over_most));
+        out[i] = step->is_run                ? (step->holds ? 'r' : 'R')
+                 : is_decided && step->holds ? 'b'
+                 : is_decided && step->fails ? 'B'
+                 : step->holds               ? 'h'
+                                             : 'f';
+        assert_true(i == 0 || step->holds <= margin->steps[i - 1].holds);
+    }
+    out[TUNE_MARGIN_STEPS] = '\0';
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
+/* The exact distribution bounds the number of partitions above the limit that are expected, and decides where
+ * it can: not where keys have few rows, nor, that a setting fails, where buckets have a maximum age, rows go,
+ * or some rows are those of a backfill, nor, that it holds, with other demands. */
 static void test_margin_follows_from_the_exact_distribution(void **state)
 {
     static const struct {
-        const char *keys;
-        bool is_run;
-    } cases[] = {{"5", false}, {"2000", true}};
+        const char *keys, *rate, *row, *arrivals, *tune, *strategy, *shown;
+    } cases[] = {
+        {"5", "5/s", "", "", "", "", "bbbbB"},
+        {"400", "1.5/s", "", "", "", "", "bbhrB"},
+        {"2000", "5/s", "", "", "", "", "hhhrB"},
+        {"5", "5/s", ", ttl: 30d", "", "", "", "bbbbr"},
+        {"5", "5/s", "", "", "", ", max_age: 30d", "bbbbr"},
+        {"5", "1/s", "", ", backfill: {before: 10d, rate: 1/s, lasts: 12h}", "", "", "bbbrr"},
+        {"5", "5/s", "", "", ", tiny: 40%", "", "brrrB"},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[1024];
-        struct tune_contest contest;
+        char text[1024], shown[TUNE_MARGIN_STEPS + 1];
         snprintf(text, sizeof text,
-                 "duration: 1d\nkeys: {count: %s}\narrivals: {rate: 5/s}\nlimits: {partition_rows: 2000}\n"
-                 "tune: {seeds: 4, strategies: [probabilistic]}\n"
-                 "strategies: [probabilistic: {chance: 1/160, threshold: 2}]\n",
-                 cases[i].keys);
-        struct lab_scenario *scenario = scenario_of("", text);
-        begin(&contest, scenario);
-        run(&contest);
-        const struct tune_margin *margin = &contest.margins[0];
-        bool is_run = false;
-        assert_int_equal(contest.margin_count, 1);
-        assert_true(margin->is_tried && !margin->holds_anywhere);
-        for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++) {
-            const struct tune_margin_step *step = &margin->steps[j];
-            const bool is_last = j == TUNE_MARGIN_STEPS - 1;
-            is_run = is_run || step->is_run;
-            if (!cases[i].is_run)
-                assert_int_equal(step->holds, !is_last);
-            assert_true((step->expected > 0.6 && step->expected < 0.7) == (is_last && !cases[i].is_run));
-        }
-        assert_int_equal(is_run, cases[i].is_run);
-        tune_contest_clear(&contest);
-        lab_scenario_destroy(scenario);
+                 "duration: 1d\nkeys: {count: %s}\narrivals: {rate: %s%s}\nrow: {bytes: 100%s}\n"
+                 "limits: {partition_rows: 2000, tiny_rows: 50}\n"
+                 "tune: {seeds: 4, strategies: [probabilistic]%s}\n"
+                 "strategies: [probabilistic: {chance: 1/160, threshold: 2%s}]\n",
+                 cases[i].keys, cases[i].rate, cases[i].arrivals, cases[i].row, cases[i].tune,
+                 cases[i].strategy);
+        margin_of(text, shown);
+        assert_string_equal(shown, cases[i].shown);
     }
+}
+
+/* A share is allowed: the bound of the share holds at every rate, and no number matters. */
+static void test_margin_of_a_share_has_no_number_of_partitions(void **state)
+{
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 1d\nkeys: {count: 5}\narrivals: {rate: 5/s}\nlimits: {partition_rows: 2000}\n"
+            "tune: {seeds: 4, risk: 1%, strategies: [probabilistic]}\n"
+            "strategies: [probabilistic: {chance: 1/160, threshold: 2}]\n");
+    struct tune_contest contest;
+    (void)state;
+    begin(&contest, scenario);
+    run(&contest);
+    assert_true(contest.margins[0].holds_anywhere);
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
+        assert_true(contest.margins[0].steps[i].holds && !contest.margins[0].steps[i].is_bounded);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
 }
 
 /* In the cluster, the distribution refuses a setting that fails even if each increment is seen at once, but
@@ -898,6 +935,7 @@ int main(void)
         cmocka_unit_test(test_margins_share_the_rates_that_run),
         cmocka_unit_test(test_margin_runs_unless_closed_partitions_show_it),
         cmocka_unit_test(test_margin_follows_from_the_exact_distribution),
+        cmocka_unit_test(test_margin_of_a_share_has_no_number_of_partitions),
         cmocka_unit_test(test_distribution_refuses_nothing_where_most_partitions_are_open),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };

@@ -196,7 +196,9 @@ static json_t *steps_of(const struct tune_margin *margin)
             cli_json_set(object, "times", cli_json_number(step->factor)) &&
             cli_json_set(object, "holds", json_boolean(step->holds)) &&
             cli_json_set(object, "expected_over_least",
-                         step->expected > 0 ? cli_json_number(step->expected) : json_null()) &&
+                         step->is_bounded ? cli_json_number(step->over_least) : json_null()) &&
+            cli_json_set(object, "expected_over_most",
+                         step->is_bounded ? cli_json_number(step->over_most) : json_null()) &&
             (!step->is_run || tune_is_cut(&step->seen) ||
              (cli_json_set(object, figure_names[TUNE_OVER], cli_json_number(step->seen.figures[TUNE_OVER])) &&
               cli_json_set(object, "rows_max", cli_json_whole(step->seen.rows_most)) &&

@@ -88,7 +88,8 @@ static void say_limit(const struct tune_contest *contest, const struct tune_seen
     }
 }
 
-/* Returns the mean figures of all seeds, the sums of partitions above a limit, and the largest sizes. */
+/* Returns the mean figures of the seeds that have figures, the sums of partitions above each limit, and the
+ * largest sizes at risk. The rest is that of the first seed. */
 static struct tune_seen see_all(const struct tune_entrant *entrant)
 {
     struct tune_seen seen = entrant->seen[0];
@@ -112,7 +113,7 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
     switch (failed) {
     case TUNE_IN_LIMITS:
         cli_percent(seen->figures[TUNE_OVER], share);
-        if (tune_is_cut(seen) || seen->figures[TUNE_OVER] == 0) /* a run that stopped at it has no figures */
+        if (tune_is_cut(seen) || seen->figures[TUNE_OVER] == 0) /* a seed that stopped at it has no figures */
             cli_say(out, "a partition exceeds ");
         else
             cli_say(out, "%s %% of partitions exceed ", share);
@@ -341,27 +342,46 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     say_rivals(contest, out);
 }
 
+/* Formats a bound of a number of partitions with two digits, rounded away from the number. */
+static void bound(double value, bool is_upper, char *buffer)
+{
+    double unit = 1e-3;
+    while (value / unit > 100)
+        unit *= 10;
+    cli_compact((is_upper ? ceil(value / unit) : floor(value / unit)) * unit, 5, buffer);
+}
+
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
                         struct cli_saying *out)
 {
-    const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
+    const char *label = contest->race.entrants[margin->entrant].strategy.label;
+    char number[CLI_NUMBER_SIZE];
     size_t held = 0;
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
-    if (held == TUNE_MARGIN_STEPS) {
-        cli_say(out, "%s still stays within the limits at %g times this rate", entrant->strategy.label,
-                margin->steps[held - 1].factor);
+    const struct tune_margin_step *last = held == 0 ? NULL : &margin->steps[held - 1],
+                                  *step = held < TUNE_MARGIN_STEPS ? &margin->steps[held] : NULL;
+    const bool is_expected = last != NULL && last->is_bounded && !last->is_run;
+    if (last == NULL) {
+        cli_say(out, "%s has no margin: at %g times this rate ", label, step->factor);
+    } else if (is_expected) {
+        bound(last->over_most, true, number);
+        cli_say(out, "At %g times this rate at most %s partitions of %s are expected to exceed a limit",
+                last->factor, number, label);
+    } else if (step == NULL) {
+        cli_say(out, "%s still stays within the limits at %g times this rate", label, last->factor);
     } else {
-        const struct tune_margin_step *step = &margin->steps[held];
-        if (held > 0)
-            cli_say(out, "At %g times this rate %s still stays within the limits; at %g times ",
-                    margin->steps[held - 1].factor, entrant->strategy.label, step->factor);
-        else
-            cli_say(out, "%s has no margin: at %g times this rate ", entrant->strategy.label, step->factor);
-        if (step->expected > 0)
-            cli_say(out, "at least %.2g partitions above a limit are expected", step->expected);
-        else
+        cli_say(out, "At %g times this rate %s still stays within the limits", last->factor, label);
+    }
+    if (step != NULL) {
+        if (last != NULL)
+            cli_say(out, "; at %g times ", step->factor);
+        bound(step->over_least, false, number);
+        if (step->is_run)
             say_failure(contest, &step->seen, step->failed, out);
+        else
+            cli_say(out, "at least %s %s", number,
+                    is_expected ? "are" : "partitions are expected to exceed a limit");
     }
     cli_say(out, ".");
 }
@@ -417,7 +437,7 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
             " In the lab, the smallest lead of %s without a violation is %s, and by its caches, clocks and "
             "write latency it should be %s: its lead, %s, is ",
             label, safe, formula, own);
-    if (own_ns >= lead->safe_ns && own_ns >= lead->formula_ns)
+    if (own_ns >= round_to_ms(lead->safe_ns) && own_ns >= round_to_ms(lead->formula_ns))
         cli_say(out, "long enough.");
     else
         cli_say(out, "too short; use %s.", lead->safe_ns > lead->formula_ns ? safe : formula);

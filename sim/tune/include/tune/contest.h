@@ -39,10 +39,10 @@ struct tune_margin_step {
     double factor;
     bool is_run;
     struct tune_seen seen; /* of the scenario's first seed, if run */
-    double expected; /* if the exact distribution decides that the setting fails: at least this number of
-                        partitions above a limit is expected; else 0 */
-    bool holds;      /* the setting meets all demands, as far as one seed or the exact distribution shows */
     enum tune_demand failed;
+    bool is_bounded; /* the exact distribution bounds the expected number of partitions above a limit: */
+    double over_least, over_most;
+    bool holds, fails; /* as far as one seed or the bounds show; both false: not known */
 };
 struct tune_margin {
     size_t entrant;
