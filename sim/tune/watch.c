@@ -156,7 +156,7 @@ enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor)
 {
     const double rows =
         scenario->workload.rate_per_s * factor * 1e-9 * (double)scenario->workload.duration_ns;
-    bool is_long = factor != 1 || rows >= LAB_THINNED_ROWS;
+    const bool is_long = (factor != 1 || rows >= LAB_THINNED_ROWS) && lab_thin_is_faster(scenario, rows);
     return scenario->engine != LAB_ENGINE_CLUSTER && is_long && lab_thin_refusal(scenario) == NULL
                ? LAB_ENGINE_THINNED
                : scenario->engine;

@@ -153,6 +153,17 @@ static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
     key->next_ns = units * key->gap_ns;
 }
 
+double wl_segments(const struct wl_workload *workload)
+{
+    const double lasts_ns = (double)workload->duration_ns;
+    double each = 1 + 2 * (double)workload->spike_count;
+    if (workload->has_daily)
+        each += lasts_ns / (double)DAILY_STEP_NS;
+    if (workload->has_bursts)
+        each += 2 * lasts_ns / (double)(workload->burst_on_ns + workload->burst_off_ns);
+    return each * (double)workload->key_count;
+}
+
 /* Passes segments without a row that are whole steps of the daily curve, as begin_segment() would: a quiet
  * key has many of them. Passes none that ends after until_ns. */
 static void pass_quiet_steps(struct wl_key *key, int64_t until_ns)

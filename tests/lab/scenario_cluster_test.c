@@ -420,6 +420,32 @@ static void test_engine_follows_from_agents(void **state)
     }
 }
 
+/* 172.8 million rows. Each segment of a key needs 32 rows: the whole run, 96 steps of a day, or 22 spans with
+ * bursts and between them. */
+static void test_engine_is_thinned_where_that_is_faster(void **state)
+{
+    static const struct {
+        const char *keys, *arrivals;
+        enum lab_engine engine;
+    } cases[] = {
+        {"5000000", "", LAB_ENGINE_THINNED},
+        {"6000000", "", LAB_ENGINE_AUTO},
+        {"50000", ", daily: {amplitude: 0.5, peak: 20h}", LAB_ENGINE_THINNED},
+        {"60000", ", daily: {amplitude: 0.5, peak: 20h}", LAB_ENGINE_AUTO},
+        {"200000", ", bursts: {on: 10m, off: 2h, factor: 10}", LAB_ENGINE_THINNED},
+        {"300000", ", bursts: {on: 10m, off: 2h, factor: 10}", LAB_ENGINE_AUTO},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "duration: 1d\nkeys: {count: %s}\narrivals: {rate: 2000/s%s}\n" TAIL,
+                 cases[i].keys, cases[i].arrivals);
+        struct lab_scenario *s = scenario_of("", text);
+        assert_int_equal(s->engine, cases[i].engine);
+        lab_scenario_destroy(s);
+    }
+}
+
 static void test_values_at_the_bounds_are_accepted(void **state)
 {
     static const char *const texts[] = {
@@ -499,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_faults_without_figures_have_the_defaults),
         cmocka_unit_test(test_latency_spellings_give_equal_distributions),
         cmocka_unit_test(test_engine_follows_from_agents),
+        cmocka_unit_test(test_engine_is_thinned_where_that_is_faster),
         cmocka_unit_test(test_values_at_the_bounds_are_accepted),
         cmocka_unit_test(test_datacenters_are_the_ring_of_the_stream_engine),
     };

@@ -114,6 +114,14 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     return NULL;
 }
 
+/* Measured: the mean number of rows in a segment at which `time` and `probabilistic` take as long. */
+#define THINNED_SEGMENT_ROWS 32
+
+bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows)
+{
+    return rows >= THINNED_SEGMENT_ROWS * wl_segments(&scenario->workload);
+}
+
 bool lab_reads_can_be_expected(const struct lab_scenario *scenario)
 {
     const struct lab_reads *reads = &scenario->reads;

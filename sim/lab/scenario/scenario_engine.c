@@ -53,7 +53,7 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
     }
     double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
     if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= LAB_THINNED_ROWS &&
-        !expects_peaks(scenario))
+        lab_thin_is_faster(scenario, rows) && !expects_peaks(scenario))
         scenario->engine = LAB_ENGINE_THINNED;
     return true;
 }

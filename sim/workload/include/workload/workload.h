@@ -64,6 +64,9 @@ struct wl_workload {
     uint64_t row_cells;
 };
 
+/* The expected number of segments of all keys: spans in which the rate of a key is constant. */
+double wl_segments(const struct wl_workload *workload);
+
 /* A key's stream of rows. It may be copied, and owns no memory. The rate is constant within a segment. */
 struct wl_key {
     const struct wl_workload *workload;
