@@ -44,6 +44,8 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     if (entrant->is_endless) {
         /* Partitions that never end grow with their key, so the largest one reaches a limit first. */
         horizon.days = tune_growth_rows_at(growth, days, room_of(contest, entrant));
+        horizon.over = tune_mean_of(entrant, TUNE_OVER) * horizon.partitions;
+        horizon.over_most = (double)NAN;
         return horizon;
     }
     double seen = tune_mean_of(entrant, TUNE_OVER), share = seen;

@@ -60,16 +60,6 @@ static bool is_far(const struct tune_race *race, size_t entrant)
                        tune_mean_over(best, TUNE_COST, other->seeds));
 }
 
-/* Returns whether the number of partitions above a limit is consistent with the allowed share, given the
- * confidence. */
-static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
-{
-    if (contest->race.terms.share == 0)
-        return false;
-    double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
-    return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
-}
-
 /* Whether the share of partitions above a limit was shown to stay within the allowed one at every rate:
  * buckets that end by rows alone are as large at any rate. A higher rate fills open partitions, so each of
  * them counts as one above a limit. */
@@ -159,8 +149,7 @@ static void judge(const struct tune_contest *contest, size_t entrant, struct tun
     alone.seeds = 1;
     step->seen = *seen;
     step->is_run = true;
-    step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
-                  (step->failed == TUNE_IN_LIMITS && is_chance(contest, seen));
+    step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed);
     step->fails = !step->holds;
 }
 

@@ -324,16 +324,14 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
 /* Settings that stay within the limits at every rate are named together. */
 static void test_margins_name_those_that_no_rate_changes(void **state)
 {
-    static const char *const said[] = {"c has no margin: at 1.5 times this rate readers miss rows.",
-                                       "a stays within the limits at any rate, since its buckets end by "
-                                       "rows. c has no margin: at 1.5 times this "
-                                       "rate readers miss rows.",
-                                       "a and b stay within the limits at any rate, since their buckets end "
-                                       "by rows. c has no margin: at 1.5 "
-                                       "times this rate readers miss rows.",
-                                       "a, b and d stay within the limits at any rate, since their buckets "
-                                       "end by rows. c has no margin: at 1.5 "
-                                       "times this rate readers miss rows."};
+    static const char *const said[] = {
+        "c already fails at 1.5 times this rate: readers miss rows.",
+        "a stays within the limits at any rate, since its buckets end by rows. c already fails at 1.5 times "
+        "this rate: readers miss rows.",
+        "a and b stay within the limits at any rate, since their buckets end by rows. c already fails at 1.5 "
+        "times this rate: readers miss rows.",
+        "a, b and d stay within the limits at any rate, since their buckets end by rows. c already fails at "
+        "1.5 times this rate: readers miss rows."};
     static const size_t order[] = {2, 0, 1, 3};
     struct fixture made;
     (void)state;
@@ -378,7 +376,7 @@ static void test_margins_name_the_limiting_demand(void **state)
 
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_run = true, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate readers miss rows.");
+    expect(&made, "a already fails at 1.1 times this rate: readers miss rows.");
 
     /* The named limit is the one that more partitions exceed, or the only one. */
     struct tune_seen *seen = &margin.steps[0].seen;
@@ -386,46 +384,46 @@ static void test_margins_name_the_limiting_demand(void **state)
     seen->figures[TUNE_OVER] = 0.123;
     seen->over_rows = 2, seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
+    expect(&made, "a already fails at 1.1 times this rate: 12 % of partitions exceed 1,000 rows.");
     seen->over_bytes = 2;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
+    expect(&made, "a already fails at 1.1 times this rate: 12 % of partitions exceed 2MB.");
     made.scenario.limits.partition_bytes = 0;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
+    expect(&made, "a already fails at 1.1 times this rate: 12 % of partitions exceed 1,000 rows.");
     made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
     seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
+    expect(&made, "a already fails at 1.1 times this rate: 12 % of partitions exceed 2MB.");
     seen->figures[TUNE_OVER] = 0; /* of the seeds that were run to the end */
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no margin: at 1.1 times this rate a partition exceeds 2MB.");
+    expect(&made, "a already fails at 1.1 times this rate: a partition exceeds 2MB.");
 
     /* A rate that the exact distribution decides. */
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_least = 0.678};
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(
-        &made,
-        "a has no margin: at 1.1 times this rate at least 0.67 partitions are expected to exceed a limit.");
+    expect(&made, "a already fails at 1.1 times this rate: at least 0.67 partitions are expected to exceed a "
+                  "limit in 24 hours.");
     margin.steps[0].over_least = 195.1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made,
-           "a has no margin: at 1.1 times this rate at least 190 partitions are expected to exceed a limit.");
+    expect(&made, "a already fails at 1.1 times this rate: at least 190 partitions are expected to exceed a "
+                  "limit in 24 hours.");
     margin.steps[0] =
         (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_most = 0.321, .holds = true};
     margin.steps[1] = (struct tune_margin_step){.factor = 1.25, .is_bounded = true, .over_least = 0.678};
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "At 1.1 times this rate at most 0.33 partitions of a are expected to exceed a limit; at "
-                  "1.25 times at least 0.67 are.");
+    expect(&made, "At 1.1 times this rate at most 0.33 partitions of a are expected to exceed a limit in 24 "
+                  "hours; at 1.25 times at least 0.67 are.");
     margin.steps[0].is_run = true;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "At 1.1 times this rate a still stays within the limits; at 1.25 times at least 0.67 "
-                  "partitions are expected to exceed a limit.");
+                  "partitions are expected to exceed a limit in 24 hours.");
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
         margin.steps[i] = (struct tune_margin_step){
             .factor = factors[i], .is_bounded = true, .over_most = 0.0004, .holds = true};
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "At 4 times this rate at most <.01 partitions of a are expected to exceed a limit.");
+    expect(&made,
+           "At 4 times this rate at most 0.01 partitions of a are expected to exceed a limit in 24 hours.");
 }
 
 static void test_notes_are_empty_without_a_reason(void **state)
@@ -456,7 +454,7 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     made.entrants[3].over.high = 0.03;
     made.entrants[1].status = TUNE_FAILS;
     expect_notes(&made, " d would cost 0.2 and was not seen to fail, but with so few seeds up to 3 % of its "
-                        "partitions may be over a limit; more seeds (--seeds) would decide.");
+                        "partitions may be over a limit; more seeds (--seeds) or more rows would decide.");
     made.contest.race.is_shown = false;
     expect_notes(
         &made, " There are too few partitions to show this with 95 % confidence: up to 0.4 % may be above a "
@@ -666,6 +664,11 @@ static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
     expect_notes(&made,
                  " Left out: 2 settings that change during the run, or that the engine cannot simulate.");
     made.contest.left_out = 0;
+    for (uint32_t i = 0; i < made.entrants[0].seeds; i++)
+        made.seen[0][i].closed = 0;
+    expect_notes(&made,
+                 " No partition of a ended within 24 hours, so a longer run may recommend another setting.");
+    made.seen[0][1].closed = 1;
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
     expect_notes(&made, " The agents of a disagreed with every lead that was tried, even with twice the "

@@ -342,10 +342,11 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     say_rivals(contest, out);
 }
 
-/* Formats a bound of a number of partitions with two digits, rounded away from the number. */
+/* Formats a bound of a number of partitions with two digits, rounded away from the number; two decimals at
+ * most. */
 static void bound(double value, bool is_upper, char *buffer)
 {
-    double unit = 1e-3;
+    double unit = 0.01;
     while (value / unit > 100)
         unit *= 10;
     cli_compact((is_upper ? ceil(value / unit) : floor(value / unit)) * unit, 5, buffer);
@@ -355,19 +356,20 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
                         struct cli_saying *out)
 {
     const char *label = contest->race.entrants[margin->entrant].strategy.label;
-    char number[CLI_NUMBER_SIZE];
+    char number[CLI_NUMBER_SIZE], lasts[CLI_SPAN_SIZE];
     size_t held = 0;
+    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
     const struct tune_margin_step *last = held == 0 ? NULL : &margin->steps[held - 1],
                                   *step = held < TUNE_MARGIN_STEPS ? &margin->steps[held] : NULL;
     const bool is_expected = last != NULL && last->is_bounded && !last->is_run;
     if (last == NULL) {
-        cli_say(out, "%s has no margin: at %g times this rate ", label, step->factor);
+        cli_say(out, "%s already fails at %g times this rate: ", label, step->factor);
     } else if (is_expected) {
         bound(last->over_most, true, number);
-        cli_say(out, "At %g times this rate at most %s partitions of %s are expected to exceed a limit",
-                last->factor, number, label);
+        cli_say(out, "At %g times this rate at most %s partitions of %s are expected to exceed a limit in %s",
+                last->factor, number, label, lasts);
     } else if (step == NULL) {
         cli_say(out, "%s still stays within the limits at %g times this rate", label, last->factor);
     } else {
@@ -380,8 +382,9 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
         if (step->is_run)
             say_failure(contest, &step->seen, step->failed, out);
         else
-            cli_say(out, "at least %s %s", number,
-                    is_expected ? "are" : "partitions are expected to exceed a limit");
+            cli_say(out, "at least %s %s%s", number,
+                    is_expected ? "are" : "partitions are expected to exceed a limit in ",
+                    is_expected ? "" : lasts);
     }
     cli_say(out, ".");
 }
@@ -466,7 +469,7 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
     cli_say(
         out,
         " %s would cost %s and was not seen to fail, but with so few seeds up to %s %% of its partitions may "
-        "be over a limit; more seeds (--seeds) would decide.",
+        "be over a limit; more seeds (--seeds) or more rows would decide.",
         cheapest->strategy.label, cost, most);
 }
 
@@ -490,6 +493,22 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         cli_say(out, ".");
 }
 
+/* If no partition was seen to end, the run says little about those of a longer stream. */
+static void say_none_closed(const struct tune_contest *contest, struct cli_saying *out)
+{
+    const size_t best = contest->race.recommended;
+    uint64_t closed = 0;
+    char lasts[CLI_SPAN_SIZE];
+    if (best == SIZE_MAX || contest->race.entrants[best].is_endless)
+        return;
+    for (uint32_t i = 0; i < contest->race.entrants[best].seeds; i++)
+        closed += contest->race.entrants[best].seen[i].closed;
+    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
+    if (closed == 0)
+        cli_say(out, " No partition of %s ended within %s, so a longer run may recommend another setting.",
+                contest->race.entrants[best].strategy.label, lasts);
+}
+
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -502,6 +521,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
                 "a limit. More seeds (--seeds) or more rows would decide.",
                 100 * race->terms.confidence, most);
     }
+    say_none_closed(contest, out);
     if (scenario->trace_path != NULL)
         cli_say(out,
                 " The rows come from a trace, at its rate, so a margin by rate cannot be computed; to see "
