@@ -93,12 +93,21 @@ static bool is_proven(const struct tune_contest *contest, const struct tune_entr
             is_shown(contest, entrant));
 }
 
+/* Whether partitions reach the limit in rows long before that in bytes. Then the exact distribution does not
+ * depend on the bytes of rows, which differ a little with their age. */
+static bool is_limited_by_rows(const struct tune_contest *contest)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    return limits->partition_rows != 0 && (limits->partition_bytes == 0 ||
+                                           1.25 * contest->rows.mean_bytes * (double)limits->partition_rows <=
+                                               (double)limits->partition_bytes);
+}
+
 /* Decides rates by the exact distribution, if no partition may exceed a limit. In a key with n rows, a
  * partition may exceed it only if it begins in the first n - limit rows. By Wald's identity, (n - limit) /
  * mean such partitions or more are expected, where the mean is that of their rows; and n / mean or fewer,
- * since the mean is below the limit and the distribution is "new better than used in expectation". Where rows
- * go or buckets have a maximum age, other partitions are expected; a backfill is not faster at a higher rate.
- */
+ * since the mean is below the limit and the distribution is "new better than used in expectation". Fewer are
+ * expected where rows go, where a maximum age ends buckets, and of a backfill, whose rate does not change. */
 static void expect_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
                         struct tune_margin *margin)
 {
@@ -109,7 +118,7 @@ static void expect_over(const struct tune_contest *contest, const struct tune_en
         !lab_rows_go(scenario) && strategy->max_age_ns == 0 && scenario->workload.backfill_before_ns == 0;
     if (scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
         contest->race.terms.share > 0 || margin->holds_anywhere || !entrant->has_distribution ||
-        strategy->kind != BK_PROBABILISTIC)
+        strategy->kind != BK_PROBABILISTIC || !is_limited_by_rows(contest))
         return;
     for (size_t i = 0; i <= LAST; i++) {
         struct tune_margin_step *step = &margin->steps[i];
@@ -290,6 +299,8 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     for (size_t i = 0; i < count; i++) {
         for (size_t j = LAST; j > 0; j--)
             contest->margins[i].steps[j - 1].holds |= contest->margins[i].steps[j].holds;
+        for (size_t j = 1; j <= LAST; j++)
+            contest->margins[i].steps[j].fails |= contest->margins[i].steps[j - 1].fails;
     }
     return true;
 }

@@ -160,7 +160,7 @@ double wl_segments(const struct wl_workload *workload)
     if (workload->has_daily)
         each += lasts_ns / (double)DAILY_STEP_NS;
     if (workload->has_bursts)
-        each += 2 * lasts_ns / (double)(workload->burst_on_ns + workload->burst_off_ns);
+        each += 2 * lasts_ns / ((double)workload->burst_on_ns + (double)workload->burst_off_ns);
     return each * (double)workload->key_count;
 }
 

@@ -399,31 +399,47 @@ static void test_margins_name_the_limiting_demand(void **state)
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a already fails at 1.1 times this rate: a partition exceeds 2MB.");
 
-    /* A rate that the exact distribution decides. */
-    margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_least = 0.678};
-    cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a already fails at 1.1 times this rate: at least 0.67 partitions are expected to exceed a "
-                  "limit in 24 hours.");
-    margin.steps[0].over_least = 195.1;
-    cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a already fails at 1.1 times this rate: at least 190 partitions are expected to exceed a "
-                  "limit in 24 hours.");
-    margin.steps[0] =
-        (struct tune_margin_step){.factor = 1.1, .is_bounded = true, .over_most = 0.321, .holds = true};
-    margin.steps[1] = (struct tune_margin_step){.factor = 1.25, .is_bounded = true, .over_least = 0.678};
-    cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "At 1.1 times this rate at most 0.33 partitions of a are expected to exceed a limit in 24 "
-                  "hours; at 1.25 times at least 0.67 are.");
+    /* Rates that the exact distribution decides. */
+    static const struct {
+        double least, most;
+        const char *said;
+    } bounds[] = {{0.678, 0.321, "0.33; at 1.25 times it is at least 0.67."},
+                  {195.1, 0.0004, "0.01; at 1.25 times it is at least 190."},
+                  {1.05, 0.07, "0.07; at 1.25 times it is at least 1."},
+                  {1.97, 0.29, "0.29; at 1.25 times it is at least 1.9."},
+                  {25.1, 0.3, "0.3; at 1.25 times it is at least 25."}};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        char whole[256];
+        margin.steps[0] = (struct tune_margin_step){
+            .factor = 1.1, .is_bounded = true, .over_most = bounds[i].most, .holds = true};
+        margin.steps[1] = (struct tune_margin_step){
+            .factor = 1.25, .is_bounded = true, .over_least = bounds[i].least, .fails = true};
+        snprintf(
+            whole, sizeof whole,
+            "At 1.1 times this rate the expected number of partitions of a above a limit in 24 hours is at "
+            "most %s",
+            bounds[i].said);
+        cli_contest_margin(&made.contest, &margin, &made.said);
+        expect(&made, whole);
+    }
     margin.steps[0].is_run = true;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "At 1.1 times this rate a still stays within the limits; at 1.25 times at least 0.67 "
-                  "partitions are expected to exceed a limit in 24 hours.");
-    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
-        margin.steps[i] = (struct tune_margin_step){
-            .factor = factors[i], .is_bounded = true, .over_most = 0.0004, .holds = true};
+    expect(&made,
+           "At 1.1 times this rate a still stays within the limits; at 1.25 times the expected number of "
+           "partitions above a limit in 24 hours is at least 25.");
+    margin.steps[0].holds = margin.steps[0].is_run = false;
+    margin.steps[0].over_least = 0.678;
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made,
-           "At 4 times this rate at most 0.01 partitions of a are expected to exceed a limit in 24 hours.");
+           "a already fails at 1.1 times this rate: the expected number of partitions above a limit in 24 "
+           "hours is at least 0.67.");
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++)
+        margin.steps[i] = (struct tune_margin_step){
+            .factor = factors[i], .is_bounded = true, .over_most = 0.2, .holds = true};
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made,
+           "At 4 times this rate the expected number of partitions of a above a limit in 24 hours is at "
+           "most 0.2.");
 }
 
 static void test_notes_are_empty_without_a_reason(void **state)
@@ -666,8 +682,12 @@ static void test_notes_report_traces_leads_and_what_was_left_out(void **state)
     made.contest.left_out = 0;
     for (uint32_t i = 0; i < made.entrants[0].seeds; i++)
         made.seen[0][i].closed = 0;
+    enum bk_kind *kind = &made.entrants[0].strategy.settings.strategy.kind;
+    *kind = BK_COUNT;
     expect_notes(&made,
                  " No partition of a ended within 24 hours, so a longer run may recommend another setting.");
+    *kind = BK_UNBUCKETED;
+    expect_notes(&made, "");
     made.seen[0][1].closed = 1;
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};

@@ -342,14 +342,17 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     say_rivals(contest, out);
 }
 
-/* Formats a bound of a number of partitions with two digits, rounded away from the number; two decimals at
- * most. */
+/* Formats a bound of an expected number with two digits, or two decimals, rounded away from the number. */
 static void bound(double value, bool is_upper, char *buffer)
 {
     double unit = 0.01;
-    while (value / unit > 100)
+    while (value / unit >= 100)
         unit *= 10;
-    cli_compact((is_upper ? ceil(value / unit) : floor(value / unit)) * unit, 5, buffer);
+    const double units = is_upper ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9);
+    if (units * unit < 10)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.2g", units * unit);
+    else
+        cli_compact(units * unit, 5, buffer);
 }
 
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
@@ -368,23 +371,27 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
         cli_say(out, "%s already fails at %g times this rate: ", label, step->factor);
     } else if (is_expected) {
         bound(last->over_most, true, number);
-        cli_say(out, "At %g times this rate at most %s partitions of %s are expected to exceed a limit in %s",
-                last->factor, number, label, lasts);
+        cli_say(
+            out,
+            "At %g times this rate the expected number of partitions of %s above a limit in %s is at most "
+            "%s",
+            last->factor, label, lasts, number);
     } else if (step == NULL) {
         cli_say(out, "%s still stays within the limits at %g times this rate", label, last->factor);
     } else {
         cli_say(out, "At %g times this rate %s still stays within the limits", last->factor, label);
     }
-    if (step != NULL) {
-        if (last != NULL)
-            cli_say(out, "; at %g times ", step->factor);
+    if (step != NULL && last != NULL)
+        cli_say(out, "; at %g times ", step->factor);
+    if (step != NULL && step->is_run) {
+        say_failure(contest, &step->seen, step->failed, out);
+    } else if (step != NULL) {
         bound(step->over_least, false, number);
-        if (step->is_run)
-            say_failure(contest, &step->seen, step->failed, out);
+        if (is_expected)
+            cli_say(out, "it is at least %s", number);
         else
-            cli_say(out, "at least %s %s%s", number,
-                    is_expected ? "are" : "partitions are expected to exceed a limit in ",
-                    is_expected ? "" : lasts);
+            cli_say(out, "the expected number of partitions above a limit in %s is at least %s", lasts,
+                    number);
     }
     cli_say(out, ".");
 }
@@ -499,7 +506,10 @@ static void say_none_closed(const struct tune_contest *contest, struct cli_sayin
     const size_t best = contest->race.recommended;
     uint64_t closed = 0;
     char lasts[CLI_SPAN_SIZE];
-    if (best == SIZE_MAX || contest->race.entrants[best].is_endless)
+    if (best == SIZE_MAX)
+        return;
+    const enum bk_kind kind = contest->race.entrants[best].strategy.settings.strategy.kind;
+    if (kind == BK_UNBUCKETED || kind == BK_HASH) /* their partitions never end */
         return;
     for (uint32_t i = 0; i < contest->race.entrants[best].seeds; i++)
         closed += contest->race.entrants[best].seen[i].closed;

@@ -42,7 +42,7 @@ struct tune_margin_step {
     enum tune_demand failed;
     bool is_bounded; /* the exact distribution bounds the expected number of partitions above a limit: */
     double over_least, over_most;
-    bool holds, fails; /* as far as one seed or the bounds show; both false: not known */
+    bool holds, fails; /* as far as one seed or the bounds show, at this rate or, in the end, at another */
 };
 struct tune_margin {
     size_t entrant;
@@ -119,8 +119,8 @@ bool tune_ends_by_rows(const struct lab_strategy *strategy);
 bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
               struct tune_seen *out, struct sim_error *error);
 /* Returns the engine for the race. If there are many rows, it is one that does not draw each row, where that
- * is possible; at rates other than the scenario's, results are not compared seed by seed, so rows are never
- * drawn individually there. */
+ * is possible and faster; so it is for any number of rows at rates other than the scenario's, since results
+ * are not compared seed by seed there. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
 /* Sets *out to the scenario with these strategies, one seed, and its rate multiplied by a factor. The caller
  * keeps the ownership of `strategies`, and *out must not be freed. */
@@ -136,7 +136,7 @@ struct tune_horizon {
     bool is_least; /* no partition exceeded a limit: `days` is a lower bound, with the requested confidence */
     double partitions; /* partitions of a run, mean over the seeds */
     double over;       /* partitions of a run that exceed a limit, mean over the seeds */
-    double over_most;  /* upper bound of `over`, with the requested confidence */
+    double over_most;  /* upper bound of `over`, with the requested confidence; NaN if partitions never end */
 };
 /* Returns the horizon at the run's rate, which for a trace grows as the trace does. If partitions never end,
  * it is the horizon of the largest one. The rows of a window grow with the rate, and its largest partition is

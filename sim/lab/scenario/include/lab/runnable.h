@@ -16,8 +16,9 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 /* The number of rows from which the engine may be thinned. Fewer rows are drawn one by one, which takes less
  * than a second, gives all strategies the same rows, and yields peaks. */
 #define LAB_THINNED_ROWS 1e8
-/* Whether rows are thinned in less time than they are drawn one by one: in each segment of a key, in which
- * its rate is constant, there are enough rows to jump over. rows: the expected number. */
+/* Whether rows are thinned in less time than they are drawn one by one: in a segment of a key, in which its
+ * rate is constant, there are enough rows to jump over, on average over all keys. rows: the expected number.
+ */
 bool lab_thin_is_faster(const struct lab_scenario *scenario, double rows);
 /* The reason why the scenario cannot be thinned, for example "row.bytes differ from row to row"; NULL when it
  * can. */
