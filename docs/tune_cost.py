@@ -19,7 +19,6 @@ import tempfile
 from findings_harness import ROOT, Failure
 
 
-
 class NothingToTune(Failure):
     """The scenario has no rows or no limits."""
 

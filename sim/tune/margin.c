@@ -116,9 +116,8 @@ static void expect_over(const struct tune_contest *contest, const struct tune_en
     const double mean = tune_bucket_size(strategy), keys = (double)scenario->workload.key_count;
     const bool is_exact =
         !lab_rows_go(scenario) && strategy->max_age_ns == 0 && scenario->workload.backfill_before_ns == 0;
-    if (scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
-        contest->race.terms.share > 0 || margin->holds_anywhere || !entrant->has_distribution ||
-        strategy->kind != BK_PROBABILISTIC || !is_limited_by_rows(contest))
+    if (scenario->engine == LAB_ENGINE_CLUSTER || contest->race.terms.share > 0 ||
+        !entrant->has_distribution || strategy->kind != BK_PROBABILISTIC || !is_limited_by_rows(contest))
         return;
     for (size_t i = 0; i <= LAST; i++) {
         struct tune_margin_step *step = &margin->steps[i];
@@ -169,7 +168,7 @@ static bool find_open(const struct tune_margin *margin, size_t *held, size_t *fa
 {
     bool is_begun = false;
     *held = 0;
-    *failed = TUNE_MARGIN_STEPS;
+    *failed = margin->is_tried ? TUNE_MARGIN_STEPS : 0;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
         is_begun |= step->is_run;
@@ -185,7 +184,7 @@ static bool is_open(const struct tune_margin *margin, size_t rate)
 {
     size_t held, failed;
     find_open(margin, &held, &failed);
-    return margin->is_tried && held <= rate && rate < failed;
+    return held <= rate && rate < failed;
 }
 
 /* Runs the settings whose next rate this is. */
@@ -212,13 +211,6 @@ static bool try_rate(struct tune_contest *contest, const size_t *next, size_t ra
     return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
-static bool is_decided(const struct tune_margin *margin)
-{
-    size_t held, failed;
-    find_open(margin, &held, &failed);
-    return held >= failed;
-}
-
 /* Returns the rate at which to run a setting next; TUNE_MARGIN_STEPS if all rates are decided. The lowest
  * rate at which a setting fails is searched from the one that is likely, upwards or downwards. In the
  * cluster, violations of guarantees may become fewer at a higher rate, so settings are tried from the lowest
@@ -228,7 +220,7 @@ static size_t next_rate(const struct tune_contest *contest, const struct tune_ma
     const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     size_t held, failed;
     const bool is_begun = find_open(margin, &held, &failed);
-    if (!margin->is_tried || held >= failed)
+    if (held >= failed)
         return TUNE_MARGIN_STEPS;
     const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
     const bool ends_by_rows = tune_ends_by_rows(&entrant->strategy);
@@ -265,6 +257,20 @@ static size_t choose_rate(const struct tune_contest *contest, size_t *next)
     return rate;
 }
 
+/* Decides what needs no run. */
+static void begin_margin(const struct tune_contest *contest, struct tune_margin *margin)
+{
+    const struct tune_entrant *entrant = &contest->race.entrants[margin->entrant];
+    margin->holds_anywhere = is_proven(contest, entrant);
+    for (size_t i = 0; i <= LAST; i++)
+        margin->steps[i] = (struct tune_margin_step){.factor = factors[i], .holds = margin->holds_anywhere};
+    if (!margin->holds_anywhere)
+        expect_over(contest, entrant, margin);
+    margin->is_tried = true;
+    if (next_rate(contest, margin) < TUNE_MARGIN_STEPS && is_far(&contest->race, margin->entrant))
+        margin->is_tried = false;
+}
+
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error)
 {
@@ -275,16 +281,9 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
         return sim_fail_memory(error);
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++) {
-        const struct tune_entrant *entrant = &contest->race.entrants[chosen[i]];
-        const bool is_fixed = contest->scenario->trace_path != NULL;
-        const bool holds = !is_fixed && is_proven(contest, entrant);
-        struct tune_margin *margin = &contest->margins[i];
-        margin->entrant = chosen[i];
-        margin->holds_anywhere = holds;
-        for (size_t j = 0; j <= LAST; j++)
-            margin->steps[j] = (struct tune_margin_step){.factor = factors[j], .holds = holds};
-        expect_over(contest, entrant, margin);
-        margin->is_tried = !is_fixed && (is_decided(margin) || !is_far(&contest->race, chosen[i]));
+        contest->margins[i].entrant = chosen[i];
+        if (contest->scenario->trace_path == NULL)
+            begin_margin(contest, &contest->margins[i]);
     }
     const uint64_t after = lead_runs(&contest->race);
     if (progress != NULL)

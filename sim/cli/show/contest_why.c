@@ -342,12 +342,18 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     say_rivals(contest, out);
 }
 
+/* Returns the unit of the second digit of a value, but at least this one. */
+static double unit_of(double value, double least)
+{
+    while (value / least >= 100)
+        least *= 10;
+    return least;
+}
+
 /* Formats a bound of an expected number with two digits, or two decimals, rounded away from the number. */
 static void bound(double value, bool is_upper, char *buffer)
 {
-    double unit = 0.01;
-    while (value / unit >= 100)
-        unit *= 10;
+    const double unit = unit_of(value, 0.01);
     const double units = is_upper ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9);
     if (units * unit < 10)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.2g", units * unit);
@@ -585,9 +591,7 @@ static void percent_above(double share, char *buffer)
 /* Formats bytes with two digits, rounded up. */
 static void round_up(double value, char *buffer)
 {
-    double unit = 1;
-    while (value / unit > 100)
-        unit *= 10;
+    const double unit = unit_of(value, 1);
     lab_quantity_bytes_text((uint64_t)(ceil(value / unit) * unit), buffer, CLI_NUMBER_SIZE);
 }
 
