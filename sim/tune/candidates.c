@@ -430,7 +430,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     const struct lab_scenario *scenario = contest->scenario;
     enum bk_kind kind = entrant->strategy.settings.strategy.kind;
     entrant->requirements = lab_requirements(&entrant->strategy.settings);
-    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !tune_is_bounded(contest);
+    entrant->is_endless = !lab_kind_ends(kind) && !tune_is_bounded(contest);
     /* A trace without sizes gets sizes of row.bytes, which differ with every seed. */
     bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&

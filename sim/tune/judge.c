@@ -70,6 +70,37 @@ struct tune_interval tune_over_interval(const struct tune_entrant *entrant, doub
     return interval;
 }
 
+/* Whether this share of this number of partitions is shown to be within the allowed one. */
+static bool would_show(double share, double partitions, const struct lab_tune *terms)
+{
+    return lab_share_most((uint64_t)(share * partitions + 0.5), (uint64_t)partitions,
+                          1 - (1 - terms->confidence) / 2) <= terms->risk;
+}
+
+#define PARTITIONS_MOST 1e12
+
+double tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab_tune *terms)
+{
+    double over = 0, partitions = 0, low = 0, high = 1;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        over += (double)entrant->seen[i].over;
+        partitions += (double)entrant->seen[i].partitions;
+    }
+    const double share = over / partitions, each = partitions / entrant->seeds;
+    if (!(share < terms->risk))
+        return (double)INFINITY;
+    for (; !would_show(share, each * high, terms); high *= 2) {
+        if (each * high > PARTITIONS_MOST)
+            return (double)INFINITY;
+        low = high;
+    }
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+        *(would_show(share, each * middle, terms) ? &high : &low) = middle;
+    }
+    return high;
+}
+
 struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, double error_chance)
 {
     uint64_t hits = 0, count = 0;

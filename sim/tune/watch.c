@@ -35,8 +35,8 @@ static void stop_early(const struct tune_contest *contest, const struct lab_stra
     const struct lab_limits *limits = &contest->scenario->limits;
     const enum bk_kind kind = strategy->settings.strategy.kind;
     const bool is_raced = factor == 1;
-    const bool needs_no_sizes = is_raced ? kind != BK_UNBUCKETED && kind != BK_HASH
-                                         : factor > TUNE_MARGIN_LEAST && tune_ends_by_rows(strategy);
+    const bool needs_no_sizes =
+        is_raced ? lab_kind_ends(kind) : factor > TUNE_MARGIN_LEAST && tune_ends_by_rows(strategy);
     if (!contest->stops_early || !contest->race.drops || (is_raced && is_own(contest->scenario, strategy)))
         return;
     out->stops_at = UINT32_C(1) << LAB_ORACLE_FINDABLE | UINT32_C(1) << LAB_ORACLE_NEWEST;

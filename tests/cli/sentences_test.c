@@ -468,13 +468,42 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     set_figure(&made, 3, TUNE_COST, 0.2);
     set_figure(&made, 4, TUNE_COST, 0.3);
     made.entrants[3].over.high = 0.03;
+    made.entrants[3].failed = TUNE_IN_LIMITS;
     made.entrants[1].status = TUNE_FAILS;
     expect_notes(&made, " d would cost 0.2 and was not seen to fail, but with so few seeds up to 3 % of its "
-                        "partitions may be over a limit; more seeds (--seeds) or more rows would decide.");
+                        "partitions may be over a limit; about 4 seeds (--seeds 4), or 2 times as many rows, "
+                        "would decide.");
+    static const struct {
+        double risk;
+        uint64_t partitions, over;
+        enum tune_demand open;
+        const char *cure;
+    } cases[] = {
+        {0.01, 100, 0, TUNE_IN_LIMITS, "about 4 seeds (--seeds 4), or 2 times as many rows, would decide."},
+        {0.01, 1, 0, TUNE_IN_LIMITS,
+         "about 368 seeds (--seeds 368), or 184 times as many rows, would decide."},
+        {0.01, 10000, 99, TUNE_IN_LIMITS,
+         "about 381 seeds (--seeds 381), or 191 times as many rows, would decide."},
+        {0.001, 1, 0, TUNE_IN_LIMITS, "about 1844 times as many rows would decide."},
+        {0.01, 100, 1, TUNE_IN_LIMITS, "more seeds (--seeds) or more rows would decide."},
+        {0.01, 100, 0, TUNE_NOT_TINY, "more seeds (--seeds) or more rows would decide."},
+    };
     made.contest.race.is_shown = false;
-    expect_notes(
-        &made, " There are too few partitions to show this with 95 % confidence: up to 0.4 % may be above a "
-               "limit. More seeds (--seeds) or more rows would decide.");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        made.contest.race.terms.risk = cases[i].risk;
+        made.entrants[0].failed = cases[i].open;
+        for (size_t seed = 0; seed < SEEDS; seed++) {
+            made.seen[0][seed].partitions = cases[i].partitions;
+            made.seen[0][seed].over = cases[i].over;
+        }
+        snprintf(
+            text, sizeof text,
+            " There are too few partitions to show this with 95 %% confidence: up to 0.4 %% may be above "
+            "a limit; %s",
+            cases[i].cure);
+        expect_notes(&made, text);
+    }
 }
 
 static void test_notes_say_when_unbounded_partitions_are_too_large(void **state)

@@ -374,6 +374,14 @@ class TuneScenarioTest(ProgramTest):
         self.good(*base, "--risk", risk)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
+    def test_no_risk_means_that_no_partition_may_exceed_a_limit(self):
+        base = [*SHORT, "--set", "tune.strategies=[time]", "--set", "tune.seeds=2"]
+        own = ["--set", "tune.risk=null", "--set", "limits.over_limit_share=0%"]
+        answers = [self.tune(*base, *more) for more in (["--risk", "0"], ["--set", "tune.risk=0%"], own)]
+        self.assertEqual(answers[0]["asked"]["over_limit_share"], 0)
+        for answer in answers[1:]:
+            self.assertEqual([answer["asked"], answer["candidates"]], [answers[0]["asked"], answers[0]["candidates"]])
+
     def test_remedy_has_no_higher_risk_than_allowed(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.seeds=2", "--set",
                         "limits={partition_bytes: 1B}")
@@ -407,7 +415,7 @@ class TuneScenarioTest(ProgramTest):
         cases = [
             (["--rows", "1..2"], "bucketlab: --rows applies only to 'tune' without a scenario; a scenario has its "
                                  "limits under 'limits'"),
-            (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for "
+            (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share from 0 to 0.5, for "
                                 "example 0.001, 0.1% or 1/1000"),
             (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
             (["--set", "limits=null", "--set", "tune=null"],

@@ -459,6 +459,25 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
         cli_say(out, "too short; use %s.", lead->safe_ns > lead->formula_ns ? safe : formula);
 }
 
+/* Says what would show whether a setting stays within the limits. */
+static void say_what_decides(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                             struct cli_saying *out)
+{
+    char times[CLI_NUMBER_SIZE];
+    const double seeds = entrant->failed == TUNE_IN_LIMITS ? tune_seeds_to_show(entrant, &contest->race.terms)
+                                                           : (double)INFINITY;
+    if (isinf(seeds) || seeds <= entrant->seeds) {
+        cli_say(out, "more seeds (--seeds) or more rows would decide.");
+        return;
+    }
+    cli_compact(ceil(seeds / entrant->seeds), 5, times);
+    if (seeds <= LAB_TUNE_SEEDS_MAX)
+        cli_say(out, "about %.0f seeds (--seeds %.0f), or %s times as many rows, would decide.", seeds, seeds,
+                times);
+    else
+        cli_say(out, "about %s times as many rows would decide.", times);
+}
+
 /* Names a cheaper setting that more seeds might show to be within the limits. */
 static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out)
 {
@@ -482,8 +501,9 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
     cli_say(
         out,
         " %s would cost %s and was not seen to fail, but with so few seeds up to %s %% of its partitions may "
-        "be over a limit; more seeds (--seeds) or more rows would decide.",
+        "be over a limit; ",
         cheapest->strategy.label, cost, most);
+    say_what_decides(contest, cheapest, out);
 }
 
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
@@ -514,8 +534,7 @@ static void say_none_closed(const struct tune_contest *contest, struct cli_sayin
     char lasts[CLI_SPAN_SIZE];
     if (best == SIZE_MAX)
         return;
-    const enum bk_kind kind = contest->race.entrants[best].strategy.settings.strategy.kind;
-    if (kind == BK_UNBUCKETED || kind == BK_HASH) /* their partitions never end */
+    if (!lab_kind_ends(contest->race.entrants[best].strategy.settings.strategy.kind))
         return;
     for (uint32_t i = 0; i < contest->race.entrants[best].seeds; i++)
         closed += contest->race.entrants[best].seen[i].closed;
@@ -534,8 +553,9 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         cli_percent(race->entrants[race->recommended].over.high, most);
         cli_say(out,
                 " There are too few partitions to show this with %g %% confidence: up to %s %% may be above "
-                "a limit. More seeds (--seeds) or more rows would decide.",
+                "a limit; ",
                 100 * race->terms.confidence, most);
+        say_what_decides(contest, &race->entrants[race->recommended], out);
     }
     say_none_closed(contest, out);
     if (scenario->trace_path != NULL)

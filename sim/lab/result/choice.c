@@ -35,9 +35,7 @@ struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_st
 /* Whether partitions grow without end. If rows expire, the live part of a partition stops growing. */
 static bool is_endless(const struct lab_strategy_result *strategy)
 {
-    return !strategy->settings.is_idgen &&
-           (strategy->settings.strategy.kind == BK_UNBUCKETED ||
-            strategy->settings.strategy.kind == BK_HASH) &&
+    return !strategy->settings.is_idgen && !lab_kind_ends(strategy->settings.strategy.kind) &&
            figure(strategy, "rows.expired", 0) == 0;
 }
 

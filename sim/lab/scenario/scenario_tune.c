@@ -44,8 +44,7 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
 
 const struct lab_table lab_tune_table = {
     .fields = (const struct lab_field[]){
-        {"risk", lab_read_share, TUNE(risk), LAB_OPTIONAL, 1e-9, 0.5, "a share above 0% and at most 50%",
-         NULL},
+        {"risk", lab_read_share, TUNE(risk), LAB_OPTIONAL, 0, 0.5, "a share from 0% to 50%", NULL},
         {"tiny", lab_read_share, TUNE(tiny), LAB_OPTIONAL, 0, 1, "a share from 0% to 100%, or leave it out",
          NULL},
         {"partitions_per_read", lab_read_number, TUNE(partitions_per_read), LAB_OPTIONAL, 1, 1e9,
@@ -79,8 +78,8 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
                            "the two");
     if (risk != NULL)
         scenario->limits.over_limit_share = scenario->tune.risk;
-    else if (scenario->limits.over_limit_share > 0)
-        scenario->tune.risk = scenario->limits.over_limit_share;
+    const double allowed = scenario->limits.over_limit_share;
+    scenario->tune.risk = allowed > 0 ? allowed : LAB_TUNE_RISK;
     scenario->tune.share = scenario->limits.over_limit_share;
     scenario->limits.confidence = scenario->tune.confidence;
     return true;

@@ -162,8 +162,7 @@ static void prepare(struct lint *lint, const struct lab_scenario *scenario, size
     lint->number = number;
     lint->has_rates = scenario->trace_path == NULL;
     lint->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
-    lint->is_endless =
-        kind == BK_UNBUCKETED || kind == BK_HASH || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
+    lint->is_endless = !lab_kind_ends(kind) || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
     lint->distinct = distinct_keys(scenario);
     lint->row_bytes = weight_of_mean(scenario);
     lint->cells = (double)workload->row_cells;

@@ -111,7 +111,7 @@ static void tell_conflict(const struct lab_strategy *strategy, const struct wind
             line, sizeof line,
             "conflict: buckets of %s and windows of %s end at different times; set %s: %s, or a multiple\n",
             bucket, span, kind == BK_TIME ? "window" : "max_age", span);
-    else if (kind == BK_UNBUCKETED || kind == BK_HASH)
+    else if (!lab_kind_ends(kind))
         snprintf(
             line, sizeof line,
             "conflict: a partition takes rows in every window, so a read of it queries up to %d sstables\n",

@@ -69,10 +69,10 @@ static bool risk_overrides(const struct cli_args *args, struct lab_override *ove
         strpbrk(risk, "%/") != NULL ? lab_quantity_share(risk, &share) : lab_quantity_number(risk, &share);
     if (why != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
-    if (!(share >= 1e-9 && share <= 0.5))
+    if (!(share >= 0 && share <= 0.5))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --risk %s: out of range; give a share above 0 and at most 0.5, for "
-                        "example 0.001, 0.1%% or 1/1000",
+                        "bucketlab: --risk %s: out of range; give a share from 0 to 0.5, for example 0.001, "
+                        "0.1%% or 1/1000",
                         risk);
     snprintf(text, size, "limits.over_limit_share=%.15g%%", 100 * share);
     overrides[(*count)++].text = text;

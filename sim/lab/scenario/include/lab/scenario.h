@@ -55,6 +55,12 @@ struct lab_strategy {
     struct lab_settings settings;
     int line, column;
 };
+/* Whether partitions of this kind end; those of the other kinds take rows for as long as their keys have any.
+ */
+static inline bool lab_kind_ends(enum bk_kind kind)
+{
+    return kind != BK_UNBUCKETED && kind != BK_HASH;
+}
 
 /* Sizes that a running Cassandra reported, with which strategies are compared. It places no rows. */
 struct lab_observed {
