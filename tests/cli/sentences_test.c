@@ -790,6 +790,10 @@ static void test_refusal_names_the_nearest_and_a_remedy(void **state)
 #define HEADINGS                                                                                             \
     "                              of parts/                over a limit, %\n"                               \
     "setting               cost writes  read    CV    p99   seen  at most\n"
+/* With a demand on tiny partitions and one on partitions per read. */
+#define DEMANDED                                                                                             \
+    "                              of parts/                over a limit, %   tiny,    p99/\n"               \
+    "setting               cost writes  read    CV    p99   seen  at most       %    read\n"
 #define LEGEND                                                                                               \
     "\ncost: operations in addition to the inserts, and partitions read, in inserts\n"                       \
     "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"                         \
@@ -831,6 +835,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     made.entrants[2].status = made.entrants[3].status = TUNE_FAILS;
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_OVER, 0.5);
+    set_figure(&made, 2, TUNE_TINY, 0.2);
     made.entrants[3].failed = TUNE_FEW_PER_READ;
     set_figure(&made, 3, TUNE_COST_WRITE, 0.0001);
     set_figure(&made, 3, TUNE_OVER, 5e-7);
@@ -838,21 +843,25 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     made.entrants[4].exact_share = 5e-6;
     static char wide[] = "a label of twenty-five b";
     made.entrants[4].strategy.label = wide;
-    expect_table(&made, "x: 5 settings run on the same 12,345 rows, seed by seed; at most 1 % of\n"
-                        "partitions above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most\n"
-                        "4 partitions for 99 % of reads\n\n" HEADINGS
-                        "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
-                        " b                    2.25  1.25  1.50      -  123KB      0     0.4  keeps growing\n"
-                        " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  fails: reads\n"
-                        " c                    3.25  2.25  1.50   0.10  123KB     50     0.4  fails: tiny\n"
-                        " a label of twenty-five b\n"
-                        "                         -     -     -      -      - 0.0005       -  refused\n"
-                        " 1 more: 1 dominated; --json lists them\n" LEGEND
-                        "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99\n"
-                        "refused: not run; by its exact distribution, too many partitions exceed a limit\n"
-                        "keeps growing: its partitions never end; within the limits for this run only\n"
-                        "tiny: too many of its closed partitions are tiny\n"
-                        "reads: too many partitions per read\n");
+    expect_table(
+        &made,
+        "x: 5 settings run on the same 12,345 rows, seed by seed; at most 1 % of\n"
+        "partitions above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most\n"
+        "4 partitions for 99 % of reads\n\n" DEMANDED
+        "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4       0    2.50  recommended\n"
+        " b                    2.25  1.25  1.50      -  123KB      0     0.4       0    2.50  keeps growing\n"
+        " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4       0    2.50  fails: reads\n"
+        " c                    3.25  2.25  1.50   0.10  123KB     50     0.4      20    2.50  fails: tiny\n"
+        " a label of twenty-five b\n"
+        "                         -     -     -      -      - 0.0005       -       -       -  refused\n"
+        " 1 more: 1 dominated; --json lists them\n" LEGEND
+        "tiny, %: share of closed partitions with fewer rows than limits.tiny_rows\n"
+        "p99/read: 99 % of reads query at most this number of partitions\n"
+        "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99\n"
+        "refused: not run; by its exact distribution, too many partitions exceed a limit\n"
+        "keeps growing: its partitions never end; within the limits for this run only\n"
+        "tiny: too many of its closed partitions are tiny\n"
+        "reads: too many partitions per read\n");
     for (size_t i = 1; i < ENTRANTS; i++)
         made.entrants[i].status = TUNE_DOMINATED;
     made.entrants[2].status = made.entrants[5].status = TUNE_FAILS;

@@ -64,6 +64,10 @@ static void print_legend(const struct tune_race *race)
          "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
          "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
          "partitions");
+    if (race->terms.tiny >= 0)
+        puts("tiny, %: share of closed partitions with fewer rows than limits.tiny_rows");
+    if (race->terms.partitions_per_read > 0)
+        puts("p99/read: 99 % of reads query at most this number of partitions");
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (told[i] != NULL)
             puts(told[i]);
@@ -201,7 +205,17 @@ static void print_figure(double value, int columns)
     printf("%*s", columns, text);
 }
 
-static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
+/* A figure that only a demand limits has a column if the scenario makes this demand. */
+static void print_heading(const struct lab_tune *terms)
+{
+    const bool has_tiny = terms->tiny >= 0, has_reads = terms->partitions_per_read > 0;
+    printf("                              of parts/                over a limit, %%%s%s\n",
+           has_tiny ? "   tiny," : "", has_reads ? "    p99/" : "");
+    printf("setting               cost writes  read    CV    p99   seen  at most%s%s\n",
+           has_tiny ? "       %" : "", has_reads ? "    read" : "");
+}
+
+static void print_entrant(const struct tune_entrant *entrant, const struct lab_tune *terms, bool has_colour)
 {
     const char *verdict = verdict_of(entrant->status), *colour = "";
     size_t width = cli_text_width(entrant->strategy.label);
@@ -231,7 +245,14 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     /* One seed gives no interval (the bound is 1), except for partitions that grow with every seed. */
     const bool is_known = entrant->seeds > 1 || entrant->is_endless || entrant->over.high < 1;
     cli_percent(is_refused || !is_known ? (double)NAN : entrant->over.high, text);
-    printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
+    printf("%8s", text);
+    if (terms->tiny >= 0) {
+        cli_percent(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_TINY), text);
+        printf("%8s", text);
+    }
+    if (terms->partitions_per_read > 0)
+        print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_PER_READ_P99), 8);
+    printf("  %s%s%s\n", colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
 }
 
 static void print_rest(const struct tune_race *race, const bool *is_chosen)
@@ -271,10 +292,9 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
         return sim_fail_memory(error);
     }
     print_head(contest);
-    printf("                              of parts/                over a limit, %%\n"
-           "setting               cost writes  read    CV    p99   seen  at most\n");
+    print_heading(&race->terms);
     for (size_t i = 0; i < count; i++) {
-        print_entrant(&race->entrants[listed[i]], has_colour);
+        print_entrant(&race->entrants[listed[i]], &race->terms, has_colour);
         is_chosen[listed[i]] = true;
     }
     print_rest(race, is_chosen);
