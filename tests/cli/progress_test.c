@@ -63,6 +63,19 @@ static void test_no_remaining_time_in_the_first_second_or_after_the_end(void **s
     assert_null(strstr(line, "left"));
 }
 
+/* A command that continues another one takes over its runs at once. */
+static void test_earlier_work_is_no_part_of_the_rate(void **state)
+{
+    (void)state;
+    struct cli_progress display;
+    cli_progress_init(&display, "sensors", false);
+    for (int64_t ms = FRAME_MS; ms <= 20000; ms += FRAME_MS) {
+        cli_progress_note(&display, 500 + (uint64_t)ms / 1000, 620, 500 + (uint64_t)ms / 1000, ms);
+        if (ms >= 4000) /* a step a second, and 120 of them at first */
+            assert_in_range((uint64_t)display.left_ms, 80000 - (uint64_t)(ms - 4000), 125000 - (uint64_t)ms);
+    }
+}
+
 static void test_unknown_end_gives_the_rate_only(void **state)
 {
     (void)state;
@@ -166,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_shows_share_time_and_rate),
         cmocka_unit_test(test_no_remaining_time_in_the_first_second_or_after_the_end),
+        cmocka_unit_test(test_earlier_work_is_no_part_of_the_rate),
         cmocka_unit_test(test_unknown_end_gives_the_rate_only),
         cmocka_unit_test(test_work_that_gets_slower_is_believed_within_half_a_minute),
         cmocka_unit_test(test_large_pieces_neither_jump_nor_stay_at_zero),

@@ -86,7 +86,6 @@ static void keep_sample(struct cli_progress *display)
  * since. */
 static struct cli_progress_sample base_of(const struct cli_progress *display)
 {
-    const struct cli_progress_sample beginning = {0, 0, 0};
     size_t steps = 0;
     for (size_t i = 1; i < display->count; i++) {
         const struct cli_progress_sample *before =
@@ -95,7 +94,7 @@ static struct cli_progress_sample base_of(const struct cli_progress *display)
             &display->samples[(display->first + i) % CLI_PROGRESS_SAMPLES];
         steps += after->done != before->done || (display->total == 0 && after->rows != before->rows);
     }
-    return steps < STEPS_LEAST ? beginning : display->samples[display->first];
+    return steps < STEPS_LEAST ? display->beginning : display->samples[display->first];
 }
 
 /* The remaining time; below 0: not known, or nothing is left. The time since the last step counts up to the
@@ -122,6 +121,8 @@ void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t tot
         display->step_ms = elapsed_ms;
     display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
     display->total = total;
+    if (elapsed_ms <= FIRST_BAR_MS)
+        display->beginning = display->now;
     double reckoned_ms = left_of(display);
     if (reckoned_ms < 0 || display->left_ms < 0) {
         display->left_ms = reckoned_ms;
