@@ -79,6 +79,11 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
                        seen, error);
 }
 
+static void tell_best(const struct round *round)
+{
+    atomic_store_explicit(&round->progress->best, tune_race_best(round->race), memory_order_release);
+}
+
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
 {
     const struct round *round = context;
@@ -96,6 +101,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     free(made);
     round->progress->done++;
     round->progress->rows += count;
+    tell_best(round);
     return true;
 }
 
@@ -230,7 +236,7 @@ static bool run_all(struct round *round, uint32_t threads, struct sim_error *err
         is_fine = run_round(round, threads, error);
         if (is_fine && race->drops)
             drop_some(race, is_even, round->seed + 1 == race->terms.seeds);
-        atomic_store_explicit(&round->progress->best, tune_race_best(race), memory_order_release);
+        tell_best(round);
         tune_race_call(race, !race->drops);
     }
     return is_fine;

@@ -34,6 +34,7 @@ struct stage {
     uint32_t over_from[ENTRANTS];     /* the first seed with partitions above a limit */
     uint64_t partitions_of[ENTRANTS]; /* 0: `partitions` */
     _Atomic uint64_t runs;
+    _Atomic uint64_t unnamed; /* the runs of which each began before a best setting was named */
 };
 
 static uint64_t draw_hits(struct sim_random *random, uint64_t count, double share)
@@ -51,8 +52,11 @@ static bool watch(void *context, const struct tune_entrant *const *entrants, siz
     struct stage *stage = context;
     struct sim_random common;
     (void)threads;
-    (void)progress;
     (void)error;
+    const struct lab_progress *whole = progress;
+    while (whole->parent != NULL)
+        whole = whole->parent;
+    stage->unnamed += whole->best == NULL;
     sim_random_init(&common, stage->seed, SIM_ARRIVAL, seed_index);
     double weather = sim_normal(&common);
     for (size_t i = 0; i < count; i++) {
@@ -524,6 +528,28 @@ static void test_window_that_is_certainly_full_is_not_run(void **state)
         run(&race, 1);
         assert_int_equal(race.entrants[1].seeds > 0, lack > 0);
         assert_int_equal(race.entrants[1].status == TUNE_COSTLY, lack == 0);
+        tune_race_clear(&race);
+    }
+}
+
+/* Where each setting has its own run, the first one that is within the limits is named as soon as it was run.
+ */
+static void test_best_so_far_is_named_after_the_first_run(void **state)
+{
+    struct bk_strategy strategy;
+    (void)state;
+    assert_int_equal(bk_strategy_probabilistic(4, 40, &strategy), BK_OK);
+    for (unsigned over = 0; over < 2; over++) {
+        struct stage stage;
+        struct tune_race race;
+        set_two(&stage, 1.05);
+        stage.truths[0].over = over;
+        stage.truths[1].over = 0;
+        enter_two(&race, &stage, &strategy, &strategy);
+        race.sharing = TUNE_SHARES_NOTHING;
+        run(&race, 1);
+        assert_int_equal(race.recommended, over);
+        assert_int_equal(stage.unnamed, 1 + over);
         tune_race_clear(&race);
     }
 }
@@ -1425,6 +1451,7 @@ int main(void)
         cmocka_unit_test(test_much_smaller_window_waits),
         cmocka_unit_test(test_much_smaller_window_is_run_if_only_it_can_be_shown),
         cmocka_unit_test(test_window_that_is_certainly_full_is_not_run),
+        cmocka_unit_test(test_best_so_far_is_named_after_the_first_run),
         cmocka_unit_test(test_setting_waits_while_a_cheaper_one_may_hold),
         cmocka_unit_test(test_template_that_costs_too_much_has_one_setting_with_all_seeds),
         cmocka_unit_test(test_costly_template_is_tried_until_a_setting_holds),
