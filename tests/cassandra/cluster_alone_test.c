@@ -8,6 +8,7 @@
  * the same times. */
 #include <stdlib.h>
 
+#include "../share.h"
 #include "cluster_harness.h"
 #include "kernel/random.h"
 
@@ -205,7 +206,7 @@ static void test_shortcuts_change_no_event(void **state)
 {
     (void)state;
     static struct pair pair;
-    for (uint64_t seed = 0; seed < 80; seed++) {
+    for (uint64_t seed = 0; seed < test_part(80); seed++) {
         start(&pair, seed, false);
         for (uint32_t i = 0; i < STEPS; i++) {
             step(&pair);
@@ -226,7 +227,7 @@ static void test_shortcuts_hold_for_any_order_of_ties(void **state)
 {
     (void)state;
     static struct pair pair;
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < test_part(40); seed++) {
         start(&pair, seed, true);
         for (uint32_t i = 0; i < STEPS; i++)
             step(&pair);

@@ -2,6 +2,7 @@
 /* Aim: data partitions count every row once even if it is retried, duplicated or late; a read returns the
  * rows of the replicas that it queried, and its cost is that of the rows that it scans. Method: single faults
  * by hand, then a random campaign in which every row is retried until it is acknowledged. */
+#include "../share.h"
 #include "cluster_harness.h"
 
 static struct cass_partition_view view_at(const struct harness *h, size_t index)
@@ -243,7 +244,7 @@ static void test_partition_costs_at_most_200_bytes(void **state)
     struct harness h;
     struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
-    const size_t count = 50000;
+    const size_t count = test_part(50000);
     for (uint64_t i = 0; i < count; i++) {
         struct cass_statement write = write_row(CASS_ALL, i, 1);
         harness_send(&h, 0, 0, &write);

@@ -4,6 +4,7 @@
  * deletes and partition deletes with timestamps and times to live, some of which never reach some replicas,
  * compared with a list of everything that each replica received. In addition, the static columns, batches and
  * times to live that other tests leave out. */
+#include "../share.h"
 #include "cluster_harness.h"
 #include "kernel/random.h"
 
@@ -254,7 +255,7 @@ static void random_run(uint64_t seed, bool has_ranges, uint32_t count)
 static void test_each_replica_finds_the_rows_that_it_has(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++)
+    for (uint64_t seed = 1; seed <= test_part(12); seed++)
         random_run(seed, seed % 2 == 0, 400);
 }
 

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../share.h"
 #include "cluster_harness.h"
 
-#define MODEL_SEEDS_ENOUGH 100u /* with at least this many seeds, each situation must have occurred */
+/* With at least this many seeds, each situation must have occurred. A part of a campaign has as many. */
+#define MODEL_SEEDS_ENOUGH (test_share() > 1 ? UINT64_C(40) : UINT64_C(100))
 
 /* How often a situation occurred in the campaign. */
 struct model_situation {
@@ -39,6 +41,8 @@ static inline int model_main(int argc, char **argv, uint64_t last, void (*check)
                              const struct model_situation *situations, size_t situation_count)
 {
     uint64_t first = 1;
+    if (last > MODEL_SEEDS_ENOUGH)
+        last = test_part(last) > MODEL_SEEDS_ENOUGH ? test_part(last) : MODEL_SEEDS_ENOUGH;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seeds") != 0)
             continue;

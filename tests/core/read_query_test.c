@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "bucketing/read.h"
 
 #include <stdlib.h>
@@ -360,7 +361,7 @@ static void test_empties_random_runs_equal_a_plain_list(void **state)
     query.kind = BK_QUERY_ALL;
     assert_int_equal(bk_strategy_time(WINDOW_NS, 0, &window), BK_OK);
     assert_int_equal(bk_read_begin(&window, NULL, &query, &reader), BK_OK);
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < (int)test_part(4000); i++) {
         /* Few enough windows for the memory to keep all runs, or more. */
         int64_t span = i % 2 == 0 ? 40 : i % 4 == 1 ? 300 : 600;
         bool is_known[600] = {false};

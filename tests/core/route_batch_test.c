@@ -3,6 +3,7 @@
  * by row. Method: strategies of all kinds, with numbers so small that windows, thresholds and ages meet
  * often; rows whose times and sequences advance, lag, repeat or jump to an end of their range; batches of any
  * length, one after another with one state. Each bucket and the whole state are compared. */
+#include "../share.h"
 #include "agent_host.h"
 #include "bucketing/route.h"
 #include "draw.h"
@@ -120,7 +121,7 @@ static void test_batch_equals_row_by_row(void **unused)
     static struct columns columns;
     struct draw draw = {1};
     uint64_t rolls = 0, late = 0;
-    for (int i = 0; i < DRAWS / BATCHES; i++) {
+    for (int i = 0; i < (int)test_part(DRAWS / BATCHES); i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_key_state by_batch = {0}, by_row = {0};
         int64_t time_ns = draw_time(&draw) / 2;
@@ -140,7 +141,7 @@ static void test_batch_equals_row_by_row(void **unused)
             assert_states_equal(&by_batch, &by_row);
         }
     }
-    assert_true(rolls > 10000 && late > 10000);
+    assert_true(rolls > test_part(10000) && late > test_part(10000));
 }
 
 static void test_batch_without_a_state_places_rows_of_stateless_kinds(void **unused)

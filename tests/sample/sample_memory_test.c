@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../no_memory.h"
+#include "../share.h"
 #include "sample/sample.h"
 
 #define ROWS 120
@@ -49,7 +50,7 @@ static void test_sample_without_memory_fails_clean(void **state)
     write_file();
     if (!lab_scenario_parse("x.yaml", scenario_text, strlen(scenario_text), NULL, 0, NULL, &scenario, &error))
         fail_msg("%s", error.text);
-    for (bool fine = false; !fine; refused++) {
+    for (bool fine = false; !fine; refused = test_next_fault(refused)) {
         error = (struct sim_error){0};
         allocations_left = refused;
         fine = sample_measure(scenario, PATH, &figures, &error);

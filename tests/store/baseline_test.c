@@ -3,6 +3,7 @@
  * absent. Method: made-up baselines with extreme values; invalid values, inserted by SQL; a disk whose write
  * 1, 2, 3 ... fails until saving succeeds. */
 #define _DEFAULT_SOURCE
+#include "../share.h"
 #include "baseline_sample.h"
 
 #include "fault_vfs.h"
@@ -157,7 +158,7 @@ static void test_disk_full_leaves_the_old_baseline(void **state)
     int failed = 0;
     bool has_struck = true;
     new.result->digest = 42;
-    for (long n = 0; has_struck; n++) {
+    for (long n = 0; has_struck; n = test_next_fault(n)) {
         struct sim_error error = {0};
         folder_empty(&folder);
         assert_true(baseline_save(folder.db, &old, 1, &error));

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../lab/scenario_of.h"
+#include "../share.h"
 #include "../workload/trace_file.h"
 #include "kernel/random.h"
 #include "tune/contest.h"
@@ -400,14 +401,15 @@ static void test_tune_answers_as_an_exhaustive_search(void **state)
 {
     struct tally tally = {0};
     (void)state;
-    for (uint64_t number = 0; number < (is_all ? 300 : 20); number++) {
+    for (uint64_t number = 0; number < (is_all ? 300 : 20); number += test_share()) {
         struct lab_scenario *scenario = draw_scenario(number);
         compare(number, scenario, &tally);
         lab_scenario_destroy(scenario);
     }
     print(&tally);
     assert_int_equal(tally.answers, 0);
-    assert_true(tally.shown > 5 && tally.kinds <= (is_all ? 6 : 0) && 2 * tally.runs < tally.all_runs);
+    assert_true(tally.shown > test_part(5) && tally.kinds <= (is_all ? 6 : 0) &&
+                2 * tally.runs < tally.all_runs);
 }
 
 static void compare_stream(uint64_t number, struct tally *tally)
@@ -426,13 +428,14 @@ static void test_tune_answers_as_an_exhaustive_search_of_streams(void **state)
     static const uint64_t hard[] = {82, 102, 138, 151, 164, 179, 541, 549, 694, 1088, 1330, 2012};
     struct tally tally = {0};
     (void)state;
-    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i += test_share())
         compare_stream(hard[i], &tally);
-    for (uint64_t number = 0; number < (is_all ? STREAMS : 4); number++)
+    for (uint64_t number = 0; number < (is_all ? STREAMS : 4); number += test_share())
         compare_stream(number, &tally);
     print(&tally);
     assert_int_equal(tally.answers, 0);
-    assert_true(tally.shown > 5 && tally.kinds <= (is_all ? 6 : 0) && 4 * tally.runs < 3 * tally.all_runs);
+    assert_true(tally.shown > test_part(5) && tally.kinds <= (is_all ? 6 : 0) &&
+                4 * tally.runs < 3 * tally.all_runs);
 }
 
 int main(int count, char **arguments)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static void test_search_of_drawn_goals_is_what_a_scan_finds(void **state)
     (void)state;
     static const double risks[] = {0, 1e-300, 1e-12, 1e-6, 0.003, 0.05, 0.3, 0.5, 0.9, 0.97};
     uint64_t random = 1;
-    for (int i = 0; i < (is_all ? 400 : 150); i++) {
+    for (int i = 0; i < (is_all ? 400 : (int)test_part(150)); i++) {
         struct tune_goal goal = {.rows_min = drawn(&random, 60)};
         goal.rows_max = goal.rows_min + drawn(&random, i % 3 == 0 ? 3 : 80);
         goal.rows_max += goal.rows_max == 0;
