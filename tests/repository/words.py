@@ -60,7 +60,7 @@ def joined(text, spans):
     """The text of the spans, each at its place, with line breaks and spaces elsewhere."""
     out, end = [], 0
     for begin, until in spans:
-        out += [re.sub(r"[^\n]", " ", text[end:begin]), text[begin:until]]
+        out += ["\n".join(" " * len(line) for line in text[end:begin].split("\n")), text[begin:until]]
         end = until
     return "".join(out)
 
@@ -88,32 +88,48 @@ def scopes_of(name):
             "comment": MARGIN.sub(r"\1 ", joined(text, comments))}
 
 
-def hits_of(row, scope, said):
-    if scope == "identifier":
-        return [(found[0], place) for words, places in said.items() for found in row.name.finditer(words)
-                for place in places]
-    return [(found[0], found.start()) for found in row.prose.finditer(said)]
+class Rows:
+    """The rows of the list, and what they say of texts; a name occurs in many files and is searched once."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.names = {}  # split identifier -> the rows that it breaks, with the words
+        self.any_prose = {}  # the rows of a scope that cover a file -> all of them as one expression
+
+    def in_names(self, name, said):
+        for words, places in said.items():
+            if words not in self.names:
+                self.names[words] = [(row, found[0]) for row in self.rows if "identifier" in row.scopes
+                                     for found in row.name.finditer(words)]
+            for row, found in self.names[words]:
+                if row.covers(name):
+                    yield from ((row, found, place) for place in places)
+
+    def in_prose(self, name, scope, said):
+        rows = tuple(row for row in self.rows if scope in row.scopes and row.covers(name))
+        if rows not in self.any_prose:
+            self.any_prose[rows] = re.compile("|".join(row.prose.pattern for row in rows) or r"(?!)")
+        if self.any_prose[rows].search(said):
+            for row in rows:
+                yield from ((row, found[0], found.start()) for found in row.prose.finditer(said))
 
 
-def check(name, rows, any_prose, faults):
+def check(name, rows, faults):
     text = (ROOT / name).read_text(encoding="utf-8")
     for scope, said in scopes_of(name).items():
-        if scope != "identifier" and not any_prose.search(said):
-            continue
-        for row in rows:
-            if scope in row.scopes and row.covers(name):
-                for words, place in hits_of(row, scope, said):
-                    line = text.count("\n", 0, place) + 1
-                    faults.append(f"{name}:{line}: {scope} says '{' '.join(words.split())}'; write '{row.write}'")
+        hits = rows.in_names(name, said) if scope == "identifier" else rows.in_prose(name, scope, said)
+        for row, words, place in hits:
+            line = text.count("\n", 0, place) + 1
+            faults.append(f"{name}:{line}: {scope} says '{' '.join(words.split())}'; write '{row.write}'")
 
 
 def main():
     faults = []
     rows = read_rows(faults)
     names = sources.files(".c", ".h", ".py", ".md", ".1.in", ".yaml")
-    any_prose = re.compile("|".join(row.prose.pattern for row in rows if row.prose))
+    searched = Rows(rows)
     for name in names:
-        check(name, rows, any_prose, faults)
+        check(name, searched, faults)
     sources.finish(faults, f"{len(rows)} patterns in {len(names)} files")
 
 
