@@ -217,7 +217,7 @@ class SweepTest(ProgramTest):
 
     def test_database_that_is_removed_meanwhile_is_an_error(self):
         self.write("s.yaml", ENDLESS)
-        process = self.start("sweep", "s.yaml", "--quiet")
+        process = self.start("sweep", "s.yaml", "--quiet", "--jobs", "1")
         self.wait_until(lambda: self.stored("sweep_job") > 0, process)
         path = os.path.join(self.folder, "bucketlab.db")
         for name in ["", "-wal", "-shm"]:

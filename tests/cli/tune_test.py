@@ -11,7 +11,7 @@ import unittest
 from fractions import Fraction
 
 from program import PROGRAM, SOURCE, ProgramTest, commands_s, unit_s
-from share import in_full
+from share import in_full, part
 
 FIELDS = ["bits", "threshold", "mean_rows", "p_below", "p_above", "counter_increments_per_1000_rows"]
 GOAL = ["--rows", "12000..32000", "--risk", "0.003"]
@@ -120,9 +120,9 @@ class TuneTest(ProgramTest):
 
     def test_answer_takes_a_moment(self):
         most_s = (400 if is_slow_build() else 20) * unit_s()
-        for rows, risk in [("12000..32000", "0.003"), ("1..1000000000000", "0.003"), ("7..9223372036854775807", "0.9"),
-                           ("1000000000000..1001000000000", "0.000000000001"),
-                           ("1000000000000000000..1001000000000000000", "0.003")]:
+        for rows, risk in part([("1000000000000..1001000000000", "0.000000000001"), ("12000..32000", "0.003"),
+                                ("1..1000000000000", "0.003"), ("7..9223372036854775807", "0.9"),
+                                ("1000000000000000000..1001000000000000000", "0.003")]):
             for extra in [[], ["--probability", "any"]]:
                 before_s = commands_s()
                 self.good("tune", "--json", "--rows", rows, "--risk", risk, *extra)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "agent_host.h"
 #include "bucketing/hash.h"
 
@@ -167,7 +168,7 @@ static uint32_t walk(size_t number)
     uint32_t asked = 0, operation;
     struct seen seen;
     memset(&seen, 0, sizeof seen);
-    for (uint64_t i = 1; i < STEPS; i++) {
+    for (uint64_t i = 1; i < test_part(STEPS); i++) {
         uint64_t draw = bk_murmur3_128_u64(i).h1;
         int64_t now_ns = (int64_t)i * 10;
         /* Now and then a row is long overdue, so that old starts are looked up. */

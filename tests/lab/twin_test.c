@@ -24,7 +24,7 @@ static struct lab_result *run(const char *workload, const char *twin, const char
     snprintf(
         text, sizeof text,
         "name: twins\nduration: 60s\n%scluster: {nodes: 3, replication_factor: 3}\n"
-        "agents: {count: 2, cache_entries: 4, restart: 2s%s}\n"
+        "agents: {count: 2, cache_entries: 4, operations: 32, restart: 2s%s}\n"
         "faults:\n  - agent_crash: {agent: 0, at: 20s}\n  - agent_pause: {agent: 1, at: 30s, lasts: 2s}\n"
         "  - agent_crash: {agent: 1, at: 40s%s}\n  - lost_message: {chance: 5%%, at: 10s, "
         "lasts: 30s}\nstrategies: [%s]\n",
