@@ -107,7 +107,8 @@ class FuzzTest(ProgramTest):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--for", "300ms", "--seeds", "5..", "--jobs", "2", "--quiet")
         seeds = int(re.match(r"([\d,]+) seeds from 5 on", out)[1].replace(",", ""))
-        self.assertTrue(out.endswith(f"\nnext seeds: bucketlab fuzz fine.yaml --seeds {5 + seeds}.. --for 300ms\n"), out)
+        following = f"\nnext seeds: bucketlab fuzz fine.yaml --seeds {5 + seeds}.. --for 300ms\n"
+        self.assertTrue(out.endswith(following), out)
         same = self.good("fuzz", "fine.yaml", "--seeds", f"5..{4 + seeds}", "--jobs", "1", "--quiet")
         self.assertEqual(re.sub(r", [\d,]+ seeds/s", "", out).split("\n\nnext seeds")[0],
                          re.sub(r", [\d,]+ seeds/s", "", same).rstrip("\n"))
