@@ -13,12 +13,13 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "cluster_run.h"
 #include "lab/fuzz.h"
 #include "lab/run.h"
 #include "oracles.h"
 
-#define SEEDS 400u
+#define SEEDS test_part(400)
 /* One in this many actions is shown wrong. */
 #define WRONG_EVERY 11u
 
@@ -123,14 +124,14 @@ static void test_oracles_with_filtered_events_give_the_same_verdicts(void **stat
 {
     (void)state;
     shows_wrong = false;
-    assert_true(compare() > 100); /* including excused ones: there was something to find */
+    assert_true(compare() > test_part(100)); /* including excused ones: there was something to find */
 }
 
 static void test_oracles_with_filtered_events_find_the_same_wrong_actions(void **state)
 {
     (void)state;
     shows_wrong = true;
-    assert_true(compare() > 10000);
+    assert_true(compare() > test_part(10000));
 }
 
 static void check_metrics(const struct lab_metrics *all, const struct lab_metrics *without, uint64_t seed)
