@@ -38,11 +38,19 @@ bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant 
 }
 
 /* Computes two intervals, from the shares of the seeds and from all partitions together, and returns their
- * union. A setting whose partitions never end has one seed, and the interval of its partitions. */
+ * union. A setting whose partitions never end has one seed, and the interval of its partitions. `times`: as
+ * if there were this many times as many seeds, with the same results. */
 static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
-                                           uint64_t hits, uint64_t count, double error_chance)
+                                           uint64_t hits, uint64_t count, uint32_t times, double error_chance)
 {
-    struct tune_sample shares = tune_figures_of(entrant, figure);
+    struct tune_sample shares = {0};
+    for (uint32_t i = 0; i < times * entrant->seeds; i++) {
+        const double share = entrant->seen[i % entrant->seeds].figures[figure];
+        if (!isnan(share))
+            tune_sample_add(&shares, share);
+    }
+    hits *= times;
+    count *= times;
     if (entrant->is_fixed && shares.count > 0)
         return (struct tune_interval){shares.mean, shares.mean};
     if (count == 0)
@@ -55,14 +63,15 @@ static struct tune_interval share_interval(const struct tune_entrant *entrant, e
     return (struct tune_interval){fmax(0, fmin(mean.low, all.low)), fmin(1, fmax(mean.high, all.high))};
 }
 
-struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance)
+static struct tune_interval over_interval(const struct tune_entrant *entrant, uint32_t times,
+                                          double error_chance)
 {
     uint64_t hits = 0, count = 0;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         hits += entrant->seen[i].over;
         count += entrant->seen[i].partitions;
     }
-    struct tune_interval interval = share_interval(entrant, TUNE_OVER, hits, count, error_chance);
+    struct tune_interval interval = share_interval(entrant, TUNE_OVER, hits, count, times, error_chance);
     /* A limit in bytes is converted to rows of mean size, so a full partition may exceed it after all. */
     if (entrant->has_distribution && (hits == 0 || entrant->exact_share > 0))
         interval.high = fmin(interval.high, entrant->exact_share);
@@ -70,35 +79,9 @@ struct tune_interval tune_over_interval(const struct tune_entrant *entrant, doub
     return interval;
 }
 
-/* Whether this share of this number of partitions is shown to be within the allowed one. */
-static bool would_show(double share, double partitions, const struct lab_tune *terms)
+struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance)
 {
-    return lab_share_most((uint64_t)(share * partitions + 0.5), (uint64_t)partitions,
-                          1 - (1 - terms->confidence) / 2) <= terms->risk;
-}
-
-#define PARTITIONS_MOST 1e12
-
-double tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab_tune *terms)
-{
-    double over = 0, partitions = 0, low = 0, high = 1;
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        over += (double)entrant->seen[i].over;
-        partitions += (double)entrant->seen[i].partitions;
-    }
-    const double share = over / partitions, each = partitions / entrant->seeds;
-    if (!(share < terms->risk))
-        return (double)INFINITY;
-    for (; !would_show(share, each * high, terms); high *= 2) {
-        if (each * high > PARTITIONS_MOST)
-            return (double)INFINITY;
-        low = high;
-    }
-    while (high - low > 1) {
-        const double middle = floor((low + high) / 2);
-        *(would_show(share, each * middle, terms) ? &high : &low) = middle;
-    }
-    return high;
+    return over_interval(entrant, 1, error_chance);
 }
 
 struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, double error_chance)
@@ -108,7 +91,7 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
         hits += entrant->seen[i].tiny;
         count += entrant->seen[i].closed;
     }
-    return share_interval(entrant, TUNE_TINY, hits, count, error_chance);
+    return share_interval(entrant, TUNE_TINY, hits, count, 1, error_chance);
 }
 
 static enum tune_verdict compare(struct tune_interval interval, double most)
@@ -174,6 +157,22 @@ enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct la
         }
     }
     return verdict;
+}
+
+uint32_t tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab_tune *terms)
+{
+    const double error_chance = (1 - terms->confidence) / 2;
+    for (int i = 0; i < TUNE_DEMAND_COUNT; i++) {
+        if (i != TUNE_IN_LIMITS &&
+            judge_demand(entrant, terms, error_chance, (enum tune_demand)i) != TUNE_VERDICT_HOLDS)
+            return 0;
+    }
+    for (uint32_t times = 2; entrant->seeds > 0 && times * entrant->seeds <= LAB_TUNE_SEEDS_MAX; times++) {
+        if (times * entrant->seeds > terms->seeds &&
+            over_interval(entrant, times, error_chance).high <= terms->risk)
+            return times * entrant->seeds;
+    }
+    return 0;
 }
 
 /* If the mean share over seeds were at most `most`, the product of share / most over the seeds would have a

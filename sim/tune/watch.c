@@ -128,6 +128,8 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
     }
     if (is_fine && left > 0)
         is_fine = watch(contest, unknown, left, seed, factor, which, threads, &run, seen, error);
+    if (is_fine && left == 0 && progress != NULL)
+        lab_recalled(progress);
     for (size_t i = 0; is_fine && i < left; i++)
         out[places[i]] = seen[i];
     free(unknown);

@@ -175,8 +175,8 @@ class HostileTest(ProgramTest):
             for command in commands:
                 code, out, err = self.run_program(*command, preexec_fn=as_nobody)
                 self.assertEqual((code, out), (0, before[command]), (command, oct(folder_mode), oct(mode), err))
-            code, _, err = self.run_program("report", "1", "--db", database, "--out", elsewhere, "--format", "svg",
-                                            preexec_fn=as_nobody, environment={"XDG_CACHE_HOME": elsewhere})
+            code, _, err = self.run_program("report", "1", "--db", database, "--out", elsewhere, preexec_fn=as_nobody,
+                                            environment={"XDG_CACHE_HOME": elsewhere})
             self.assertEqual(code, 0, err)
             self.assertEqual([name for name in self.files() if name.startswith("bucketlab.db-")], [])
             os.chmod(self.folder, 0o755)

@@ -63,16 +63,23 @@ static void test_no_remaining_time_in_the_first_second_or_after_the_end(void **s
     assert_null(strstr(line, "left"));
 }
 
-/* A command that continues another one takes over its runs at once. */
+/* A command that continues another one takes over its runs at once, a moment after it began. */
 static void test_earlier_work_is_no_part_of_the_rate(void **state)
 {
     (void)state;
-    struct cli_progress display;
-    cli_progress_init(&display, "sensors", false);
-    for (int64_t ms = FRAME_MS; ms <= 20000; ms += FRAME_MS) {
-        cli_progress_note(&display, 500 + (uint64_t)ms / 1000, 620, 500 + (uint64_t)ms / 1000, ms);
-        if (ms >= 4000) /* a step a second, and 120 of them at first */
-            assert_in_range((uint64_t)display.left_ms, 80000 - (uint64_t)(ms - 4000), 125000 - (uint64_t)ms);
+    for (int64_t taken_ms = 0; taken_ms <= 3000; taken_ms += 300) {
+        struct cli_progress display;
+        struct lab_progress progress = {.total = 620};
+        cli_progress_init(&display, "sensors", false);
+        display.next_ms = INT64_MAX;
+        for (int64_t ms = FRAME_MS; ms <= 20000; ms += FRAME_MS) {
+            progress.done = progress.rows = (ms < taken_ms ? 0 : 500u) + (uint64_t)ms / 1000;
+            progress.recalled = ms < taken_ms ? 0 : 500u;
+            cli_progress_show(&display, &progress, ms);
+            if (ms >= taken_ms + 8000) /* a step a second, and 120 of them at first */
+                assert_in_range((uint64_t)display.left_ms, (120000 - (uint64_t)ms) * 2 / 3,
+                                (120000 - (uint64_t)ms) * 4 / 3);
+        }
     }
 }
 

@@ -458,6 +458,7 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     (void)state;
     struct fixture made;
     begin(&made, 5);
+    made.contest.race.terms.tiny = -1;
     /* b is unbounded, c is not cheap enough, and d and e are cheaper, d by more. */
     for (size_t i = 1; i < 5; i++)
         made.entrants[i].status = TUNE_UNSURE;
@@ -471,37 +472,45 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
     made.entrants[3].failed = TUNE_IN_LIMITS;
     made.entrants[1].status = TUNE_FAILS;
     expect_notes(&made, " d would cost 0.2 and was not seen to fail, but with so few seeds up to 3 % of its "
-                        "partitions may be over a limit; about 4 seeds (--seeds 4), or 2 times as many rows, "
-                        "would decide.");
+                        "partitions may be above a limit; about 4 seeds (--seeds 4) would decide.");
+    static const char above[] = "up to 0.4 % of its partitions may be above a limit",
+                      tiny[] = "up to 20 % of its closed partitions may be tiny",
+                      reads[] = "1 % of reads may query more than 2.4 partitions";
     static const struct {
-        double risk;
-        uint64_t partitions, over;
         enum tune_demand open;
-        const char *cure;
+        double risk;
+        uint64_t partitions, over_first, over_second;
+        const char *what;
+        int seeds; /* 0: no number */
     } cases[] = {
-        {0.01, 100, 0, TUNE_IN_LIMITS, "about 4 seeds (--seeds 4), or 2 times as many rows, would decide."},
-        {0.01, 1, 0, TUNE_IN_LIMITS,
-         "about 368 seeds (--seeds 368), or 184 times as many rows, would decide."},
-        {0.01, 10000, 99, TUNE_IN_LIMITS,
-         "about 381 seeds (--seeds 381), or 191 times as many rows, would decide."},
-        {0.001, 1, 0, TUNE_IN_LIMITS, "about 1844 times as many rows would decide."},
-        {0.01, 100, 1, TUNE_IN_LIMITS, "more seeds (--seeds) or more rows would decide."},
-        {0.01, 100, 0, TUNE_NOT_TINY, "more seeds (--seeds) or more rows would decide."},
+        {TUNE_IN_LIMITS, 0.01, 100, 0, 0, above, 4},
+        {TUNE_IN_LIMITS, 0.01, 1, 0, 0, above, 368},
+        {TUNE_IN_LIMITS, 0.001, 1, 0, 0, above, 0},
+        {TUNE_IN_LIMITS, 0.01, 1000, 0, 15, above, 38}, /* their shares differ more than by chance */
+        {TUNE_IN_LIMITS, 0.01, 100, 1, 1, above, 0},
+        {TUNE_NOT_TINY, 0.01, 100, 0, 0, tiny, 0},
+        {TUNE_FEW_PER_READ, 0.01, 100, 0, 0, reads, 0},
     };
     made.contest.race.is_shown = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[300];
+        char text[400], cure[80] = "more seeds (--seeds), more keys or a longer run";
         made.contest.race.terms.risk = cases[i].risk;
+        made.contest.race.terms.tiny = cases[i].open == TUNE_NOT_TINY ? 0.05 : -1;
+        made.contest.race.terms.partitions_per_read = cases[i].open == TUNE_FEW_PER_READ ? 2.4 : 0;
         made.entrants[0].failed = cases[i].open;
         for (size_t seed = 0; seed < SEEDS; seed++) {
-            made.seen[0][seed].partitions = cases[i].partitions;
-            made.seen[0][seed].over = cases[i].over;
+            struct tune_seen *seen = &made.seen[0][seed];
+            seen->partitions = cases[i].partitions;
+            seen->over = seed == 0 ? cases[i].over_first : cases[i].over_second;
+            seen->figures[TUNE_OVER] = (double)seen->over / (double)seen->partitions;
+            seen->tiny = 6;
+            seen->figures[TUNE_TINY] = 0.04;
         }
-        snprintf(
-            text, sizeof text,
-            " There are too few partitions to show this with 95 %% confidence: up to 0.4 %% may be above "
-            "a limit; %s",
-            cases[i].cure);
+        if (cases[i].seeds > 0)
+            snprintf(cure, sizeof cure, "about %d seeds (--seeds %d)", cases[i].seeds, cases[i].seeds);
+        snprintf(text, sizeof text,
+                 " There are too few partitions to show this with 95 %% confidence: %s; %s would decide.",
+                 cases[i].what, cure);
         expect_notes(&made, text);
     }
 }
@@ -856,7 +865,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
         "                         -     -     -      -      - 0.0005       -       -       -  refused\n"
         " 1 more: 1 dominated; --json lists them\n" LEGEND
         "tiny, %: share of closed partitions with fewer rows than limits.tiny_rows\n"
-        "p99/read: 99 % of reads query at most this number of partitions\n"
+        "p99/read: partitions that 99 % of reads query at most, mean over the seeds\n"
         "dominated: dropped; one of its kind is as good in writes, CV, parts/read and p99\n"
         "refused: not run; by its exact distribution, too many partitions exceed a limit\n"
         "keeps growing: its partitions never end; within the limits for this run only\n"

@@ -17,9 +17,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from share import SHARE  # noqa: E402
-
 CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
 IS_ENOUGH = "import cffi, pytest, setuptools"
 NEEDS = ["cffi", "setuptools>=68", "wheel", "numpy", "matplotlib", "pytest", "mypy", "types-cffi"]
@@ -77,22 +74,11 @@ def walk(python, build):
             sys.exit("the README's walk draws nothing")
 
 
-def compiler_of(build):
-    """The compiler, which ./test.sh keeps from optimising: that takes longer than the tests gain from it."""
-    compiler = "ccache cc" if shutil.which("ccache") else "cc"
-    if SHARE > 1:
-        script = build / "python-cc"
-        script.write_text(f'#!/bin/sh\nexec {compiler} "$@" -O0\n', encoding="utf-8")
-        script.chmod(0o755)
-        return str(script)
-    return compiler
-
-
 def build_and_test(build):
     kept = build / "python-environment"
     python = sys.executable if can(sys.executable, IS_ENOUGH) and not kept.exists() else environment(kept)
     package = copy_of_core(build / "python-core")
-    compiler = {"CC": compiler_of(build)}
+    compiler = {"CC": "ccache cc"} if shutil.which("ccache") else {}
     built = build / "python-built"
     call(python, "setup.py", "-q", "build", "--build-lib", built, cwd=package, env={**os.environ, **compiler})
     judge(python, package, env={**os.environ, "PYTHONPATH": str(built), "PYTHONDONTWRITEBYTECODE": "1"})

@@ -48,7 +48,7 @@ static void test_size_of_each_rank_is_found(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed += test_share())
         check(seed, 1 + seed * seed / 4, 1 + (unsigned)seed % 64);
-    for (uint64_t seed = 0; seed < 4; seed += test_share())
+    for (uint64_t seed = 0; seed<4; seed += test_share()> 1 ? 3 : 1)
         check(seed, 600000, 6 + 3 * (unsigned)seed); /* more sizes than a list takes, but few distinct ones */
 }
 

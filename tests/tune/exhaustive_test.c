@@ -428,7 +428,7 @@ static void test_tune_answers_as_an_exhaustive_search_of_streams(void **state)
     static const uint64_t hard[] = {82, 102, 138, 151, 164, 179, 541, 549, 694, 1088, 1330, 2012};
     struct tally tally = {0};
     (void)state;
-    for (size_t i = 0; i < sizeof hard / sizeof *hard; i += test_share())
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
         compare_stream(hard[i], &tally);
     for (uint64_t number = 0; number < (is_all ? STREAMS : 4); number += test_share())
         compare_stream(number, &tally);

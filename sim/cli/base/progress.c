@@ -41,6 +41,30 @@ static size_t terminal_columns(void)
     return is_known ? size.ws_col : COLUMNS_USUAL;
 }
 
+static void keep_sample(struct cli_progress *display)
+{
+    if (display->count > 0) {
+        size_t last = (display->first + display->count - 1) % CLI_PROGRESS_SAMPLES;
+        if (display->now.at_ms - display->samples[last].at_ms < SAMPLE_MS)
+            return;
+    }
+    if (display->count == CLI_PROGRESS_SAMPLES) {
+        display->first = (display->first + 1) % CLI_PROGRESS_SAMPLES;
+        display->count--;
+    }
+    display->samples[(display->first + display->count++) % CLI_PROGRESS_SAMPLES] = display->now;
+}
+
+/* What was done so far is no part of the rate from now on, since it took no time. */
+static void restart(struct cli_progress *display)
+{
+    display->beginning = display->now;
+    display->step_ms = display->now.at_ms;
+    display->count = 0;
+    display->left_ms = -1;
+    keep_sample(display);
+}
+
 void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms)
 {
     char line[CLI_PROGRESS_SIZE];
@@ -49,6 +73,10 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
     cli_progress_note(display, atomic_load_explicit(&progress->done, memory_order_relaxed),
                       atomic_load_explicit(&progress->total, memory_order_relaxed),
                       atomic_load_explicit(&progress->rows, memory_order_relaxed), elapsed_ms);
+    const uint64_t recalled = atomic_load_explicit(&progress->recalled, memory_order_relaxed);
+    if (recalled != display->recalled)
+        restart(display);
+    display->recalled = recalled;
     display->best = atomic_load_explicit(&progress->best, memory_order_acquire);
     if (elapsed_ms < display->next_ms)
         return;
@@ -66,20 +94,6 @@ void cli_progress_end(struct cli_progress *display)
 {
     if (display->is_terminal && display->is_shown)
         fputs("\r\033[K", stderr);
-}
-
-static void keep_sample(struct cli_progress *display)
-{
-    if (display->count > 0) {
-        size_t last = (display->first + display->count - 1) % CLI_PROGRESS_SAMPLES;
-        if (display->now.at_ms - display->samples[last].at_ms < SAMPLE_MS)
-            return;
-    }
-    if (display->count == CLI_PROGRESS_SAMPLES) {
-        display->first = (display->first + 1) % CLI_PROGRESS_SAMPLES;
-        display->count--;
-    }
-    display->samples[(display->first + display->count++) % CLI_PROGRESS_SAMPLES] = display->now;
 }
 
 /* The sample from which recent work is measured: the oldest one, or the beginning if too little was done
@@ -121,8 +135,6 @@ void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t tot
         display->step_ms = elapsed_ms;
     display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
     display->total = total;
-    if (elapsed_ms <= FIRST_BAR_MS)
-        display->beginning = display->now;
     double reckoned_ms = left_of(display);
     if (reckoned_ms < 0 || display->left_ms < 0) {
         display->left_ms = reckoned_ms;

@@ -67,7 +67,7 @@ static void print_legend(const struct tune_race *race)
     if (race->terms.tiny >= 0)
         puts("tiny, %: share of closed partitions with fewer rows than limits.tiny_rows");
     if (race->terms.partitions_per_read > 0)
-        puts("p99/read: 99 % of reads query at most this number of partitions");
+        puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (told[i] != NULL)
             puts(told[i]);

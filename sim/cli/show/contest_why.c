@@ -459,23 +459,26 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
         cli_say(out, "too short; use %s.", lead->safe_ns > lead->formula_ns ? safe : formula);
 }
 
-/* Says what would show whether a setting stays within the limits. */
-static void say_what_decides(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                             struct cli_saying *out)
+/* Says what is not shown of a setting, and what would show it. */
+static void say_open(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                     struct cli_saying *out)
 {
-    char times[CLI_NUMBER_SIZE];
-    const double seeds = entrant->failed == TUNE_IN_LIMITS ? tune_seeds_to_show(entrant, &contest->race.terms)
-                                                           : (double)INFINITY;
-    if (isinf(seeds) || seeds <= entrant->seeds) {
-        cli_say(out, "more seeds (--seeds) or more rows would decide.");
-        return;
+    const struct lab_tune *terms = &contest->race.terms;
+    const uint32_t seeds = tune_seeds_to_show(entrant, terms);
+    char most[CLI_NUMBER_SIZE];
+    if (entrant->failed == TUNE_NOT_TINY) {
+        cli_percent(tune_tiny_interval(entrant, (1 - terms->confidence) / 2).high, most);
+        cli_say(out, "up to %s %% of its closed partitions may be tiny; ", most);
+    } else if (entrant->failed == TUNE_FEW_PER_READ) {
+        cli_say(out, "1 %% of reads may query more than %g partitions; ", terms->partitions_per_read);
+    } else {
+        cli_percent(entrant->over.high, most);
+        cli_say(out, "up to %s %% of its partitions may be above a limit; ", most);
     }
-    cli_compact(ceil(seeds / entrant->seeds), 5, times);
-    if (seeds <= LAB_TUNE_SEEDS_MAX)
-        cli_say(out, "about %.0f seeds (--seeds %.0f), or %s times as many rows, would decide.", seeds, seeds,
-                times);
+    if (seeds > 0)
+        cli_say(out, "about %" PRIu32 " seeds (--seeds %" PRIu32 ") would decide.", seeds, seeds);
     else
-        cli_say(out, "about %s times as many rows would decide.", times);
+        cli_say(out, "more seeds (--seeds), more keys or a longer run would decide.");
 }
 
 /* Names a cheaper setting that more seeds might show to be within the limits. */
@@ -483,7 +486,7 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
 {
     const struct tune_race *race = &contest->race;
     const struct tune_entrant *cheapest = NULL;
-    char cost[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE];
+    char cost[CLI_NUMBER_SIZE];
     if (race->recommended == SIZE_MAX || !race->is_shown)
         return;
     for (size_t i = 0; i < race->count; i++) {
@@ -497,13 +500,9 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
     if (cheapest == NULL)
         return;
     figure(tune_mean_of(cheapest, TUNE_COST), cost);
-    cli_percent(cheapest->over.high, most);
-    cli_say(
-        out,
-        " %s would cost %s and was not seen to fail, but with so few seeds up to %s %% of its partitions may "
-        "be over a limit; ",
-        cheapest->strategy.label, cost, most);
-    say_what_decides(contest, cheapest, out);
+    cli_say(out, " %s would cost %s and was not seen to fail, but with so few seeds ",
+            cheapest->strategy.label, cost);
+    say_open(contest, cheapest, out);
 }
 
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
@@ -549,13 +548,9 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     const struct tune_race *race = &contest->race;
     const struct lab_scenario *scenario = contest->scenario;
     if (race->recommended != SIZE_MAX && !race->is_shown) {
-        char most[CLI_NUMBER_SIZE];
-        cli_percent(race->entrants[race->recommended].over.high, most);
-        cli_say(out,
-                " There are too few partitions to show this with %g %% confidence: up to %s %% may be above "
-                "a limit; ",
-                100 * race->terms.confidence, most);
-        say_what_decides(contest, &race->entrants[race->recommended], out);
+        cli_say(out, " There are too few partitions to show this with %g %% confidence: ",
+                100 * race->terms.confidence);
+        say_open(contest, &race->entrants[race->recommended], out);
     }
     say_none_closed(contest, out);
     if (scenario->trace_path != NULL)

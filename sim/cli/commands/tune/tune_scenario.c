@@ -6,6 +6,7 @@
 #include "tune_scenario.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,7 +70,7 @@ static bool risk_overrides(const struct cli_args *args, struct lab_override *ove
         strpbrk(risk, "%/") != NULL ? lab_quantity_share(risk, &share) : lab_quantity_number(risk, &share);
     if (why != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
-    if (!(share >= 0 && share <= 0.5))
+    if (!(share >= 0 && share <= 0.5) || signbit(share))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --risk %s: out of range; give a share from 0 to 0.5, for example 0.001, "
                         "0.1%% or 1/1000",

@@ -249,9 +249,10 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
 /* *demand: the first demand that it fails, or that is still open. */
 enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
                              double error_chance, enum tune_demand *demand);
-/* The number of seeds that would show that the share above a limit is within the allowed one, if further
- * seeds have as many partitions, and as many above a limit, as those so far. Infinity if no number would. */
-double tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab_tune *terms);
+/* The number of seeds, more than those of the terms, that would show that the setting holds, if the further
+ * ones have the same results as those so far. 0 if no number up to LAB_TUNE_SEEDS_MAX would, or if another
+ * demand than that of the limits is open. */
+uint32_t tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab_tune *terms);
 /* Whether one seed, or a few, already show that the setting fails. Either no partition may be over a limit
  * and one is; or a share is so far above the allowed share that it is unlikely under any distribution over
  * seeds. For each demand the probability of an error is at most error_chance, over all numbers of seeds

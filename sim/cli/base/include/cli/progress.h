@@ -26,8 +26,8 @@ struct cli_progress {
     const char *best; /* the best strategy tried so far; NULL: none */
     int64_t step_ms;  /* when `done` last grew */
     struct cli_progress_sample now;
-    struct cli_progress_sample beginning; /* before the first line; what an earlier, unfinished command has
-                                             done is no part of the rate */
+    struct cli_progress_sample beginning;                     /* of the work that the rate is of */
+    uint64_t recalled;                                        /* of the progress, so far */
     struct cli_progress_sample samples[CLI_PROGRESS_SAMPLES]; /* ring buffer, a sample every half second */
     size_t first, count;
     double left_ms; /* remaining time as shown; below 0: not shown */

@@ -55,8 +55,8 @@ struct lab_strategy {
     struct lab_settings settings;
     int line, column;
 };
-/* Whether partitions of this kind end; those of the other kinds take rows for as long as their keys have any.
- */
+
+/* Whether partitions of this kind end. Those of the other kinds take rows for as long as their keys do. */
 static inline bool lab_kind_ends(enum bk_kind kind)
 {
     return kind != BK_UNBUCKETED && kind != BK_HASH;
