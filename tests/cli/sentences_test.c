@@ -508,9 +508,11 @@ static void test_notes_say_what_more_seeds_would_do(void **state)
         }
         if (cases[i].seeds > 0)
             snprintf(cure, sizeof cure, "about %d seeds (--seeds %d)", cases[i].seeds, cases[i].seeds);
-        snprintf(text, sizeof text,
-                 " There are too few partitions to show this with 95 %% confidence: %s; %s would decide.",
-                 cases[i].what, cure);
+        snprintf(
+            text, sizeof text,
+            " There are too few partitions to show with 95 %% confidence that a stays within the limits: %s; "
+            "%s would decide.",
+            cases[i].what, cure);
         expect_notes(&made, text);
     }
 }

@@ -548,8 +548,10 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     const struct tune_race *race = &contest->race;
     const struct lab_scenario *scenario = contest->scenario;
     if (race->recommended != SIZE_MAX && !race->is_shown) {
-        cli_say(out, " There are too few partitions to show this with %g %% confidence: ",
-                100 * race->terms.confidence);
+        cli_say(
+            out,
+            " There are too few partitions to show with %g %% confidence that %s stays within the limits: ",
+            100 * race->terms.confidence, race->entrants[race->recommended].strategy.label);
         say_open(contest, &race->entrants[race->recommended], out);
     }
     say_none_closed(contest, out);
