@@ -3,7 +3,6 @@
  * growing. */
 #include <math.h>
 
-#include "kernel/time.h"
 #include "lab/choice.h"
 #include "lab/metric.h"
 #include "tune/contest.h"
@@ -40,7 +39,7 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
         return horizon;
     horizon.partitions = partitions_of(entrant);
     const struct tune_growth *growth = &contest->growth;
-    double days = (double)contest->rows.lasts_ns / (double)SIM_DAY;
+    double days = tune_contest_days(contest);
     if (entrant->is_endless) {
         /* Partitions that never end grow with their key, so the largest one reaches a limit first. */
         horizon.days = tune_growth_rows_at(growth, days, room_of(contest, entrant));

@@ -4,13 +4,15 @@
 
 #include "tune/race.h"
 
+/* If the entrant was run with fewer seeds, their results are repeated. */
 static struct tune_sample figures_over(const struct tune_entrant *entrant, enum tune_figure figure,
                                        uint32_t seeds)
 {
     struct tune_sample sample = {0};
-    for (uint32_t i = 0; i < seeds; i++) {
-        if (!isnan(entrant->seen[i].figures[figure]))
-            tune_sample_add(&sample, entrant->seen[i].figures[figure]);
+    for (uint32_t i = 0, at = 0; i < seeds; i++, at = at + 1 < entrant->seeds ? at + 1 : 0) {
+        const double value = entrant->seen[at].figures[figure];
+        if (!isnan(value))
+            tune_sample_add(&sample, value);
     }
     return sample;
 }
@@ -43,12 +45,7 @@ bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant 
 static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
                                            uint64_t hits, uint64_t count, uint32_t times, double error_chance)
 {
-    struct tune_sample shares = {0};
-    for (uint32_t i = 0; i < times * entrant->seeds; i++) {
-        const double share = entrant->seen[i % entrant->seeds].figures[figure];
-        if (!isnan(share))
-            tune_sample_add(&shares, share);
-    }
+    const struct tune_sample shares = figures_over(entrant, figure, times * entrant->seeds);
     hits *= times;
     count *= times;
     if (entrant->is_fixed && shares.count > 0)
@@ -167,9 +164,11 @@ uint32_t tune_seeds_to_show(const struct tune_entrant *entrant, const struct lab
             judge_demand(entrant, terms, error_chance, (enum tune_demand)i) != TUNE_VERDICT_HOLDS)
             return 0;
     }
-    for (uint32_t times = 2; entrant->seeds > 0 && times * entrant->seeds <= LAB_TUNE_SEEDS_MAX; times++) {
-        if (times * entrant->seeds > terms->seeds &&
-            over_interval(entrant, times, error_chance).high <= terms->risk)
+    if (entrant->seeds == 0)
+        return 0;
+    for (uint32_t times = terms->seeds / entrant->seeds + 1; times * entrant->seeds <= LAB_TUNE_SEEDS_MAX;
+         times++) {
+        if (over_interval(entrant, times, error_chance).high <= terms->risk)
             return times * entrant->seeds;
     }
     return 0;

@@ -45,10 +45,11 @@ static void check(uint64_t seed, size_t count, unsigned bits)
 
 static void test_size_of_each_rank_is_found(void **state)
 {
+    const uint64_t step = test_share() > 1 ? 3 : 1; /* at least the narrowest and the widest */
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed += test_share())
         check(seed, 1 + seed * seed / 4, 1 + (unsigned)seed % 64);
-    for (uint64_t seed = 0; seed<4; seed += test_share()> 1 ? 3 : 1)
+    for (uint64_t seed = 0; seed < 4; seed += step)
         check(seed, 600000, 6 + 3 * (unsigned)seed); /* more sizes than a list takes, but few distinct ones */
 }
 

@@ -67,16 +67,14 @@ def symbols(compiler, source, level, folder):
         return [tuple(reversed(line.split()[:2])) for line in listed.stdout.splitlines()]
 
 
-def check_core(compiler, tables, is_optimised, faults):
-    """Without optimisation and with all of it; the build's own objects serve as the latter if it is so."""
+def check_core(compiler, optimised, faults):
+    """Without optimisation, and with -O3; optimised: the tables of objects that the build has made with -O3."""
     core = sources.files(".c", under=("core/src/",))
     if not core:
         faults.append("core/ has no source")
     for level in ("-O0", "-O3"):
-        if level == "-O3" and is_optimised:
-            found = {name: tables.get(name) or symbols(compiler, name, level, "core") for name in core}
-        else:
-            found = {name: symbols(compiler, name, level, "core") for name in core}
+        found = {name: level == "-O3" and optimised.get(name) or symbols(compiler, name, level, "core")
+                 for name in core}
         faults += [f"{name}: does not compile against the C library alone" for name in core if found[name] is None]
         found = {name: table for name, table in found.items() if table is not None}
         defined = {symbol for table in found.values() for kind, symbol in table if kind not in "Uw"}
@@ -143,7 +141,7 @@ def main():
     faults = []
     tables = read_tables(build, faults)
     is_optimised = "-O3" in sources.compile_commands(build).get("core/src/route.c", [])
-    check_core(compiler, tables, is_optimised, faults)
+    check_core(compiler, tables if is_optimised else {}, faults)
     check_state(tables, faults)
     check_outside(tables, faults)
     sources.finish(faults, f"symbols of {len(tables)} files")

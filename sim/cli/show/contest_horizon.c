@@ -6,7 +6,6 @@
 
 #include "cli/contest_answer.h"
 #include "cli/text.h"
-#include "kernel/time.h"
 #include "reports/reports.h"
 
 const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest)
@@ -24,7 +23,7 @@ double cli_contest_unbucketed_days(const struct tune_contest *contest)
     const struct tune_entrant *unbucketed = cli_contest_unbucketed(contest);
     if (unbucketed == NULL || unbucketed->status > TUNE_UNSURE)
         return (double)NAN;
-    return tune_horizon_of(contest, unbucketed).days - (double)contest->rows.lasts_ns / (double)SIM_DAY;
+    return tune_horizon_of(contest, unbucketed).days - tune_contest_days(contest);
 }
 
 bool cli_contest_needs_buckets(const struct tune_contest *contest)
@@ -86,7 +85,7 @@ static void say_best(const struct tune_contest *contest, struct cli_saying *out)
         return;
     }
     cli_span(horizon.days, when);
-    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
+    cli_span(tune_contest_days(contest), lasts);
     cli_compact(horizon.partitions, 4, partitions);
     double many = horizon.is_least ? horizon.over_most : horizon.over;
     if (many < 1)

@@ -367,7 +367,7 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     const char *label = contest->race.entrants[margin->entrant].strategy.label;
     char number[CLI_NUMBER_SIZE], lasts[CLI_SPAN_SIZE];
     size_t held = 0;
-    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
+    cli_span(tune_contest_days(contest), lasts);
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
     const struct tune_margin_step *last = held == 0 ? NULL : &margin->steps[held - 1],
@@ -537,7 +537,7 @@ static void say_none_closed(const struct tune_contest *contest, struct cli_sayin
         return;
     for (uint32_t i = 0; i < contest->race.entrants[best].seeds; i++)
         closed += contest->race.entrants[best].seen[i].closed;
-    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
+    cli_span(tune_contest_days(contest), lasts);
     if (closed == 0)
         cli_say(out, " No partition of %s ended within %s, so a longer run may recommend another setting.",
                 contest->race.entrants[best].strategy.label, lasts);

@@ -12,6 +12,7 @@
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
+#include "kernel/time.h"
 #include "lab/run.h"
 #include "tune/growth.h"
 #include "tune/kept.h"
@@ -83,6 +84,11 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
 /* Sets contest->rows from the first strategy of a run. Fails with SIM_ERROR_INPUT if the run has no rows. */
 bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result,
                        struct sim_error *error);
+/* The length of the run in days. */
+static inline double tune_contest_days(const struct tune_contest *contest)
+{
+    return (double)contest->rows.lasts_ns / (double)SIM_DAY;
+}
 /* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
