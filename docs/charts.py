@@ -3,7 +3,7 @@
 """Redraws the example charts of docs/charts from shipped scenarios.
 
 charts.json records each chart's command, the run's digest, a checksum and the versions of the drawing libraries. Other
-versions of Cairo, Pango or the font draw other bytes, so bytes are compared only if the versions are equal.
+versions of a library or the font draw other bytes, so bytes are compared only if the versions are equal.
 
 usage: docs/charts.py [--check] [--folder DIR] [BUCKETLAB]"""
 import argparse
@@ -35,7 +35,8 @@ def libraries():
         return done.stdout.strip()
 
     fonts = [told("fc-match", "-f", "%{file}", f"DejaVu Sans:{style}") for style in ("regular", "bold")]
-    versions = {name: told("pkg-config", "--modversion", name) for name in ("cairo", "pangocairo", "freetype2")}
+    versions = {name: told("pkg-config", "--modversion", name)
+                for name in ("cairo", "pangocairo", "freetype2", "libpng", "zlib")}
     return {**versions, "fonts": [checksum(name) if os.path.exists(name) else "" for name in fonts]}
 
 

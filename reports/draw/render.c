@@ -10,6 +10,7 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <png.h>
 
 #include "draw.h"
 #include "kernel/grow.h"
@@ -100,6 +101,38 @@ static void renumber(struct report_bytes *svg)
     svg->size = used;
 }
 
+/* Writes the image without row filters and at a low level of compression. For a chart, which is mostly of one
+ * colour, the file is then about as large as with Cairo's writer, in a quarter of the time. The image is
+ * lost: its pixels are packed into three bytes each, where they are. */
+static cairo_status_t write_png(cairo_surface_t *image, struct report_bytes *out)
+{
+    cairo_surface_flush(image);
+    png_image png = {
+        .version = PNG_IMAGE_VERSION,
+        .width = (png_uint_32)cairo_image_surface_get_width(image),
+        .height = (png_uint_32)cairo_image_surface_get_height(image),
+        .format = PNG_FORMAT_RGB,
+        .flags = PNG_IMAGE_FLAG_FAST,
+    };
+    unsigned char *data = cairo_image_surface_get_data(image), *packed = data;
+    size_t stride = (size_t)cairo_image_surface_get_stride(image);
+    for (size_t y = 0; y < png.height; y++) {
+        for (size_t x = 0; x < png.width; x++) {
+            uint32_t pixel;
+            memcpy(&pixel, data + y * stride + x * sizeof pixel, sizeof pixel);
+            *packed++ = (unsigned char)(pixel >> 16);
+            *packed++ = (unsigned char)(pixel >> 8);
+            *packed++ = (unsigned char)pixel;
+        }
+    }
+    out->size = PNG_IMAGE_PNG_SIZE_MAX(png);
+    if (!sim_grow(&out->data, &out->capacity, out->size, sizeof *out->data) ||
+        !png_image_write_to_memory(&png, out->data, &out->size, 0, data, 0, NULL)) {
+        return CAIRO_STATUS_NO_MEMORY;
+    }
+    return CAIRO_STATUS_SUCCESS;
+}
+
 bool report_render(const struct report_scene *scene, struct report_typesetter *typesetter,
                    enum report_format format, const char *title, int64_t start_ns, struct report_bytes *out,
                    struct sim_error *error)
@@ -119,7 +152,7 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     cairo_status_t status = cairo_status(cairo);
     cairo_destroy(cairo);
     if (status == CAIRO_STATUS_SUCCESS && format == REPORT_PNG) {
-        status = cairo_surface_write_to_png_stream(surface, keep, &sink);
+        status = write_png(surface, out);
     }
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) {

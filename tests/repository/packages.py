@@ -171,6 +171,7 @@ def inspect(packages):
         "bucketlab": [
             "libgsl27",
             "libcairo2",
+            "libpng16-16",
             "libfyaml0",
             "libsqlite3-0",
             "libjansson4",
