@@ -247,14 +247,14 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
                             .memory = memory,
                             .progress = progress,
                             .out = out};
-    /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
-     * for most scenarios. */
     const struct lab_agents *agents = &scenario->agents;
     const int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
     const int64_t own_ns = scenario->strategies[strategy].settings.lead_ns;
+    /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
+     * for most scenarios. */
     int64_t enough_ns = 2 * known_ns + 1000 * NS_PER_MS;
     /* A race has run the strategy with its own lead. */
-    int64_t longest_ns = own_ns > enough_ns ? own_ns : enough_ns;
+    int64_t longest_ns = own_ns >= known_ns ? own_ns : enough_ns;
     bool is_safe;
     reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
     if (!try_lead(&search, longest_ns, &is_safe, error))
@@ -264,7 +264,7 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
     if (2 * out->formula_ns > enough_ns)
         enough_ns = 2 * out->formula_ns;
     int64_t unsafe_ns = -1;
-    if (enough_ns > longest_ns) {
+    if (enough_ns > longest_ns && (!is_safe || longest_ns < out->formula_ns)) {
         unsafe_ns = is_safe ? -1 : longest_ns;
         longest_ns = enough_ns;
         reckon(&search, 2 + halvings(2 * RESOLUTION, 1));

@@ -70,23 +70,33 @@ static void test_the_lead_of_the_findings_is_found(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* The search begins with the strategy's own lead if that is long, since a race has run it. It finds the same.
- */
-static void test_long_lead_of_its_own_is_tried_first(void **state)
+/* The search begins with the strategy's own lead, since a race has run it. No longer one is tried if the
+ * formula's is not longer. It finds the same, but for its resolution. */
+static void test_own_lead_is_tried_first(void **state)
 {
     (void)state;
-    const struct lab_override overrides[] = {SOON},
-                              longer[] = {SOON, {"strategies[0].probabilistic.lead=30s"}};
-    struct lab_scenario *scenario = load(overrides, 4), *other = load(longer, 5);
-    struct tune_lead expected, found;
-    find(scenario, 2, 2, &expected);
-    find(other, 2, 2, &found);
-    assert_true(expected.steps[expected.step_count - 1].lead_ns < 30000 * NS_PER_MS);
-    assert_true(found.steps[found.step_count - 1].lead_ns == 30000 * NS_PER_MS);
-    assert_true(found.step_count == expected.step_count);
-    assert_true(found.safe_ns == expected.safe_ns && found.unsafe_ns == expected.unsafe_ns);
-    lab_scenario_destroy(scenario);
-    lab_scenario_destroy(other);
+    static const struct {
+        struct lab_override own;
+        int64_t longest_ms; /* -1: twice that of the formula, or more */
+    } cases[] = {{{"strategies[0].probabilistic.lead=1300ms"}, 1300},
+                 {{"strategies[0].probabilistic.lead=30s"}, 30000},
+                 {{"strategies[0].probabilistic.lead=1201ms"}, -1},
+                 {{"strategies[0].probabilistic.lead=100ms"}, -1}};
+    struct tune_lead first;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lab_override set[] = {SOON, cases[i].own};
+        struct lab_scenario *scenario = load(set, 5);
+        struct tune_lead found;
+        find(scenario, 2, 2, &found);
+        const int64_t longest_ns = found.steps[found.step_count - 1].lead_ns;
+        if (cases[i].longest_ms < 0)
+            assert_true(longest_ns >= 2 * found.formula_ns);
+        else
+            assert_true(longest_ns == cases[i].longest_ms * NS_PER_MS);
+        first = i == 0 ? found : first;
+        assert_true(found.unsafe_ns < first.safe_ns && first.unsafe_ns < found.safe_ns);
+        lab_scenario_destroy(scenario);
+    }
 }
 
 static void test_number_of_threads_does_not_change_the_result(void **state)
@@ -193,10 +203,10 @@ static void test_seed_that_was_safe_is_not_tried_until_the_end(void **state)
         uint32_t least[REPLAY_SEEDS], odd, odd_to, expected; /* ms */
         unsigned runs;
     } cases[] = {
-        {{500, 500, 500, 500, 500}, 1, 0, 500, 28},        {{100, 200, 300, 400, 1000}, 1, 0, 1000, 20},
-        {{1000, 400, 300, 200, 100}, 1, 0, 1000, 15},      {{100, 1200, 100, 1200, 100}, 1, 0, 1200, 25},
-        {{300, 100, 1000, 100, 100}, 990, 1050, 1051, 26}, {{300, 100, 1000, 100, 100}, 1005, 1015, 1016, 25},
-        {{2300, 2300, 2300, 2300, 2300}, 1, 0, 2300, 45}, /* the formula's lead, 1300 ms, is unsafe */
+        {{500, 500, 500, 500, 500}, 1, 0, 500, 28},        {{100, 200, 300, 400, 1000}, 1, 0, 1000, 19},
+        {{1000, 400, 300, 200, 100}, 1, 0, 1000, 14},      {{100, 1200, 100, 1200, 100}, 1, 0, 1200, 24},
+        {{300, 100, 1000, 100, 100}, 990, 1050, 1051, 24}, {{300, 100, 1000, 100, 100}, 1005, 1015, 1016, 24},
+        {{2300, 2300, 2300, 2300, 2300}, 1, 0, 2300, 25}, /* the formula's lead, 1300 ms, is unsafe */
     };
     (void)state;
     const struct lab_override overrides[] = {SOON};
@@ -288,7 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_lead_of_the_findings_is_found),
-        cmocka_unit_test(test_long_lead_of_its_own_is_tried_first),
+        cmocka_unit_test(test_own_lead_is_tried_first),
         cmocka_unit_test(test_number_of_threads_does_not_change_the_result),
         cmocka_unit_test(test_missing_strategy_is_replaced_by_the_tried_one),
         cmocka_unit_test(test_one_agent_needs_no_lead),

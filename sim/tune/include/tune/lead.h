@@ -51,10 +51,11 @@ uint64_t tune_lead_job(const struct lab_strategy *strategy, int64_t lead_ns, uin
 
 /* Returns whether the scenario's strategy has a lead, which means that it is three-state with agents. */
 bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy);
-/* Tries leads up to twice that of the formula, until the safe and the unsafe lead differ by at most a
- * fiftieth of it, each with the seeds seed, seed + 1 and so on of the scenario, on `threads` threads. The
- * result does not depend on the number of threads. progress may be NULL; its units are runs. If it is
- * stopped, the error is SIM_ERROR_CHECK. */
+/* Tries leads up to the strategy's own, or to twice that of the formula if its own is shorter than the
+ * formula's or not safe, until the safe and the unsafe lead differ by at most a fiftieth of the formula's,
+ * each with the seeds seed, seed + 1 and so on of the scenario, on `threads` threads. The result does not
+ * depend on the number of threads. progress may be NULL; its units are runs. If it is stopped, the error is
+ * SIM_ERROR_CHECK. */
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
                     const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
                     struct sim_error *error);
