@@ -71,7 +71,7 @@ static void test_the_lead_of_the_findings_is_found(void **state)
 }
 
 /* The search begins with the strategy's own lead, since a race has run it. No longer one is tried if the
- * formula's is not longer. It finds the same, but for its resolution. */
+ * formula's is not longer. It finds the same, except for its resolution. */
 static void test_own_lead_is_tried_first(void **state)
 {
     (void)state;
