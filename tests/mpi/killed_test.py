@@ -14,11 +14,12 @@ import unittest
 
 from mpirun import IS_SLOW, MpiTest
 from program import SMALL, commands_s
-from share import in_full
+from share import SHARE, in_full
 
 # On a faster machine the runs are longer, so that the sweep takes this much processor time: mpirun needs up to a
-# second to tell the ranks that it was interrupted. The first jobs that are stored are 64 at most.
-SWEEP_S = 4
+# second to tell the ranks that it was interrupted, but a killed rank 0 stores nothing more. The first jobs that are
+# stored are 64 at most.
+SWEEP_S = 4 if SHARE == 1 else 1
 SWEEP = SMALL.replace("duration: 2d", "duration: 6d") + """\
 sweep:
   seeds: 80
@@ -43,7 +44,7 @@ WITHIN_S = 60  # mpirun gives the others a second to end; a loaded machine takes
 
 
 class KilledTest(MpiTest):
-    days, undisturbed = 3, None
+    days, undisturbed = 1, None
 
     def sweep_alone(self):
         used_s = SWEEP_S if KilledTest.undisturbed else 0
