@@ -68,8 +68,8 @@ def drawn(program, commands, folder):
     return entries
 
 
-def faults(folder, program, commands=COMMANDS):
-    """Returns a line for each chart that differs from what the program draws now."""
+def faults(folder, made):
+    """Returns a line for each chart that differs from what the program draws now, whose entries are `made`."""
     with open(os.path.join(folder, "charts.json"), encoding="utf-8") as file:
         kept = json.load(file)
     found = []
@@ -79,8 +79,6 @@ def faults(folder, program, commands=COMMANDS):
             found.append(f"{name}: it is missing")
         elif checksum(path) != entry["sha256"]:
             found.append(f"{name}: it differs from the checksum in charts.json")
-    with tempfile.TemporaryDirectory() as work:
-        made = drawn(program, commands, work)
     is_same = kept["libraries"] == libraries()
     for name, entry in made.items():
         old = kept["charts"].get(name)
@@ -100,7 +98,8 @@ def main():
     program = os.path.abspath(arguments.bucketlab)
     try:
         if arguments.check:
-            found = faults(arguments.folder, program)
+            with tempfile.TemporaryDirectory() as work:
+                found = faults(arguments.folder, drawn(program, COMMANDS, work))
             if found:
                 raise Failure("\n".join(found) + "\nrun docs/charts.py to draw them again")
             return 0
