@@ -428,7 +428,7 @@ class CheckTest(ProgramTest):
                    .replace("rate: 0.5/s", "rate: 300000/s"))
         for arguments in [["long.yaml"], ["small.yaml", "long.yaml", "--baseline", "b.db", "--update-baseline"]]:
             process = self.start("check", *arguments, "--quiet", "--junit", "o.xml")
-            self.wait_for_work(process, 0.49)
+            self.wait_for_work(process, 0.25)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (130, b""), err)

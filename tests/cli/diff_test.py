@@ -297,7 +297,7 @@ class DiffTest(ProgramTest):
         self.assertFalse(any(one["significant"] or one["difference"] for one in equal))
 
     def test_runs_with_agents(self):
-        self.write("agents.yaml", SMALL.replace("2d", "10m").replace("  - time: {window: 6h}\n", "")
+        self.write("agents.yaml", SMALL.replace("2d", "2m").replace("  - time: {window: 6h}\n", "")
                    .replace("  - unbucketed: {}\n", "").replace("  - hash: {buckets: 4}\n", "")
                    .replace("0.5/s", "20/s").replace("rows: 1000, counter: external", "rows: 100, counter: lwt")
                    + "agents: {count: 3}\n")
@@ -308,7 +308,7 @@ class DiffTest(ProgramTest):
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
     def test_interrupted_continues_where_it_was(self):
-        slow = SMALL.replace("2d", "200d")
+        slow = SMALL.replace("2d", "60d")
         self.write("slow.yaml", slow)
         self.keep(name="slow.yaml")
         self.keep("--set", "strategies[4].hash.buckets=5", name="slow.yaml")

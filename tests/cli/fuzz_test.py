@@ -364,7 +364,7 @@ class FuzzTest(ProgramTest):
     def test_interrupted_campaign_shows_what_it_has(self):
         self.write("fine.yaml", FINE)
         process = self.start("fuzz", "fine.yaml", "--seeds", "1..1000000000", "--json")
-        self.wait_for_work(process, 1.05)
+        self.wait_for_work(process, 0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         seeds = json.loads(out)["seeds"]

@@ -24,9 +24,9 @@ if IS_SLOW:
     sys.argv.remove("slow")
 
 # On a faster machine a run of either lasts longer, so that it takes this much processor time.
-LONG_S, AGENTS_S = 1, 0.15
+LONG_S, AGENTS_S = 0.4, 0.15
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 24/s")
-        .replace("duration: 2d", "duration: 14d").replace("0.01/s", "0.1/s"))
+        .replace("duration: 2d", "duration: 7d").replace("0.01/s", "0.1/s"))
 AGENTS = """\
 name: agents
 duration: 20m
@@ -340,9 +340,9 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_run_of_60_days_equals_two_of_30(self):
-        self.write("long.yaml", LONG.replace("duration: 14d", "duration: 3d"))
+        self.write("long.yaml", LONG.replace("duration: 7d", "duration: 1d"))
         self.write("agents.yaml", AGENTS)
-        for run, name, longer, whole_of in part([(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]):
+        for run, name, longer, whole_of in part([(1, "long.yaml", "1d", "2d"), (3, "agents.yaml", "10m", "30m")]):
             whole, _ = self.reference(name, "--set", f"duration={whole_of}")
             self.run_quietly("run", name)
             self.run_quietly("run", "--continue", str(run), "--for", longer)
@@ -350,7 +350,7 @@ class ResumeTest(ProgramTest):
 
     def test_several_scenarios_keep_those_that_were_finished(self):
         self.write("small.yaml", SMALL)
-        self.write("long.yaml", LONG.replace("duration: 14d", "duration: 40000d"))
+        self.write("long.yaml", LONG.replace("duration: 7d", "duration: 40000d"))
         process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
         before_s = commands_s()
         self.run_quietly("run", "small.yaml", "--db", "whole.db")

@@ -20,7 +20,7 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         for run, number in [(1, signal.SIGINT), (2, signal.SIGTERM)]:
             process = self.start("run", "long.yaml", "--quiet")
-            self.wait_for_work(process, 0.49)
+            self.wait_for_work(process, 0.15)
             process.send_signal(number)
             out, err = process.communicate(timeout=SOON_S)
             self.assertEqual((process.returncode, out), (128 + number, b""))
@@ -34,7 +34,7 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         for _ in range(3):
             process = self.start("run", "long.yaml", "--quiet", "--snapshot-every", "50ms")
-            self.wait_for_work(process, 0.49)
+            self.wait_for_work(process, 0.15)
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=SOON_S)
@@ -47,7 +47,7 @@ class StopTest(ProgramTest):
         self.write("huge.yaml", "duration: 3000d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
                    "strategies: [probabilistic: {bits: 2, threshold: 8}]\nengine: thinned\n")
         process = self.start("run", "huge.yaml", "--quiet")
-        self.wait_for_work(process, 0.49)
+        self.wait_for_work(process, 0.15)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
@@ -57,9 +57,9 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         process = self.start("run", "long.yaml", "--quiet",
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-        self.wait_for_work(process, 0.49)
+        self.wait_for_work(process, 0.15)
         process.send_signal(signal.SIGINT)
-        self.wait_for_work(process, 0.49)
+        self.wait_for_work(process, 0.15)
         self.assertIsNone(process.poll())
         process.terminate()
         process.communicate(timeout=60)

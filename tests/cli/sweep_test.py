@@ -25,18 +25,18 @@ if IS_SLOW:
 
 SWEEP = SMALL + """\
 sweep:
-  seeds: 6
+  seeds: 3
   grid:
     strategies.probabilistic.bits: [3, 4, 5]
     arrivals.rate: [0.2/s, 0.5/s]
   list:
     - {duration: 1d, seed: 3}
 """
-JOBS = 37
+JOBS = 19
 LONG = SWEEP.replace("duration: 2d", "duration: 12d").replace("0.5/s]", "1/s]")
 # Far too many runs to do them all: a thousand times those that are stored at once.
 ENDLESS_JOBS = 60001
-ENDLESS = LONG.replace("seeds: 6", "seeds: 10000")
+ENDLESS = LONG.replace("seeds: 3", "seeds: 10000")
 
 
 class SweepTest(ProgramTest):
@@ -67,12 +67,12 @@ class SweepTest(ProgramTest):
         answer = self.sweep()
         self.assertEqual((answer["sweep"], answer["scenario"], answer["jobs"], answer["done"]),
                          (1, "small", JOBS, JOBS))
-        self.assertEqual([point["seeds"] for point in answer["points"]], [6, 6, 6, 6, 6, 6, 1])
+        self.assertEqual([point["seeds"] for point in answer["points"]], [3, 3, 3, 3, 3, 3, 1])
         self.assertEqual(answer["points"][1]["settings"],
                          {"strategies.probabilistic.bits": "3", "arrivals.rate": "0.5/s"})
         self.assert_each_job_once(JOBS)
         runs = []
-        for seed in range(7, 13):
+        for seed in range(7, 10):
             run = self.good_json("run", "s.yaml", "--json", "--no-charts", "--quiet", "--db", "plain.db", "--seed",
                                  str(seed), "--set", "strategies.probabilistic.bits=3")
             runs.append(run)
@@ -85,11 +85,11 @@ class SweepTest(ProgramTest):
                              [name for name in by_label[0]["metrics"] if not name.startswith("horizon.")])
             for name, figure in told["metrics"].items():
                 values = [one["metrics"][name] for one in by_label]
-                self.assertEqual(figure["count"], 6)
+                self.assertEqual(figure["count"], 3)
                 self.assertAlmostEqual(figure["mean"], statistics.mean(values), 6)
                 self.assertAlmostEqual(figure["stddev"], statistics.stdev(values), 6)
-                # Student's t at 97.5 % with 5 degrees of freedom.
-                half = 2.570581835636314 * statistics.stdev(values) / 6 ** 0.5
+                # Student's t at 97.5 % with 2 degrees of freedom.
+                half = 4.302652729749464 * statistics.stdev(values) / 3 ** 0.5
                 self.assertAlmostEqual(figure["high"] - figure["mean"], half, 6)
                 self.assertAlmostEqual(figure["mean"] - figure["low"], half, 6)
         alone = answer["points"][6]["strategies"][0]["metrics"]["partitions.total"]
@@ -135,14 +135,14 @@ class SweepTest(ProgramTest):
              "jobs": JOBS, "done": JOBS}]})
         self.assertEqual(self.sweep("--db", "all.db"), whole)
         out = self.good("merge", parts[2], parts[0], parts[2], "--db", "all.db")
-        self.assertEqual(out, f"all.db: 0 runs added, {12 + 13 + 12} were there already\n"
+        self.assertEqual(out, f"all.db: 0 runs added, {6 + 7 + 6} were there already\n"
                               f"sweep 1 of small: {JOBS} of {JOBS} runs done, digest {whole['digest']}\n")
         self.assertEqual([self.read(part) for part in parts], before)
         self.assertEqual([name for name in self.files() if "-wal" in name or "-shm" in name], [])
         # Without --db the first database receives the others.
         self.good("merge", parts[1], parts[2], parts[0])
         self.assertEqual(self.sweep("--db", parts[1]), whole)
-        run = self.query("SELECT run FROM sweep_job WHERE job = 20", parts[1])[0][0]
+        run = self.query("SELECT run FROM sweep_job WHERE job = 17", parts[1])[0][0]
         self.assertIn("same digest", self.good("replay", str(run), "--quiet", "--db", parts[1]))
 
     def test_impossible_merge_is_one_error_line(self):
@@ -166,7 +166,7 @@ class SweepTest(ProgramTest):
     def test_sweep_continues_where_it_was_and_says_so(self):
         self.sweep("--shard", "1/3")
         code, _, err = self.run_program("sweep", "s.yaml")
-        self.assertEqual((code, err), (0, f"sweep: 13 of {JOBS} runs were done\n"))
+        self.assertEqual((code, err), (0, f"sweep: 7 of {JOBS} runs were done\n"))
         self.assertEqual(self.run_program("sweep", "s.yaml")[2], f"sweep: {JOBS} of {JOBS} runs were done\n")
 
     def kill_often(self, scenario, kills, jobs, longest):
@@ -229,7 +229,7 @@ class SweepTest(ProgramTest):
 
     def test_text_is_at_most_80_columns(self):
         out = self.good("sweep", "s.yaml", "--quiet")
-        self.assertIn("\npoint 2: bits=3, rate=0.5/s (6 of 6 runs)\n", out)
+        self.assertIn("\npoint 2: bits=3, rate=0.5/s (3 of 3 runs)\n", out)
         self.assertRegex(out, r"\n  probabilistic +\d+ \+- [\d.]+ ")
         self.assertRegex(out, r"\nsweep 1 in bucketlab.db, digest [0-9a-f]{16}\n\Z")
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
@@ -265,7 +265,7 @@ class SweepTest(ProgramTest):
         self.assertEqual(len(self.good_json("runs", "--json", "--all")), JOBS + 1)
         for job in [1, 9, JOBS]:
             run, seed = self.query(f"SELECT run, seed FROM sweep_job JOIN run USING (run) WHERE job = {job}")[0]
-            self.assertEqual(seed, 3 if job == JOBS else 7 + (job - 1) % 6)
+            self.assertEqual(seed, 3 if job == JOBS else 7 + (job - 1) % 3)
             self.assertIn("same digest", self.good("replay", str(run), "--quiet"))
         self.assertIn("--set 'duration=1d'", self.good("show", str(run)))
 
@@ -275,7 +275,7 @@ class SweepTest(ProgramTest):
         failed = [point["expects_failed"] for point in answer["points"]]
         self.assertGreater(sum(failed), 0)
         self.assertEqual(failed[0], 0)
-        self.assertIn(f"(6 of 6 runs; expectations failed in {max(failed)}", self.good("sweep", "s.yaml", "--quiet"))
+        self.assertIn(f"(3 of 3 runs; expectations failed in {max(failed)}", self.good("sweep", "s.yaml", "--quiet"))
 
     def test_bad_usage_is_one_line(self):
         for arguments, text in [
@@ -317,7 +317,7 @@ class SweepTest(ProgramTest):
 
     @unittest.skipUnless(IS_SLOW, "takes minutes")
     def test_slow_twenty_kills_end_with_the_same_digest(self):
-        self.kill_often(LONG.replace("seeds: 6", "seeds: 60"), 20, 361, 3)
+        self.kill_often(LONG.replace("seeds: 3", "seeds: 60"), 20, 361, 3)
 
     @unittest.skipUnless(IS_SLOW, "takes minutes")
     def test_slow_thousand_runs_of_1e5_rows_take_a_minute(self):
