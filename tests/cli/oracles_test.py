@@ -51,12 +51,18 @@ MOVES = re.compile(r"the (?:key rolls|state goes back) to bucket (\d+)")
 ORACLES = ["agreement", "monotone", "findable"]
 
 
+def is_apart(time_ns, bucket, other, span, least_ns):
+    """Whether another bucket has a row that belongs to the other side of this time, by more than this."""
+    return (span[1] - time_ns if other < bucket else time_ns - span[0]) > least_ns
+
+
 class Judge:
     """One strategy's run."""
 
     def __init__(self):
         self.taken = {}
-        self.placed = collections.defaultdict(list)  # by key: (time, bucket, agent) in put order
+        # By key, bucket and agent: the first and the last time of its rows; of all agents: None.
+        self.placed = collections.defaultdict(lambda: collections.defaultdict(dict))
         self.last_put = {}
         self.told = collections.defaultdict(dict)  # by key: acknowledged row -> bucket
         self.lost = set()
@@ -74,28 +80,30 @@ class Judge:
             self.last_put[key, row] = bucket
         elif match := TOLD.match(text):
             self.told[key][match[1]] = self.last_put[key, match[1]]
-            self.look(key)
+            self.look(key, [match[1]])
         elif match := MOVES.match(text):
             self.rolls += max(0, int(match[1]) - self.newest[key])
             self.newest[key] = int(match[1])
-            self.look(key)
+            self.look(key, self.told[key])
 
     def place(self, key, time_ns, bucket, agent):
         disagrees = goes_back = False
-        for other_ns, other_bucket, other_agent in self.placed[key]:
-            if other_bucket == bucket:
+        for other, spans in self.placed[key].items():
+            if other == bucket or not is_apart(time_ns, bucket, other, spans[None], 0):
                 continue
-            apart_ns = other_ns - time_ns if other_bucket < bucket else time_ns - other_ns
-            goes_back |= apart_ns > 0
-            disagrees |= apart_ns > 2 * BOUND_NS and other_agent != agent
-        self.placed[key].append((time_ns, bucket, agent))
+            goes_back = True
+            disagrees |= any(is_apart(time_ns, bucket, other, span, 2 * BOUND_NS)
+                             for other_agent, span in spans.items() if other_agent not in (agent, None))
+        for each in (agent, None):
+            first_ns, last_ns = self.placed[key][bucket].get(each, (time_ns, time_ns))
+            self.placed[key][bucket][each] = min(first_ns, time_ns), max(last_ns, time_ns)
         self.counts["agreement"] += disagrees
         self.counts["monotone"] += goes_back
 
-    def look(self, key):
-        """The acknowledged rows above the bucket at which a reader begins."""
-        for row, bucket in self.told[key].items():
-            if bucket > self.newest[key] and (key, row) not in self.lost:
+    def look(self, key, rows):
+        """Those of these acknowledged rows that are above the bucket at which a reader begins."""
+        for row in rows:
+            if self.told[key][row] > self.newest[key] and (key, row) not in self.lost:
                 self.lost.add((key, row))
                 self.counts["findable"] += 1
 

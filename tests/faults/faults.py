@@ -110,7 +110,7 @@ COMMANDS = {
     "tune": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5"],
     "tune with charts": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
     "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
-    "tune of a scenario with charts": ["tune", "tuned.yaml", "--format", "png", "--out", "answer"],
+    "tune of a scenario with charts": ["tune", "tuned.yaml", "--format", "svg", "--out", "answer"],
     "ids": ["ids", "ids.csv"],
     "ids json": ["ids", "ids.csv", "--json"],
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],

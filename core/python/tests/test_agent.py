@@ -112,7 +112,7 @@ def test_every_acknowledged_row_is_stored_in_the_bucket_that_was_reported(name, 
     database, clock, draws = Database(of), Clock(), random.Random(7)
     agent = bk.Agent(CONFIGS[name], clock=clock)
     acknowledged = buckets = 0
-    for i in range(300):
+    for i in range(150):
         row = bk.Row(time_ns=clock(), sequence=i, id=draws.getrandbits(64))
         agent.write(7, row)
         told = drive(agent, database)
@@ -123,8 +123,8 @@ def test_every_acknowledged_row_is_stored_in_the_bucket_that_was_reported(name, 
             buckets = max(buckets, ack.bucket + 1)
         if i % 50 == 0:  # a restart, between operations
             agent = bk.Agent(CONFIGS[name], agent.save(), clock)
-    assert acknowledged > 250 and buckets > 5
-    agent.read_latest(7, 30, newest_sequence=299)
+    assert acknowledged > 125 and buckets > 2
+    agent.read_latest(7, 30, newest_sequence=149)
     done = drive(agent, database)[-1]
     assert done.status is bk.OperationStatus.OK or of
     assert done.rows_found == 30 or of
