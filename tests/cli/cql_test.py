@@ -268,9 +268,10 @@ class Parser:
             raise Bad(f"columns {given} of {list(columns)}")
 
 
-def check_text(texts):
-    """Parses statements in order; returns the tables and the verbs."""
-    tables = {}
+def check_text(texts, before=()):
+    """Parses statements in order, after others that created the tables `before`; returns the tables and the
+    verbs."""
+    tables = dict(before)
     verbs = [Parser(text, tables).parse() for text in texts]
     return tables, verbs
 
@@ -362,10 +363,11 @@ class CqlTest(ProgramTest):
         for strategy in self.strategies(AGENTS + self.every_strategy("incremental") + LOGS):
             texts = [one["cql"] for one in strategy["statements"]]
             for i, text in enumerate(texts):
+                before, _ = check_text(texts[:i])
                 for match in TOKEN.finditer(text):
                     made += 1
                     try:
-                        check_text(texts[:i] + [text[:match.start(1)] + text[match.end(1):]] + texts[i + 1:])
+                        check_text([text[:match.start(1)] + text[match.end(1):], *texts[i + 1:]], before)
                     except (Bad, KeyError):
                         refused += 1
         self.assertGreater(made, 5000)

@@ -30,7 +30,7 @@ class RanksTest(MpiTest):
                                   (["run", "none.yaml"], 2, "none.yaml:1:1: cannot be opened"),
                                   (["sweep", "s.yaml"], 2, "sweep"),
                                   ([], 2, "usage")):
-            actual, out, err = self.run_ranks(3, *words)
+            actual, out, err = self.run_ranks(2, *words)
             self.assertEqual((actual, out), (code, ""), err)
             self.assertEqual(err.count(line) > 0, True, err)
             if words:
@@ -48,7 +48,7 @@ class RanksTest(MpiTest):
         for words in commands:
             has_database = words[0] in ("run", "replay", "runs", "show", "check")
             alone = self.run_program(*words, *(["--db", "one.db"] if has_database else []))
-            several = self.run_ranks(3, *words, *(["--db", "many.db"] if has_database else []))
+            several = self.run_ranks(2, *words, *(["--db", "many.db"] if has_database else []))
             self.assertEqual((alone[0], steady(alone[1]), alone[2]), (several[0], steady(several[1]), several[2]))
             self.assertEqual(alone[0], 0, words)
 
