@@ -16,7 +16,7 @@ from mpirun import IS_SLOW, MpiTest
 import program
 from program import SMALL
 
-SWEEP = SMALL.replace("duration: 2d", "duration: 20d") + "sweep: {seeds: 30}\n"
+SWEEP = SMALL.replace("duration: 2d", "duration: 8d") + "sweep: {seeds: 30}\n"
 AGENT = """\
 #!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
@@ -94,7 +94,7 @@ class HostsTest(MpiTest):
 
     @unittest.skipUnless(IS_SLOW, "slow")
     def test_lost_network_connection_ends_the_job(self):
-        self.write("s.yaml", SWEEP.replace("20d", "400d"))
+        self.write("s.yaml", SWEEP.replace("8d", "400d"))
         process = self.start_hosts("sweep", "s.yaml", "--json", "--quiet")
         path = os.path.join(self.folder, "bucketlab.db-wal")
         while process.poll() is None and not os.path.exists(path):
