@@ -26,6 +26,7 @@ OUTSIDE = {
     "pthread": ["sim/kernel", "sim/lab/stream", "sim/lab/cluster", "sim/lab/engine", "sim/ranks", "sim/cli"],
     "threads.h": ["sim/cli"],
 }
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)', re.M)
 
 
 def seen_from(folder, command, headers, scratch):
@@ -57,21 +58,17 @@ def check_folders(build, faults):
 
 
 def check_includes(faults):
-    for folder in sources.FOLDERS:
-        for name in sources.files(".c", ".h", under=(f"{folder}/",)):
-            if sources.folder_of(name) != folder:
-                continue
-            lines = (sources.ROOT / name).read_text(encoding="utf-8").splitlines()
-            for number, line in enumerate(lines, 1):
-                found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)', line)
-                if not found:
-                    continue
-                if ".." in found[1].split("/"):
-                    faults.append(f"{name}:{number}: include by way of '..'; publish the header or move the code")
-                for start, folders in OUTSIDE.items():
-                    is_allowed = any(f"{folder}/".startswith(f"{allowed}/") for allowed in folders)
-                    if found[1].startswith(start) and not is_allowed:
-                        faults.append(f"{name}:{number}: '{found[1]}' belongs to {', '.join(folders)} alone")
+    for name in sources.files(".c", ".h"):
+        folder = sources.folder_of(name)
+        text = (sources.ROOT / name).read_text(encoding="utf-8") if folder else ""
+        for found in INCLUDE.finditer(text):
+            place = f"{name}:{text.count(chr(10), 0, found.start(1)) + 1}"
+            if ".." in found[1].split("/"):
+                faults.append(f"{place}: include by way of '..'; publish the header or move the code")
+            for start, folders in OUTSIDE.items():
+                is_allowed = any(f"{folder}/".startswith(f"{allowed}/") for allowed in folders)
+                if found[1].startswith(start) and not is_allowed:
+                    faults.append(f"{place}: '{found[1]}' belongs to {', '.join(folders)} alone")
 
 
 def main():

@@ -8,7 +8,6 @@ no source of randomness, and of libm only the square root, which IEEE 754 define
 import json
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -50,8 +49,10 @@ STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra",
              "reports"]
 
 
-# A line of objdump -t: address, flags, section, size, name; and the writable sections.
+# What objdump -t writes: a line for each object, then for each symbol its address, flags, section, size and name.
+BEGINNING = re.compile(r"^\S.*: +file format .*$", re.M)
 SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.hidden )?(\S+)$", re.M)
+# The writable sections.
 CHANGES = re.compile(r"\.(data(?!\.rel\.ro)|bss|tdata|tbss)")
 
 
@@ -115,18 +116,17 @@ def read_tables(build, faults):
         source = pathlib.Path(entry["file"])
         name = str(source.relative_to(sources.ROOT)) if sources.ROOT in source.parents else ""
         if name.startswith(tuple(f"{folder}/" for folder in STATELESS)):
-            words = shlex.split(entry["command"])
+            words = sources.words_of(entry["command"])
             built = words[words.index("-o") + 1]
             if not built.startswith("tests/"):  # the benchmark compiles some of them once more
                 objects[name] = pathlib.Path(entry["directory"]) / built
+    faults += [f"{name}: not built; build all first" for name, built in objects.items() if not built.exists()]
+    objects = {name: built for name, built in objects.items() if built.exists()}
+    listed = subprocess.run(["objdump", "-t", *map(str, objects.values())], check=True, capture_output=True, text=True)
     tables = {}
-    for name, built in objects.items():
-        if not built.exists():
-            faults.append(f"{name}: not built; build all first")
-            continue
-        listed = subprocess.run(["objdump", "-t", str(built)], check=True, capture_output=True, text=True).stdout
+    for name, table in zip(objects, BEGINNING.split(listed.stdout)[1:], strict=True):
         tables[name] = []
-        for flags, section, symbol in SYMBOL.findall(listed):
+        for flags, section, symbol in SYMBOL.findall(table):
             if section == "*UND*":
                 tables[name].append(("U", symbol))
             elif section == "*COM*" or "O" in flags and CHANGES.match(section):
