@@ -17,11 +17,21 @@ LIST = "tests/repository/words.txt"
 PROSE = {"message", "comment", "doc"}
 SCOPES = {"identifier", *PROSE}
 SETS = {"prose": PROSE, "all": SCOPES}
-TOKEN = re.compile(r'(/\*.*?\*/|//[^\n]*)|("(?:\\.|[^"\\\n])*")|\'(?:\\.|[^\'\\\n])*\'|([a-z_]\w*)', re.S)
+QUOTED = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+NAME = re.compile(r"[a-z_]\w*")
 MARGIN = re.compile(r"^( *)\*(?=[ \n])", re.M)
 HASH = re.compile(r"^( *)#", re.M)
 # A docstring is a string at the beginning of a line.
 PYTHON = re.compile(r'(?<=\n) *r?(""".*?""")|"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(#[^\n]*)', re.S)
+
+
+def in_prose(rows):
+    words = "|".join(row.pattern for row in rows) or "(?!)"
+    return re.compile(rf"\b(?:{words})(?!\w)".replace(" ", r"\s+"))
+
+
+def in_names(rows):
+    return re.compile(rf"(?<!\S)(?:{'|'.join(row.pattern for row in rows) or '(?!)'})(?!\S)")
 
 
 class Row:
@@ -35,9 +45,9 @@ class Row:
         self.scopes = set().union(*(SETS.get(scope, {scope}) for scope in scopes.split()))
         if not self.scopes or not self.scopes <= SCOPES:
             raise ValueError(f"'{scopes}' is no scope")
-        words = pattern.replace(" ", r"\s+")
-        self.prose = self.scopes & PROSE and re.compile(rf"\b(?:{words})(?!\w)")
-        self.name = re.compile(rf"(?<!\S)(?:{pattern})(?!\S)")
+        self.pattern = pattern
+        self.prose = self.scopes & PROSE and in_prose([self])
+        self.name = in_names([self])
         self.is_in = not where.startswith("not in ")
         self.where = re.compile(where.removeprefix("not in ").removeprefix("in "))
 
@@ -56,62 +66,77 @@ def read_rows(faults):
     return rows
 
 
-def joined(text, spans):
-    """The text of the spans, each at its place, with line breaks and spaces elsewhere."""
-    out, end = [], 0
-    for begin, until in spans:
-        out += ["\n".join(" " * len(line) for line in text[end:begin].split("\n")), text[begin:until]]
-        end = until
-    return "".join(out)
+class Said:
+    """The parts of a file's text that belong to a scope."""
+
+    def __init__(self, text, spans, margin=None):
+        self.text, self.spans, self.margin = text, spans, margin
+
+    def joined(self, gap):
+        """The parts, with gap(text) for each text between them."""
+        ends = [0, *(until for _, until in self.spans)]
+        parts = (gap(self.text[end:begin]) + self.text[begin:until] for end, (begin, until) in zip(ends, self.spans))
+        return self.margin.sub(r"\1 ", "".join(parts)) if self.margin else "".join(parts)
+
+    def short(self):
+        return self.joined(lambda _: "\n")
+
+    def in_place(self):
+        """Each part at its place, with line breaks and spaces elsewhere."""
+        return self.joined(blank)
+
+
+def blank(text):
+    return re.sub(r"[^\n]", " ", text)
 
 
 def scopes_of(name):
-    """Scope -> its text, where each word keeps its place; identifier -> names split into words, and the
-    places of each."""
+    """Scope -> what the file says there."""
     text = (ROOT / name).read_text(encoding="utf-8").lower()
     if name.endswith(".py"):
         spans = [found.span(found.lastindex) for found in PYTHON.finditer(text) if found.lastindex]
-        return {"comment": HASH.sub(r"\1 ", joined(text, spans))}
+        return {"comment": Said(text, spans, HASH)}
     if not name.endswith((".c", ".h")):
         if name == "CHANGELOG.md":
-            text = re.sub(r"`[^`]*`", lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-        return {"doc": text}
-    comments, messages, names = [], [], {}
-    for found in TOKEN.finditer(text):
-        if found[3]:
-            names.setdefault(found[3].replace("_", " ").strip(), []).append(found.start())
-        elif found[2]:
-            messages.append((found.start() + 1, found.end() - 1))
-        elif found[1]:
-            comments.append(found.span())
-    return {"identifier": names, "message": joined(text, messages),
-            "comment": MARGIN.sub(r"\1 ", joined(text, comments))}
+            text = re.sub(r"`[^`]*`", lambda found: blank(found[0]), text)
+        return {"doc": Said(text, [(0, len(text))])}
+    spans = [found.span() for found in QUOTED.finditer(text)]
+    between = list(zip([0, *(end for _, end in spans)], [*(begin for begin, _ in spans), len(text)]))
+    messages = [(begin + 1, end - 1) for begin, end in spans if text[begin] == '"']
+    comments = [(begin, end) for begin, end in spans if text[begin] == "/"]
+    return {"identifier": Said(text, between), "message": Said(text, messages),
+            "comment": Said(text, comments, MARGIN)}
 
 
 class Rows:
-    """The rows of the list, and what they say of texts; a name occurs in many files and is searched once."""
+    """The rows of the list, and what they say of texts. A name occurs in many files and is searched once, and few
+    texts break a row: all rows are first searched as one expression."""
 
     def __init__(self, rows):
         self.rows = rows
-        self.names = {}  # split identifier -> the rows that it breaks, with the words
+        self.names = {}  # identifier -> the rows that it breaks, with the words
+        self.for_names = [row for row in rows if "identifier" in row.scopes]
+        self.any_name = in_names(self.for_names)
         self.any_prose = {}  # the rows of a scope that cover a file -> all of them as one expression
 
     def in_names(self, name, said):
-        for words, places in said.items():
-            if words not in self.names:
-                self.names[words] = [(row, found[0]) for row in self.rows if "identifier" in row.scopes
-                                     for found in row.name.finditer(words)]
-            for row, found in self.names[words]:
+        for identifier in dict.fromkeys(NAME.findall(said.short())):
+            words = identifier.replace("_", " ").strip()
+            if identifier not in self.names:
+                broken = self.for_names if self.any_name.search(words) else []
+                self.names[identifier] = [(row, found[0]) for row in broken for found in row.name.finditer(words)]
+            for row, found in self.names[identifier]:
                 if row.covers(name):
-                    yield from ((row, found, place) for place in places)
+                    yield from ((row, found, place.start()) for place in NAME.finditer(said.in_place())
+                                if place[0] == identifier)
 
     def in_prose(self, name, scope, said):
         rows = tuple(row for row in self.rows if scope in row.scopes and row.covers(name))
         if rows not in self.any_prose:
-            self.any_prose[rows] = re.compile("|".join(row.prose.pattern for row in rows) or r"(?!)")
-        if self.any_prose[rows].search(said):
+            self.any_prose[rows] = in_prose(rows)
+        if self.any_prose[rows].search(said.short()):
             for row in rows:
-                yield from ((row, found[0], found.start()) for found in row.prose.finditer(said))
+                yield from ((row, found[0], found.start()) for found in row.prose.finditer(said.in_place()))
 
 
 def check(name, rows, faults):
