@@ -191,13 +191,18 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
     return best;
 }
 
+/* Whether next_stair() returns the spot: it is lower than all spots left of it. Of equal spots, the first is. */
 static bool is_stair(const struct report_chart *chart, const struct report_spot *spot)
 {
-    const struct report_spot *stair = next_stair(chart, NULL);
-    while (stair != NULL && stair != spot) {
-        stair = next_stair(chart, stair);
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *other = &chart->spots[i];
+        const bool is_earlier = other->x < spot->x || (other->x == spot->x && other->y < spot->y);
+        if ((other->is_on_front || other->is_chosen) && other->y <= spot->y &&
+            (is_earlier || (other->x == spot->x && other < spot))) {
+            return false;
+        }
     }
-    return stair != NULL;
+    return spot->is_on_front || spot->is_chosen;
 }
 
 /* Returns the number of names that were left out. */

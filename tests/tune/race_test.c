@@ -1161,11 +1161,11 @@ static double upper_tail(uint64_t hits, uint64_t count, double share)
     return (double)(1 - below);
 }
 
-/* The share at which the tail reaches the chance: Clopper and Pearson's bounds. */
+/* The share at which the tail reaches the chance, to 1e-11: Clopper and Pearson's bounds. */
 static double share_at(uint64_t hits, uint64_t count, double chance)
 {
     double low = 0, high = 1;
-    for (int i = 0; i < 200; i++) {
+    while (high - low > 1e-11) {
         double middle = (low + high) / 2;
         if (upper_tail(hits, count, middle) < chance)
             low = middle;

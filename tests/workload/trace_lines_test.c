@@ -24,7 +24,6 @@ struct lines_case {
     bool has_counts, has_ns, has_extra;
 };
 
-/* A line depends only on its number, so it can be generated again for the comparison. */
 static struct wl_trace_batch line_of(const struct lines_case *wanted, uint64_t number)
 {
     struct sim_random random;
@@ -50,40 +49,28 @@ static struct wl_trace_batch line_of(const struct lines_case *wanted, uint64_t n
     return line;
 }
 
-static struct wl_trace_lines *put_lines(const struct lines_case *wanted)
-{
-    struct sim_error error;
-    struct wl_trace_lines *lines = wl_trace_lines_create("t.csv", wanted->has_counts);
-    assert_non_null(lines);
-    for (uint64_t i = 0; i < wanted->lines; i++) {
-        const struct wl_trace_batch line = line_of(wanted, i);
-        assert_true(wl_trace_lines_put(lines, &line, &error));
-    }
-    return lines;
-}
-
 static void check_case(const struct lines_case *wanted)
 {
     struct sim_error error;
     struct wl_trace_batch line;
     bool more;
-    struct wl_trace_lines *lines = put_lines(wanted);
-    /* The line numbers of each key, in order. */
-    uint64_t *numbers = calloc(wanted->lines + 1, sizeof *numbers), at = 0;
-    uint32_t *of = calloc(wanted->lines + 1, sizeof *of);
-    assert_non_null(numbers);
-    assert_non_null(of);
-    for (uint64_t i = 0; i < wanted->lines; i++)
-        of[i] = line_of(wanted, i).key_index;
-    for (uint32_t key = 0; key < wanted->keys; key++) {
-        for (uint64_t i = 0; i < wanted->lines; i++) {
-            if (of[i] == key)
-                numbers[at++] = i;
-        }
+    struct wl_trace_lines *lines = wl_trace_lines_create("t.csv", wanted->has_counts);
+    struct wl_trace_batch *puts = calloc(wanted->lines + 1, sizeof *puts);
+    uint64_t *numbers = calloc(wanted->lines + 1, sizeof *numbers); /* of the lines of each key, in order */
+    uint64_t *before = calloc(wanted->keys + 1, sizeof *before);    /* the lines of the keys before each key */
+    assert_true(lines != NULL && puts != NULL && numbers != NULL && before != NULL);
+    for (uint64_t i = 0; i < wanted->lines; i++) {
+        puts[i] = line_of(wanted, i);
+        assert_true(wl_trace_lines_put(lines, &puts[i], &error));
+        before[puts[i].key_index + 1]++;
     }
+    for (uint32_t key = 0; key < wanted->keys; key++)
+        before[key + 1] += before[key];
+    for (uint64_t i = 0; i < wanted->lines; i++)
+        numbers[before[puts[i].key_index]++] = i;
     assert_true(wl_trace_lines_turn(lines, &error));
     for (uint64_t i = 0; i < wanted->lines; i++) {
-        const struct wl_trace_batch put = line_of(wanted, numbers[i]);
+        const struct wl_trace_batch put = puts[numbers[i]];
         assert_true(wl_trace_lines_next(lines, &line, &more, &error));
         assert_true(more);
         assert_int_equal(line.key_index, put.key_index);
@@ -93,8 +80,9 @@ static void check_case(const struct lines_case *wanted)
     }
     assert_true(wl_trace_lines_next(lines, &line, &more, &error) && !more);
     wl_trace_lines_destroy(lines);
+    free(before);
     free(numbers);
-    free(of);
+    free(puts);
 }
 
 static void test_lines_come_key_by_key_as_they_were_put(void **state)
