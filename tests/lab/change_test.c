@@ -25,9 +25,9 @@ static const char head[] = "name: change-test\n"
                            "seed: 7\n"
                            "duration: 4d\n"
                            "keys: {count: 40, popularity: {zipf: 1.2}}\n"
-                           "arrivals: {rate: 200/h, bursts: {on: 10m, off: 3h, factor: 60}}\n"
+                           "arrivals: {rate: 100/h, bursts: {on: 10m, off: 3h, factor: 60}}\n"
                            "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
-                           "reads: {latest: {rows: 12, rate: 400/h}}\n"
+                           "reads: {latest: {rows: 12, rate: 150/h}}\n"
                            "strategies:\n";
 
 /* The model's partitions of one key, newest last. */

@@ -42,7 +42,7 @@
 
 #define EXPIRING_READS                                                                                       \
     "row: {ttl: 5m}\n"                                                                                       \
-    "reads: {latest: {rows: 60, rate: 9/s}, range: {span: 4m, age: 3m, rate: 9/s}, all: {rate: 9/s}}\n"
+    "reads: {latest: {rows: 60, rate: 3/s}, range: {span: 4m, age: 3m, rate: 3/s}, all: {rate: 3/s}}\n"
 
 static struct lab_result *run_text(const char *text)
 {

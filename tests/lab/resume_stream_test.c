@@ -79,11 +79,11 @@ static const struct {
      "name: x\ntrace: {file: resume-counts.csv}\nrow: {bytes: {uniform: [1, 99]}}\n" READS KINDS},
     {"trace-with-a-window", "name: x\ntrace: {file: resume-rows.csv}\nstart: 1970-01-02\nduration: 2d\n"
                             "row: {ttl: 1d}\n" KINDS},
-    {"thinned-piece", "name: x\nengine: thinned\nduration: 10s\nkeys: {count: 1}\n"
+    {"thinned-piece", "name: x\nengine: thinned\nduration: 4s\nkeys: {count: 1}\n"
                       "arrivals: {rate: 500000/s}\nrow: {bytes: 100}\nstrategies:\n"
                       "  - probabilistic: {bits: 2, threshold: 40}\n  - time: {window: 10us}\n"
                       "  - {label: aged, probabilistic: {bits: 2, threshold: 40, max_age: 1s}}\n"},
-    {"thinned-and-read", "name: x\nengine: thinned\nduration: 1d\nkeys: {count: 10}\n"
+    {"thinned-and-read", "name: x\nengine: thinned\nduration: 10h\nkeys: {count: 10}\n"
                          "arrivals: {rate: 10/s}\nrow: {bytes: 100}\n"
                          "reads: {latest: {rows: 40, rate: 20/h}}\n" KINDS},
 };

@@ -71,7 +71,7 @@ static void give_history(struct wl_workload *made, enum wl_order order)
 {
     made->backfill_before_ns = 5 * SIM_DAY;
     made->backfill_lasts_ns = 6 * SIM_HOUR;
-    made->backfill_rate_per_s = 1;
+    made->backfill_rate_per_s = 0.25;
     made->backfill_order = order;
 }
 
@@ -175,6 +175,7 @@ static void test_backfill_goes_in_one_direction_during_the_live_rows(void **stat
     for (int order = WL_FORWARD; order <= WL_REVERSE; order++) {
         struct wl_workload workload = made_late();
         workload.late_share = 0;
+        workload.duration_ns = 8 * SIM_HOUR;
         give_history(&workload, (enum wl_order)order);
         double rows = 0, mean = workload.backfill_rate_per_s * (double)workload.backfill_before_ns / 1e9;
         for (uint64_t key = 0; key < workload.key_count; key++)
