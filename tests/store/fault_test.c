@@ -63,6 +63,14 @@ static bool has_journal(const struct folder *folder)
     return stat(path, &status) == 0;
 }
 
+/* The bytes of a database with these runs, to be freed, or NULL if there are none. */
+static char *make_old(const struct folder *folder, const struct lab_result *saved, size_t runs, size_t *size)
+{
+    for (size_t i = 0; i < runs; i++)
+        store_must_save(folder->db, saved);
+    return runs > 0 ? file_read(folder->db, size) : NULL;
+}
+
 /* old_runs: runs in the database before the attempt. Ends when the fault no longer occurs, or at `most`. */
 static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t old_runs, uint64_t bins,
                          long step, long most)
@@ -71,9 +79,11 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
     struct lab_result *saved = sample_make(bins);
     int failed = 0, none = 0, waiting = 0;
     long n = 0;
+    size_t old_size = 0;
+    char *old = make_old(&folder, saved, old_runs, &old_size);
     for (bool has_struck = true; has_struck && n < most; n = step == 1 ? test_next_fault(n) : n + step) {
-        for (size_t i = 0; i < old_runs; i++)
-            store_must_save(folder.db, saved);
+        if (old_runs > 0)
+            file_write(folder.db, old, old_size);
         fault_set(kind, is_lasting, code, n);
         bool fine = save_once(&folder, saved);
         has_struck = fault.has_struck;
@@ -98,6 +108,7 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
     print_message("%d of %ld attempts failed, %d without a rollback\n", failed, n / step, waiting);
     assert_true(failed > 1);
     assert_int_equal(none > 0, old_runs == 0);
+    free(old);
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -242,9 +253,11 @@ static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
     struct lab_result *saved = sample_make(bins);
     int killed = 0;
     long n = 0;
+    size_t old_size = 0;
+    char *old = make_old(&folder, saved, old_runs, &old_size);
     for (bool was_killed = true; was_killed; n = step == 1 ? test_next_fault(n) : n + step) {
-        for (size_t i = 0; i < old_runs; i++)
-            store_must_save(folder.db, saved);
+        if (old_runs > 0)
+            file_write(folder.db, old, old_size);
         pid_t child = fork();
         if (child == 0) {
             fault_set(FAULT_WRITE, true, FAULT_KILL, n);
@@ -265,6 +278,7 @@ static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
     }
     print_message("killed at %d writes\n", killed);
     assert_true(killed > 5);
+    free(old);
     lab_result_destroy(saved);
     folder_remove(&folder);
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "../share.h"
 #include "fault_vfs.h"
 
 #define ALL     ((1u << SWEEP_JOBS) - 1)
@@ -350,14 +351,17 @@ static void test_full_disk_merges_all_or_nothing(void **state)
     struct stand stand = stand_make();
     int failed = 0;
     sweep_must_store(stand.paths[1], stand.sweep, 0x01e);
+    size_t size;
+    sweep_must_store(stand.paths[0], stand.sweep, 0x003);
+    char *bytes = file_read(stand.paths[0], &size);
     for (int is_old = 0; is_old < 2; is_old++) {
         bool has_struck = true;
-        for (long n = 0; has_struck && n < 2000; n++) {
+        for (long n = 0; has_struck && n < 2000; n = test_next_fault(n)) {
             struct sim_error error = {0};
             struct store_merged merged;
             remove(stand.paths[0]);
             if (is_old)
-                sweep_must_store(stand.paths[0], stand.sweep, 0x003);
+                file_write(stand.paths[0], bytes, size);
             fault_set(FAULT_WRITE, true, SQLITE_FULL, n);
             bool is_fine = merge(stand.paths[0], stand.paths[1], &merged, &error);
             has_struck = fault.has_struck;
@@ -374,6 +378,7 @@ static void test_full_disk_merges_all_or_nothing(void **state)
     print_message("failed at %d writes\n", failed);
     assert_true(failed > 10);
     assert_int_equal(sweep_done(stand.paths[1], stand.sweep), 0x01e);
+    free(bytes);
     stand_remove(&stand);
 }
 
