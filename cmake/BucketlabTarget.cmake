@@ -24,6 +24,11 @@ macro(bucketlab_without_lto)
   endif()
 endmacro()
 
+# For a folder whose code takes little of a run's time: the preset `test` compiles it with less optimisation.
+macro(bucketlab_cold)
+  add_compile_options(${BUCKETLAB_COLD_FLAGS})
+endmacro()
+
 function(bucketlab_library name)
   cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR})
