@@ -20,7 +20,7 @@
 
 #define WORKLOAD                                                                                             \
     "name: cluster-test\n"                                                                                   \
-    "duration: 30m\n"                                                                                        \
+    "duration: 15m\n"                                                                                        \
     "keys: {count: 12, popularity: {zipf: 1.0}}\n"                                                           \
     "arrivals: {rate: 8/s, bursts: {on: 1m, off: 10m, factor: 20}}\n"                                        \
     "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n"
@@ -138,16 +138,16 @@ static void test_cluster_with_rows_out_of_order_equals_stream(void **state)
 
 #define CHANGED                                                                                              \
     "strategies:\n"                                                                                          \
-    "  - time: {window: 7m, then: [{at: 10m, window: 2m}, {at: 20m, window: 4m}]}\n"                         \
-    "  - hash: {buckets: 16, then: [{at: 10m, buckets: 5}]}\n"                                               \
-    "  - probabilistic: {bits: 3, threshold: 12, then: [{at: 10m, bits: 2, threshold: 40}, {at: 20m, bits: " \
+    "  - time: {window: 7m, then: [{at: 5m, window: 2m}, {at: 10m, window: 4m}]}\n"                          \
+    "  - hash: {buckets: 16, then: [{at: 5m, buckets: 5}]}\n"                                                \
+    "  - probabilistic: {bits: 3, threshold: 12, then: [{at: 5m, bits: 2, threshold: 40}, {at: 10m, bits: "  \
     "4, threshold: 2}]}\n"                                                                                   \
-    "  - weighted: {bytes: 2KB, threshold: 12, then: [{at: 15m, bytes: 1KB, threshold: 9}]}\n"
+    "  - weighted: {bytes: 2KB, threshold: 12, then: [{at: 8m, bytes: 1KB, threshold: 9}]}\n"
 #define FORGOTTEN                                                                                            \
     "strategies:\n"                                                                                          \
-    "  - time: {window: 2m, then: [{at: 10m, window: 1m, keep_old: false}]}\n"                               \
-    "  - hash: {buckets: 5, then: [{at: 10m, buckets: 16, keep_old: false}]}\n"                              \
-    "  - probabilistic: {bits: 3, threshold: 40, then: [{at: 10m, bits: 2, threshold: 7, keep_old: "         \
+    "  - time: {window: 2m, then: [{at: 5m, window: 1m, keep_old: false}]}\n"                                \
+    "  - hash: {buckets: 5, then: [{at: 5m, buckets: 16, keep_old: false}]}\n"                               \
+    "  - probabilistic: {bits: 3, threshold: 40, then: [{at: 5m, bits: 2, threshold: 7, keep_old: "          \
     "false}]}\n"
 
 /* There is one node, since only timestamps of one node order the plain writes of a key's state. */
@@ -170,13 +170,13 @@ static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
         "cluster: {nodes: 3, replication_factor: 3}\n"
         "agents: {count: 8, clock: {offset: 50ms, bound: 100ms}}\n"
         "strategies:\n"
-        "  - {label: dated, time: {window: 2m, then: [{at: 11m, window: 5m}]}}\n"
-        "  - {label: rollout, time: {window: 2m, then: [{at: 11m, window: 5m, rollout: 8m}]}}\n"
-        "  - {label: hash, hash: {buckets: 3, then: [{at: 11m, buckets: 9}]}}\n"
-        "  - {label: hash-rollout, hash: {buckets: 3, then: [{at: 11m, buckets: 9, rollout: 8m}]}}\n"
+        "  - {label: dated, time: {window: 2m, then: [{at: 3m, window: 5m}]}}\n"
+        "  - {label: rollout, time: {window: 2m, then: [{at: 3m, window: 5m, rollout: 8m}]}}\n"
+        "  - {label: hash, hash: {buckets: 3, then: [{at: 3m, buckets: 9}]}}\n"
+        "  - {label: hash-rollout, hash: {buckets: 3, then: [{at: 3m, buckets: 9, rollout: 8m}]}}\n"
         "  - {label: guarded, probabilistic: {bits: 3, threshold: 12, coordination: guarded, then: [{at: "
-        "11m, bits: 4, threshold: 5, rollout: 8m}]}}\n"
-        "  - {label: forgets, time: {window: 2m, then: [{at: 11m, window: 5m, keep_old: false}]}}\n",
+        "3m, bits: 4, threshold: 5, rollout: 8m}]}}\n"
+        "  - {label: forgets, time: {window: 2m, then: [{at: 3m, window: 5m, keep_old: false}]}}\n",
         2);
     static const char *const steady[] = {"dated", "hash", "guarded"};
     static const char *const oracles[] = {"findable", "newest", "agreement", "monotone"};
@@ -342,7 +342,7 @@ static void test_cluster_every_counter_of_one_agent_equals_stream(void **state)
                 fail_msg("%s: %s is %.0f, not %.0f", protocols[i], name, metric(cluster, name),
                          metric(stream, name));
         }
-        assert_true(metric(stream, "count.partitions.closed") > 20);
+        assert_true(metric(stream, "count.partitions.closed") > 10);
         lab_result_destroy(cluster);
         lab_result_destroy(stream);
     }
@@ -515,6 +515,7 @@ static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = scenario_of("", BUSY COUNTED SAFE);
+    scenario->workload.duration_ns /= 2;
     struct lab_result *plain = run_scenario(scenario, 2);
     for (uint64_t seed = 1; seed <= test_part(3); seed++) {
         scenario->tie_seed = seed;

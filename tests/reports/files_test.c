@@ -327,20 +327,20 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
     fclose(file);
     struct report_files files;
     struct sim_error error = {0};
-    assert_false(report_write(result, REPORT_PNG, path, &files, &error));
+    assert_false(report_write(result, REPORT_SVG, path, &files, &error));
     assert_environment(&error,
                        "a-file: cannot make the folder: Not a directory; move the existing file away");
     snprintf(path, sizeof path, "%s/a-file/below", place.folder);
-    assert_false(report_write(result, REPORT_PNG, path, &files, &error));
+    assert_false(report_write(result, REPORT_SVG, path, &files, &error));
     assert_environment(&error, "below: cannot make the folder: Not a directory");
-    assert_false(report_write(result, REPORT_PNG, "/proc/nothing/here", &files, &error));
+    assert_false(report_write(result, REPORT_SVG, "/proc/nothing/here", &files, &error));
     assert_environment(&error, "/proc/nothing/here: cannot make the folder: ");
     assert_int_equal(entries(place.folder, false), 1);
     /* A folder has the name that a chart should get. */
-    snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.png", place.folder);
+    snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.svg", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_false(report_write(result, REPORT_PNG, place.folder, &files, &error));
-    assert_environment(&error, "rows.png: cannot rename: Is a directory; move the existing file away");
+    assert_false(report_write(result, REPORT_SVG, place.folder, &files, &error));
+    assert_environment(&error, "rows.svg: cannot rename: Is a directory; move the existing file away");
     assert_int_equal(entries(place.folder, false), 2);
     lab_result_destroy(result);
     close_place(&place);
