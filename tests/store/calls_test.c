@@ -40,7 +40,7 @@ static bool attempt(struct stand *stand, const struct operation *operation, bool
 {
     struct sim_error error = {0};
     stand->store = store_must_open(stand->folder.db, STORE_WRITE);
-    stand->source = store_must_open(stand->source_path, STORE_READ);
+    stand->source = operation->run == merge ? store_must_open(stand->source_path, STORE_READ) : NULL;
     calls_begin(is_memory ? CALLS_WITHOUT_END : number);
     allocations_left = is_memory ? number : ALLOCATIONS_WITHOUT_END;
     bool fine = operation->run(stand, &error);
