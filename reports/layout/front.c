@@ -191,7 +191,8 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
     return best;
 }
 
-/* Whether next_stair() returns the spot: it is lower than all spots left of it. Of equal spots, the first is. */
+/* Whether next_stair() returns the spot: it is lower than all spots left of it. Of equal spots, the first is.
+ */
 static bool is_stair(const struct report_chart *chart, const struct report_spot *spot)
 {
     for (size_t i = 0; i < chart->spot_count; i++) {

@@ -57,7 +57,7 @@ static void check_case(const struct lines_case *wanted)
     struct wl_trace_lines *lines = wl_trace_lines_create("t.csv", wanted->has_counts);
     struct wl_trace_batch *puts = calloc(wanted->lines + 1, sizeof *puts);
     uint64_t *numbers = calloc(wanted->lines + 1, sizeof *numbers); /* of the lines of each key, in order */
-    uint64_t *before = calloc(wanted->keys + 1, sizeof *before);    /* the lines of the keys before each key */
+    uint64_t *before = calloc(wanted->keys + 1, sizeof *before); /* the lines of the keys before each key */
     assert_true(lines != NULL && puts != NULL && numbers != NULL && before != NULL);
     for (uint64_t i = 0; i < wanted->lines; i++) {
         puts[i] = line_of(wanted, i);
