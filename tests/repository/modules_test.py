@@ -64,7 +64,8 @@ def run(changes):
             path.parent.mkdir(parents=True, exist_ok=True)
             change = changes.get(name, "")
             path.write_text(change if change.startswith(LICENCE) else text + change, encoding="utf-8")
-        check = subprocess.run([sys.executable, "-B", str(CHECK), scratch], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-BS", str(CHECK), scratch]
+        check = subprocess.run(command, capture_output=True, text=True, check=False)
         return check.stdout + check.stderr, check.returncode
 
 

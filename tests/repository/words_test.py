@@ -48,7 +48,8 @@ def run(changes):
             path = pathlib.Path(scratch) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text + changes.get(name, ""), encoding="utf-8")
-        check = subprocess.run([sys.executable, "-B", str(CHECK), scratch], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-BS", str(CHECK), scratch]
+        check = subprocess.run(command, capture_output=True, text=True, check=False)
         return check.stdout + check.stderr, check.returncode
 
 
