@@ -44,17 +44,15 @@ add_executable(cassandra_replay ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/cassandra_
 target_link_libraries(cassandra_replay PRIVATE bucketlab_flags sim_cassandra)
 set_target_properties(cassandra_replay PROPERTIES
                       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cassandra)
-if(Python3_FOUND)
-  add_test(NAME cassandra/linear_histories COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/linear_test.py
-           $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
-  add_test(NAME cassandra/million COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/million.py
-           $<TARGET_FILE:bucketlab> ${CMAKE_CURRENT_BINARY_DIR}/cassandra_million --recorded)
-  set_tests_properties(cassandra/million PROPERTIES TIMEOUT 600 LABELS slow)
-  add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/latency_test.py
-           $<TARGET_FILE:cluster_load>)
-  set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)
-  # The program is built together with the tests that run under the sanitizers.
-  set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
-  add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
-           $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)
-endif()
+add_test(NAME cassandra/linear_histories COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/linear_test.py
+         $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
+add_test(NAME cassandra/million COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/million.py
+         $<TARGET_FILE:bucketlab> ${CMAKE_CURRENT_BINARY_DIR}/cassandra_million --recorded)
+set_tests_properties(cassandra/million PROPERTIES TIMEOUT 600 LABELS slow)
+add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/latency_test.py
+         $<TARGET_FILE:cluster_load>)
+set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)
+# The program is built together with the tests that run under the sanitizers.
+set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
+add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
+         $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)

@@ -84,32 +84,30 @@ set_target_properties(cluster_load PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_C
 bucketlab_test(lab/scenario_bad_test LINK sim_lab)
 bucketlab_memory_test(lab/scenario_memory_test LINK sim_lab)
 
-if(Python3_FOUND)
-  # Counts the partitions of traces separately: always of the small trace, and of the real ones if they exist.
-  foreach(trace scenarios/traces/small.csv ../shared/traces/nab_tweets_events.csv ../shared/traces/helium_lorawan.csv
-                ../shared/traces/git_tigerbeetle.csv ../shared/traces/azure_llm_2023.csv)
-    get_filename_component(name ${trace} NAME_WE)
-    add_test(NAME lab/trace_partitions_${name}
-             COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/trace_partitions.py
-                     $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/${trace} 3600 500)
-    set_tests_properties(lab/trace_partitions_${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
-  endforeach()
-  # Drawn values have the declared frequencies.
-  add_test(NAME lab/rates_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/rates_test.py $<TARGET_FILE:bucketlab>)
-  set_tests_properties(lab/rates_test PROPERTIES TIMEOUT 300 LABELS repository)
-  # Sanitizers use additional memory, so the test runs in one build only.
-  add_test(NAME lab/memory_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
-                                        $<TARGET_FILE:bucketlab> 3e7)
-  set_tests_properties(lab/memory_test PROPERTIES TIMEOUT 120 LABELS repository)
-  add_test(NAME lab/cluster_memory_test
-           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_memory_test.py
-                   $<TARGET_FILE:bucketlab>)
-  set_tests_properties(lab/cluster_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
-  add_test(NAME lab/trace_keys_memory_test
-           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/trace_keys_memory_test.py
-                   $<TARGET_FILE:bucketlab>)
-  set_tests_properties(lab/trace_keys_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
-  add_test(NAME lab/memory_1e9_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
-                                            $<TARGET_FILE:bucketlab> 1e9)
-  set_tests_properties(lab/memory_1e9_test PROPERTIES TIMEOUT 600 LABELS "slow;repository")
-endif()
+# Counts the partitions of traces separately: always of the small trace, and of the real ones if they exist.
+foreach(trace scenarios/traces/small.csv ../shared/traces/nab_tweets_events.csv ../shared/traces/helium_lorawan.csv
+              ../shared/traces/git_tigerbeetle.csv ../shared/traces/azure_llm_2023.csv)
+  get_filename_component(name ${trace} NAME_WE)
+  add_test(NAME lab/trace_partitions_${name}
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/trace_partitions.py
+                   $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/${trace} 3600 500)
+  set_tests_properties(lab/trace_partitions_${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+endforeach()
+# Drawn values have the declared frequencies.
+add_test(NAME lab/rates_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/rates_test.py $<TARGET_FILE:bucketlab>)
+set_tests_properties(lab/rates_test PROPERTIES TIMEOUT 300 LABELS repository)
+# Sanitizers use additional memory, so the test runs in one build only.
+add_test(NAME lab/memory_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
+                                      $<TARGET_FILE:bucketlab> 3e7)
+set_tests_properties(lab/memory_test PROPERTIES TIMEOUT 120 LABELS repository)
+add_test(NAME lab/cluster_memory_test
+         COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_memory_test.py
+                 $<TARGET_FILE:bucketlab>)
+set_tests_properties(lab/cluster_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
+add_test(NAME lab/trace_keys_memory_test
+         COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/trace_keys_memory_test.py
+                 $<TARGET_FILE:bucketlab>)
+set_tests_properties(lab/trace_keys_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
+add_test(NAME lab/memory_1e9_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
+                                          $<TARGET_FILE:bucketlab> 1e9)
+set_tests_properties(lab/memory_1e9_test PROPERTIES TIMEOUT 600 LABELS "slow;repository")
