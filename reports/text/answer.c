@@ -357,7 +357,10 @@ static const char *disqualified_clauses(const struct telling *telling)
          "exceed a limit more often than allowed, but with too few partitions to be sure"},
         {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIED_BY_LIMITS, "hid rows from readers",
          "hid rows from readers"},
-        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
+        {LAB_DISQUALIFIER_REFUSED, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
+         "refused rows although nothing had failed", "refused rows although nothing had failed"},
+        {LAB_DISQUALIFIER_ENDLESS,
+         LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED,
          "never closes a partition", "never close a partition"},
     };
     const char *text = "";
@@ -477,10 +480,13 @@ static const char *tell_nearest(const struct telling *telling)
     double share_of_rows = share_of_limit(telling, index, false);
     double share_of_bytes = share_of_limit(telling, index, true);
     if ((disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
-        (disqualifiers & (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_ENDLESS)) != 0) {
-        return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
-                           (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
-                                                                          : "nothing ends them");
+        (disqualifiers & (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_ENDLESS)) !=
+            0) {
+        const char *why = (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
+                          : (disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0
+                              ? "it refused rows although nothing had failed"
+                              : "nothing ends them";
+        return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name, why);
     }
     if (share_of_rows == 0 && share_of_bytes == 0) {
         return report_text(arena, "Nearest is %s.", name);
@@ -503,11 +509,13 @@ static const char *tell_extremes(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0;
+    const unsigned loses = LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED;
+    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0, lost = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_score *score = &telling->scores[i];
         hidden += (score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0;
-        if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 && result->strategy_count > 1) {
+        lost += (score->disqualifiers & loses) != 0;
+        if ((score->disqualifiers & loses) != 0 && result->strategy_count > 1) {
             continue;
         }
         if (!isnan(score->cost) && (cheapest == SIZE_MAX || score->cost < telling->scores[cheapest].cost)) {
@@ -520,6 +528,7 @@ static const char *tell_extremes(const struct telling *telling)
     if (cheapest == SIZE_MAX) {
         return lab_result_is_observed(result)     ? "Nothing was run, and no limit was set."
                : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
+               : lost == result->strategy_count   ? "None can be chosen: all hid or refused rows."
                                                   : "None can be chosen: no row was written.";
     }
     const char *cost = cost_text(telling, telling->scores[cheapest].cost);
@@ -644,6 +653,10 @@ const char *report_answer_against(const struct lab_result *result, const struct 
     }
     if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0) {
         text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
+    }
+    if ((score->disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0) {
+        text = report_text(arena, "%s%s%s of the rows refused although nothing had failed", text,
+                           text[0] == 0 ? "" : "; ", report_percent(arena, lab_refused_share(strategy)));
     }
     if ((score->disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0) {
         text = report_text(arena, "%s%sits partitions never close", text, text[0] == 0 ? "" : "; ");

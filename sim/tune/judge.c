@@ -116,6 +116,15 @@ static uint64_t violations_of(const struct tune_entrant *entrant)
     return violations;
 }
 
+/* The largest share of the rows that a seed refused. */
+static double refused_of(const struct tune_entrant *entrant)
+{
+    double refused = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++)
+        refused = fmax(refused, entrant->seen[i].refused);
+    return refused;
+}
+
 static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
                                       double error_chance, enum tune_demand demand)
 {
@@ -136,6 +145,8 @@ static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const 
     case TUNE_FINDABLE:
         /* A single violation is too many, independent of shares. */
         return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
+    case TUNE_AVAILABLE:
+        return refused_of(entrant) > LAB_REFUSED_MOST ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
     case TUNE_DEMAND_COUNT:
         break;
     }
@@ -197,6 +208,8 @@ bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms
         over += entrant->seen[i].over;
     if (violations_of(entrant) > 0)
         entrant->failed = TUNE_FINDABLE;
+    else if (refused_of(entrant) > LAB_REFUSED_MOST)
+        entrant->failed = TUNE_AVAILABLE;
     else if ((terms->share == 0 && over > 0) ||
              ((terms->share == 0 || entrant->is_fixed) && tune_mean_of(entrant, TUNE_OVER) > terms->share) ||
              is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
@@ -221,6 +234,9 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
 {
     *demand = TUNE_FINDABLE;
     if (violations_of(entrant) > 0)
+        return false;
+    *demand = TUNE_AVAILABLE;
+    if (refused_of(entrant) > LAB_REFUSED_MOST)
         return false;
     *demand = TUNE_IN_LIMITS;
     if (tune_mean_of(entrant, TUNE_OVER) > terms->share || tune_stopped_over(entrant))

@@ -236,6 +236,7 @@ bool tune_see(const struct lab_strategy_result *result, const struct lab_prices 
         .tiny = whole(metrics, "partitions.tiny"),
         .violations =
             whole(metrics, "oracle.findable.violations") + whole(metrics, "oracle.newest.violations"),
+        .refused = lab_refused_share(result),
     };
     double *figures = out->figures;
     figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");

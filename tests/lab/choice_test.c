@@ -92,6 +92,29 @@ static void test_strategy_with_a_disqualifier_is_not_chosen(void **state)
     }
 }
 
+/* Rows that are refused without a fault are those that both the oracle and the agents count. */
+static void test_strategy_that_refuses_rows_is_not_chosen(void **state)
+{
+    (void)state;
+    static const struct {
+        double violations, refused, unresolved;
+        bool is_disqualified;
+    } cases[] = {{9, 1, 1, true}, {9, 1, 0, false}, {1, 20, 0, false}, {2, 20, 0, true}}; /* of 1000 rows */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture;
+        begin(&fixture);
+        set(&fixture, 0, "oracle.available.violations", cases[i].violations);
+        set(&fixture, 0, "writes.refused", cases[i].refused);
+        set(&fixture, 0, "writes.unresolved", cases[i].unresolved);
+        set(&fixture, 1, "writes.extra_ops_per_1000_rows", 10);
+        set(&fixture, 2, "writes.extra_ops_per_1000_rows", 20);
+        assert_int_equal(choose(&fixture), cases[i].is_disqualified ? 1 : 0);
+        assert_int_equal(fixture.scores[0].disqualifiers,
+                         cases[i].is_disqualified ? LAB_DISQUALIFIER_REFUSED : 0);
+        end(&fixture);
+    }
+}
+
 /* 0 of 10, 2 of 10, 40 of 1000 partitions, with 1 % allowed. */
 static void test_share_that_may_be_over_is_judged_by_its_interval(void **state)
 {
@@ -199,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
         cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
         cmocka_unit_test(test_strategy_with_a_disqualifier_is_not_chosen),
+        cmocka_unit_test(test_strategy_that_refuses_rows_is_not_chosen),
         cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),
         cmocka_unit_test(test_unbounded_or_observed_strategies_are_not_chosen),
         cmocka_unit_test(test_equal_costs_are_decided_by_narrower_sizes),

@@ -262,6 +262,16 @@ static void test_hidden_and_unbounded_partitions_are_warned_of_and_counted(void 
         "This assumes that rows already carry a gapless sequence number; otherwise none stays within the "
         "limits. a, b, c and 3 others hid rows from readers; hash never closes a partition.");
     report_arena_free(&told.arena);
+    for (size_t i = 1; i < 7; i++) {
+        set(&result->strategies[i], "oracle.findable.violations", 0);
+        set(&result->strategies[i], "oracle.available.violations", 501);
+        set(&result->strategies[i], "writes.refused", 501);
+    }
+    tell(result, &told);
+    assert_non_null(strstr(told.answer.beware,
+                           " a, b, c and 3 others refused rows although nothing had failed; "
+                           "hash never closes a partition."));
+    report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
 

@@ -1376,6 +1376,18 @@ static void test_failed_demand_is_named(void **state)
     }
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_FAILS);
     assert_int_equal(demand, TUNE_FINDABLE);
+    seen[2].violations = 0;
+    seen[1].refused = LAB_REFUSED_MOST;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
+    assert_true(tune_is_within(&entrant, &terms, &demand));
+    assert_false(tune_is_hopeless(&entrant, &terms, 0.025));
+    seen[1].refused = 2 * LAB_REFUSED_MOST;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_FAILS);
+    assert_int_equal(demand, TUNE_AVAILABLE);
+    assert_false(tune_is_within(&entrant, &terms, &demand));
+    assert_int_equal(demand, TUNE_AVAILABLE);
+    assert_true(tune_is_hopeless(&entrant, &terms, 0.025));
+    assert_int_equal(entrant.failed, TUNE_AVAILABLE);
 }
 
 /* Sets one objective of a setting in its four seeds. */

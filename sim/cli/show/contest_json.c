@@ -23,10 +23,8 @@ static const char *const figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_TINY] = "partitions.tiny.share",
 };
 static const char *const demand_names[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = "limits",
-    [TUNE_NOT_TINY] = "tiny",
-    [TUNE_FEW_PER_READ] = "partitions_per_read",
-    [TUNE_FINDABLE] = "findable",
+    [TUNE_IN_LIMITS] = "limits",  [TUNE_NOT_TINY] = "tiny",       [TUNE_FEW_PER_READ] = "partitions_per_read",
+    [TUNE_FINDABLE] = "findable", [TUNE_AVAILABLE] = "available",
 };
 
 static json_t *asked_of(const struct tune_contest *contest)

@@ -14,10 +14,9 @@
 /* The verdict on a setting that fails, with the reason; no reason if it exceeds a limit, since the two
  * columns before the verdict show that. */
 static const char *const failures[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = "fails",
-    [TUNE_NOT_TINY] = "fails: tiny",
-    [TUNE_FEW_PER_READ] = "fails: reads",
-    [TUNE_FINDABLE] = "fails: unfound",
+    [TUNE_IN_LIMITS] = "fails",           [TUNE_NOT_TINY] = "fails: tiny",
+    [TUNE_FEW_PER_READ] = "fails: reads", [TUNE_FINDABLE] = "fails: unfound",
+    [TUNE_AVAILABLE] = "fails: refuses",
 };
 
 /* The most settings within the limits that are listed, in addition to the scenario's own. */
@@ -48,6 +47,7 @@ static void print_legend(const struct tune_race *race)
         [TUNE_NOT_TINY] = "tiny: too many of its closed partitions are tiny",
         [TUNE_FEW_PER_READ] = "reads: too many partitions per read",
         [TUNE_FINDABLE] = "unfound: readers miss rows that are in the table",
+        [TUNE_AVAILABLE] = "refuses: its agents refuse rows although nothing has failed",
     };
     const char *told[TUNE_STATUS_COUNT + 1 + TUNE_DEMAND_COUNT] = {NULL};
     for (size_t i = 0; i < race->count; i++) {

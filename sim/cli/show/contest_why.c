@@ -97,6 +97,7 @@ static struct tune_seen see_all(const struct tune_entrant *entrant)
         const struct tune_seen *more = &entrant->seen[i];
         seen.over_rows += more->over_rows;
         seen.over_bytes += more->over_bytes;
+        seen.refused = fmax(seen.refused, more->refused);
         seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
         seen.bytes_at_risk =
             more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
@@ -128,6 +129,10 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
         return;
     case TUNE_FINDABLE:
         cli_say(out, "readers miss rows");
+        return;
+    case TUNE_AVAILABLE:
+        cli_percent(seen->refused, share);
+        cli_say(out, "%s %% of the rows are refused although nothing has failed", share);
         return;
     case TUNE_DEMAND_COUNT:
         break;
@@ -575,7 +580,7 @@ static size_t nearest(const struct tune_contest *contest)
     const struct tune_race *race = &contest->race;
     static const enum tune_figure figures[] = {TUNE_TINY, TUNE_PER_READ_P99, TUNE_OVER};
     static const enum tune_demand demands[] = {TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_IN_LIMITS,
-                                               TUNE_FINDABLE};
+                                               TUNE_AVAILABLE, TUNE_FINDABLE};
     for (size_t d = 0; d < sizeof demands / sizeof *demands; d++) {
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < race->count; i++) {
@@ -642,6 +647,8 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
         cli_say(&cure, "raise tune.tiny to %s%%, or lower limits.tiny_rows", number);
     } else if (entrant->failed == TUNE_FEW_PER_READ) {
         cli_say(&cure, "raise tune.partitions_per_read to %g", ceil(seen.figures[TUNE_PER_READ_P99]));
+    } else if (entrant->failed == TUNE_AVAILABLE) {
+        cli_say(&cure, "add coordination: guarded, or a kind without a state, such as time");
     } else {
         cli_say(&cure, "add coordination: guarded, or remove 'faults'");
     }

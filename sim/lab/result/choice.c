@@ -75,6 +75,14 @@ static void judge_limits(const struct lab_result *result, const struct lab_strat
         score->disqualifiers |= passed_limits(strategy);
 }
 
+double lab_refused_share(const struct lab_strategy_result *strategy)
+{
+    const double rows = figure(strategy, "writes.rows", 0);
+    const double lost = figure(strategy, "writes.refused", 0) + figure(strategy, "writes.unresolved", 0);
+    /* The oracle also counts rows that were stored late. */
+    return rows > 0 ? fmin(figure(strategy, "oracle.available.violations", 0), lost) / rows : 0;
+}
+
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const double nothing = (double)NAN;
@@ -90,6 +98,8 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
     if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
         0)
         score.disqualifiers |= LAB_DISQUALIFIER_HIDDEN;
+    if (lab_refused_share(strategy) > LAB_REFUSED_MOST)
+        score.disqualifiers |= LAB_DISQUALIFIER_REFUSED;
     if (mean > 0)
         score.cv = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
     return score;

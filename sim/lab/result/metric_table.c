@@ -171,8 +171,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "rows written into partitions that were already closed; `partitions.reopened` is the number "
                 "of these partitions"},
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
-     .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, or no "
-                "coordinator was up"},
+     .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, no "
+                "coordinator was up, or the row was too late for what `three-state` remembers of its key"},
     {IN("Writes"), IS("writes.unresolved", ROWS), .absent = NO_AGENTS,
      .meaning = "rows of unknown outcome: the last try timed out, or their agent crashed"},
     {IN("Writes"), IS("writes.increments_unresolved", ROWS), .absent = NO_AGENTS,

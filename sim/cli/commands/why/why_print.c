@@ -10,6 +10,7 @@
 #include "lab/quantity.h"
 #include "lab/setting.h"
 #include "why.h"
+#include "workload/rows.h"
 
 #define TEXT_SIZE 256
 
@@ -82,7 +83,9 @@ static void print_causes(const struct why *why, size_t strategy, enum why_kind k
         printf("  %8" PRIu64 "  several faults together: leaving out one of them does not help\n",
                causes.any);
     if (causes.races > 0)
-        printf("  %8" PRIu64 "  races: as many occur without any fault\n", causes.races);
+        printf("  %8" PRIu64 "  races%s: as many occur without any fault\n", causes.races,
+               kind == WHY_REFUSED && wl_has_late(&why->scenario->workload) ? ", or rows that came too late"
+                                                                            : "");
 }
 
 void why_print(const struct why *why)

@@ -92,6 +92,7 @@ struct tune_seen {
         bytes_at_risk;              /* the least sizes that at most a share `risk` of the partitions exceed */
     uint64_t rows_most, bytes_most; /* the largest partition */
     uint64_t violations;            /* violations of guarantees that readers rely on; cluster engine only */
+    double refused;                 /* lab_refused_share() */
     double cost_so_far;             /* TUNE_COST of the rows that came before the run stopped */
 };
 /* Whether the run stopped as soon as it showed that the setting fails. Then there are no figures. */
@@ -118,7 +119,14 @@ enum tune_status {
 const char *tune_status_name(enum tune_status status);
 
 /* The demands that a setting may fail. */
-enum tune_demand { TUNE_IN_LIMITS, TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_FINDABLE, TUNE_DEMAND_COUNT };
+enum tune_demand {
+    TUNE_IN_LIMITS,
+    TUNE_NOT_TINY,
+    TUNE_FEW_PER_READ,
+    TUNE_FINDABLE,
+    TUNE_AVAILABLE,
+    TUNE_DEMAND_COUNT
+};
 
 struct tune_entrant {
     struct lab_strategy strategy; /* its label is the entrant's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chooses a strategy by the results of a single run: the cheapest strategy that stayed within the limits, hid
- * no row from a reader, and closes its partitions. `tune` makes a stronger statement, with many seeds and
- * confidence intervals.
+ * no row from a reader, refused none without a fault (LAB_REFUSED_MOST), and closes its partitions. `tune`
+ * makes a stronger statement, with many seeds and confidence intervals.
  *
  * The criterion for limits: a share limits.over_limit_share of the partitions may exceed a limit. If that
  * share is 0, one partition over a limit is too many. Otherwise, if sizes are random, a strategy exceeds the
@@ -24,11 +24,17 @@ enum lab_disqualifier {
         4, /* a reader does not find some rows, or does not find them among the newest */
     LAB_DISQUALIFIER_ENDLESS = 8,   /* partitions have no end: they grow for as long as rows arrive */
     LAB_DISQUALIFIER_OBSERVED = 16, /* it was not run: its sizes were read from a file */
-    LAB_DISQUALIFIER_OPEN = 32      /* more partitions than allowed exceeded a limit, but there were too few
+    LAB_DISQUALIFIER_OPEN = 32,     /* more partitions than allowed exceeded a limit, but there were too few
                                        partitions for a statement with the required confidence */
+    LAB_DISQUALIFIER_REFUSED = 64   /* its agents refused more than LAB_REFUSED_MOST of the rows, or gave them
+                                       up,   although nothing had failed */
 };
 /* The disqualifiers that concern the limits. */
 #define LAB_DISQUALIFIED_BY_LIMITS (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES | LAB_DISQUALIFIER_OPEN)
+
+/* This share of the rows may be refused although nothing had failed: conditional updates that compete for a
+ * key sometimes give up. */
+#define LAB_REFUSED_MOST 0.001
 
 struct lab_score {
     unsigned disqualifiers;
@@ -69,6 +75,9 @@ struct lab_cost {
     double write, read;
 };
 struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy);
+/* The share of the rows that agents refused or gave up although nothing had failed, by the oracle
+ * `available`; 0 without agents. */
+double lab_refused_share(const struct lab_strategy_result *strategy);
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
 /* Scores every strategy into `scores`, the caller's array with room for all of them. Returns the index of the
  * strategy to choose: the cheapest that is not disqualified; of equally expensive ones, the one with the
