@@ -29,6 +29,8 @@ bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *re
         out->mean_payload = payload->value / rows;
     out->busiest_rows =
         none->open_rows.most > none->closed_rows.most ? none->open_rows.most : none->closed_rows.most;
+    out->busiest_bytes =
+        none->open_bytes.most > none->closed_bytes.most ? none->open_bytes.most : none->closed_bytes.most;
     if (out->lasts_ns < 1)
         out->lasts_ns = 1;
     if (limits->partition_rows != 0)

@@ -4,20 +4,29 @@
 #include <math.h>
 
 #include "lab/choice.h"
+#include "lab/gone.h"
 #include "lab/metric.h"
 #include "tune/contest.h"
+
+/* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
+static double room_above(const struct tune_contest *contest, uint64_t rows, uint64_t bytes)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    double least = (double)INFINITY;
+    if (limits->partition_rows != 0 && rows > 0)
+        least = fmin(least, (double)limits->partition_rows / (double)rows);
+    if (limits->partition_bytes != 0 && bytes > 0)
+        least = fmin(least, (double)limits->partition_bytes / (double)bytes);
+    return least;
+}
 
 /* Returns the ratio of the nearest limit to the largest partition; infinity without limits. */
 static double room_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct lab_limits *limits = &contest->scenario->limits;
     double least = (double)INFINITY;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         const struct tune_seen *seen = &entrant->seen[i];
-        if (limits->partition_rows != 0 && seen->rows_most > 0)
-            least = fmin(least, (double)limits->partition_rows / (double)seen->rows_most);
-        if (limits->partition_bytes != 0 && seen->bytes_most > 0)
-            least = fmin(least, (double)limits->partition_bytes / (double)seen->bytes_most);
+        least = fmin(least, room_above(contest, seen->rows_most, seen->bytes_most));
         if (entrant->is_endless) /* only the first seed counts */
             break;
     }
@@ -66,6 +75,11 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     horizon.over_most = entrant->over.high * horizon.partitions;
     horizon.days =
         share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
+    /* No partition has more rows than its key so far. Where rows go, the busiest key's are not known. */
+    if (!lab_rows_go(contest->scenario))
+        horizon.days = fmax(horizon.days, tune_growth_rows_at(growth, days,
+                                                              room_above(contest, contest->rows.busiest_rows,
+                                                                         contest->rows.busiest_bytes)));
     return horizon;
 }
 
@@ -137,6 +151,10 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max") == NULL)
         return true;
     bool is_fine = tune_contest_rows(&contest, result, error);
+    contest.rows.busiest_rows =
+        (uint64_t)lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max")->value;
+    const struct lab_metric *bytes = lab_metrics_find(&result->strategies[0].metrics, "keys.bytes.max");
+    contest.rows.busiest_bytes = bytes == NULL ? 0 : (uint64_t)bytes->value;
     if (is_fine && scenario->trace_path != NULL)
         is_fine = tune_growth_of_run(scenario, result, contest.race.terms.confidence, &contest.growth, error);
     for (size_t i = 0; is_fine && i < result->strategy_count; i++)

@@ -2,6 +2,7 @@
 """Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done. Method: a
 scenario of tens of thousands of rows; stdout, stderr, exit code and the files left.
 """
+import json
 import os
 import unittest
 
@@ -81,6 +82,15 @@ class RunTest(ProgramTest):
                                 "strategies[2].count.rows=500", "--set", "name=other")
         self.assertEqual(result["scenario"], "other")
         self.assertEqual(result["strategies"][2]["metrics"]["partitions.closed.rows.max"], 500)
+
+    def test_no_partition_exceeds_a_limit_before_a_key_does(self):
+        """Each window of each key has some 2,160 rows, so most partitions exceed the limit."""
+        self.write("s.yaml", SMALL.replace("window: 6h", "window: 1d")
+                   .replace("partition_rows: 3000", "partition_rows: 2000"))
+        answer = json.loads(self.good("run", "s.yaml", "--json", "--quiet", "--no-charts", "--no-store"))
+        days = {each["label"]: each["metrics"]["horizon.days"] for each in answer["strategies"]}
+        self.assertGreater(days["time"], 0.5)
+        self.assertEqual(days["time"], days["unbucketed"])
 
     def test_run_with_a_failed_expectation_stores_draws_and_exits_1(self):
         self.write("bad.yaml", SMALL + "expect:\n  - count.partitions.closed.rows.max == 999\n"

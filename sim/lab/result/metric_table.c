@@ -73,9 +73,10 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "bytes of the key that has the most bytes"},
 
     {IN("Horizon"), IS("horizon.days", DAYS), .absent = NO_HORIZON,
-     .meaning = "from the first row until the first partition is expected to exceed a limit, if the stream "
-                "continues at its rate, or a trace of four weeks or more at its growth; 106751, the end of "
-                "the range of times, means never"},
+     .meaning =
+         "from the first row until the first partition is expected to exceed a limit, if the stream "
+         "continues at its rate, or a trace of four weeks or more at its growth; not before the busiest "
+         "key has that many rows; 106751, the end of the range of times, means never"},
     {IN("Horizon"), IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
      .meaning = "1: sizes are random, and none of the run's partitions is above a limit, so `horizon.days` "
                 "is a lower bound, with `limits.confidence`"},

@@ -25,9 +25,9 @@
 /* What the pilot measured. */
 struct tune_rows {
     uint64_t rows, keys;
-    double mean_bytes;     /* on disk */
-    double mean_payload;   /* the mean weight that weighted strategies use */
-    uint64_t busiest_rows; /* the rows of the key that has the most */
+    double mean_bytes;                    /* on disk */
+    double mean_payload;                  /* the mean weight that weighted strategies use */
+    uint64_t busiest_rows, busiest_bytes; /* of the key that has the most */
     int64_t lasts_ns;
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
