@@ -32,6 +32,12 @@ static bool keeps_growing(const struct tune_entrant *entrant)
     return entrant->is_endless && is_in(entrant);
 }
 
+/* Whether its seeds happened to show a larger share over a limit than its exact distribution has. */
+static bool has_bad_luck(const struct tune_entrant *entrant)
+{
+    return is_in(entrant) && tune_mean_of(entrant, TUNE_OVER) > entrant->over.high;
+}
+
 /* Explains the columns, and the verdicts that are there, a line each. */
 static void print_legend(const struct tune_race *race)
 {
@@ -68,6 +74,12 @@ static void print_legend(const struct tune_race *race)
         puts("tiny, %: share of closed partitions with fewer rows than limits.tiny_rows");
     if (race->terms.partitions_per_read > 0)
         puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
+    for (size_t i = 0; i < race->count; i++) {
+        if (has_bad_luck(&race->entrants[i])) {
+            puts("=: the share of the exact distribution; these seeds happened to have more");
+            break;
+        }
+    }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (told[i] != NULL)
             puts(told[i]);
@@ -219,7 +231,7 @@ static void print_entrant(const struct tune_entrant *entrant, const struct lab_t
 {
     const char *verdict = verdict_of(entrant->status), *colour = "";
     size_t width = cli_text_width(entrant->strategy.label);
-    char text[CLI_NUMBER_SIZE];
+    char text[1 + CLI_NUMBER_SIZE];
     bool is_good = entrant->status <= TUNE_FRONT, is_refused = !tune_was_run(entrant);
     if (keeps_growing(entrant))
         verdict = "keeps growing";
@@ -244,8 +256,9 @@ static void print_entrant(const struct tune_entrant *entrant, const struct lab_t
     printf("%7s", text);
     /* One seed gives no interval (the bound is 1), except for partitions that grow with every seed. */
     const bool is_known = entrant->seeds > 1 || entrant->is_endless || entrant->over.high < 1;
-    cli_percent(is_refused || !is_known ? (double)NAN : entrant->over.high, text);
-    printf("%8s", text);
+    text[0] = '=';
+    cli_percent(is_refused || !is_known ? (double)NAN : entrant->over.high, text + 1);
+    printf("%8s", has_bad_luck(entrant) ? text : text + 1);
     if (terms->tiny >= 0) {
         cli_percent(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_TINY), text);
         printf("%8s", text);
