@@ -76,10 +76,9 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     horizon.days =
         share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
     /* No partition has more rows than its key so far. Where rows go, the busiest key's are not known. */
-    if (!lab_rows_go(contest->scenario))
-        horizon.days = fmax(horizon.days, tune_growth_rows_at(growth, days,
-                                                              room_above(contest, contest->rows.busiest_rows,
-                                                                         contest->rows.busiest_bytes)));
+    const double room = room_above(contest, contest->rows.busiest_rows, contest->rows.busiest_bytes);
+    if (isfinite(room) && !lab_rows_go(contest->scenario))
+        horizon.days = fmax(horizon.days, tune_growth_rows_at(growth, days, room));
     return horizon;
 }
 

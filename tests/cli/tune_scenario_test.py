@@ -361,6 +361,37 @@ class TuneScenarioTest(ProgramTest):
         self.assertGreater(answer["lead"]["formula_s"], 1)
         self.assertIn("ead of probabilistic", answer["notes"])
 
+    def test_setting_whose_agents_refuse_late_rows_is_not_recommended(self):
+        """three-state remembers two changes of a key's bucket; guarded remembers all."""
+        late = ["--set", "agents={count: 3, cache_ttl: 1s}", "--set", "duration=2m", "--set", "arrivals={rate: 40/s, "
+                "late: {share: 30%, by: 1m}}", "--set", "keys={count: 3}", "--set", "limits={partition_rows: 400}",
+                "--set", "tune={risk: 20%, seeds: 2, strategies: [probabilistic]}", "--set",
+                "strategies=[{probabilistic: {bits: 1, threshold: 20, coordination: three-state, lead: 3s}}, "
+                "{probabilistic: {bits: 1, threshold: 20, coordination: guarded, label: guarded}}]"]
+        answer = self.tune(*late)
+        three_state = next(each for each in answer["candidates"] if each["label"] == "probabilistic")
+        self.assertEqual((three_state["status"], three_state["fails_by"]), ("fails", "available"))
+        self.assertEqual(answer["recommended"]["template"], "guarded")
+        told = self.good("tune", "small.yaml", "--no-charts", "--quiet", *late)
+        self.assertRegex(told, r"\n probabilistic .* fails: refuses\n")
+        self.assertIn("refuses: its agents refuse rows although nothing has failed", told)
+        run = self.good("run", "small.yaml", "--no-charts", "--no-store", "--quiet", *late).replace("\n", " ")
+        self.assertIn("Choose guarded ", run)
+        self.assertIn(" probabilistic refused rows although nothing had failed.", run)
+
+    def test_share_seen_is_above_at_most_only_where_that_is_exact(self):
+        told = self.good("tune", "small.yaml", "--no-charts", "--quiet", "--set", "arrivals={rate: 0.5/s}", "--set",
+                         "keys={count: 10}", "--set", "row={bytes: 300}", "--set",
+                         "limits={partition_rows: 1000}", "--set", "seed=1", "--set",
+                         "tune={risk: 1%, seeds: 2, strategies: [probabilistic]}", "--set",
+                         "strategies=[{probabilistic: {bits: 4, threshold: 20}}]")
+        rows = re.findall(r"^[* ]probabilistic\S* .* ([\d.]+) +(=?)([\d.]+)  (?:recommended|front|in limits|unsure)$",
+                          told, re.MULTILINE)
+        self.assertEqual({mark for _, mark, _ in rows}, {"", "="})
+        for seen, mark, most in rows:
+            self.assertEqual(float(seen) > float(most), mark == "=")
+        self.assertIn("\n=: the share of the exact distribution; ", told)
+
     def test_impossible_limits_name_the_nearest_and_a_working_remedy(self):
         base = ["tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.strategies=[time]", "--set",
                 "tune.seeds=3", "--set", "limits={partition_rows: 5}"]

@@ -35,7 +35,8 @@ static bool keeps_growing(const struct tune_entrant *entrant)
 /* Whether its seeds happened to show a larger share over a limit than its exact distribution has. */
 static bool has_bad_luck(const struct tune_entrant *entrant)
 {
-    return is_in(entrant) && tune_mean_of(entrant, TUNE_OVER) > entrant->over.high;
+    return is_in(entrant) && entrant->has_distribution &&
+           tune_mean_of(entrant, TUNE_OVER) > entrant->over.high;
 }
 
 /* Explains the columns, and the verdicts that are there, a line each. */
