@@ -12,6 +12,7 @@
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "trace_foreign.h"
+#include "trace_suggest.h"
 #include "trace_time.h"
 
 #define LINE_BYTES_MAX ((size_t)16 << 20)
@@ -97,7 +98,20 @@ static bool has_time_field(const struct trace_table *table)
     return false;
 }
 
-static bool fail_column(const struct trace_table *table, const char *missing, struct sim_error *error)
+static bool fail_unnamed(struct trace_table *table, const char *missing, const char *listing,
+                         struct sim_error *error)
+{
+    struct trace_suggestion suggestion;
+    const struct trace_columns *columns = &table->columns;
+    return trace_suggest(&table->record, &table->reader, &table->dialect,
+                         columns->time_name == NULL ? NULL : &columns->time, &suggestion, error) &&
+           fail(table, table->record.line, error,
+                "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, "
+                "key: %s}",
+                missing, listing, suggestion.time, suggestion.key);
+}
+
+static bool fail_column(struct trace_table *table, const char *missing, struct sim_error *error)
 {
     char listing[LISTING_SIZE];
     list_names(table, listing);
@@ -132,19 +146,7 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
     if (are_given)
         return fail(table, line, error, "no column '%s' in the header %s; name one of these", missing,
                     listing);
-    const char *time = table->columns.time_name, *key = table->columns.key_name;
-    for (size_t i = 0; i < table->record.count; i++) {
-        const char *name = table->record.fields[i];
-        if (time == NULL && (key == NULL || !is_name(name, key, true)))
-            time = name;
-        else if (key == NULL && !is_name(name, time, true))
-            key = name;
-    }
-    return fail(
-        table, line, error,
-        "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, key: %s}",
-        missing, listing, time == NULL ? "created_at" : trace_show(time, strlen(time)).text,
-        key == NULL ? "user" : trace_show(key, strlen(key)).text);
+    return fail_unnamed(table, missing, listing, error);
 }
 
 /* When columns are given by number, a first line whose time field is not a time is taken as a header. */

@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import random
+import shlex
 import unittest
 
 from program import ProgramTest
@@ -259,6 +260,18 @@ class TraceTest(ProgramTest):
         with open(os.path.join(self.folder, "x.yaml"), encoding="utf-8") as file:
             self.assertIn("\nrow: {bytes: 350, cells: 6} # a guess, as the trace has no sizes\n", file.read())
         self.assertEqual(self.good_json("run", "x.yaml", "--json", "--no-charts", "--quiet")["rows"], 1)
+
+    def test_suggested_columns_work_when_pasted_into_a_shell(self):
+        for header, wanted in (("Device ID;Measured At;Received At;Payload Size",
+                                "'time=Measured At,key=Device ID'"),
+                               ("device;measured_at;received;x", "time=measured_at,key=device"),
+                               ("Device's ID;Measured (UTC);Received At;x", "'time=Measured (UTC),key=1'")):
+            self.write("iot.csv", header + "\r\n" + "".join(
+                f"dev-{i % 3:04};2026-01-01T00:00:{i + 10}Z;2026-01-01T00:01:{i + 10}Z;{i}\r\n" for i in range(9)))
+            said = self.bad(2, "trace", "iot.csv")
+            self.assertTrue(said.endswith("; say which columns are which, with --columns " + wanted), said)
+            told = self.good("trace", "iot.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
+            self.assertIn("9 rows of 3 keys, 2026-01-01T00:00:10Z to 2026-01-01T00:00:18Z", told)
 
     def test_impossible_options_are_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")

@@ -195,7 +195,29 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"ts,ts\n2026-01-01,a\n", AS_IS,
          ":1: no column 'key' in the header 'ts', 'ts'; say which columns are which, as in columns: {time: "
          "ts, "
-         "key: user}"},
+         "key: 2}"},
+        {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:10Z;10\r\n", AS_IS,
+         ":1: no column 'time' in the header 'Device ID', 'Measured At', 'Size'; say which columns are "
+         "which, "
+         "as in columns: {time: Measured At, key: Device ID}"},
+        /* Numbers are times if they are in the range of times; a column of other texts is none. */
+        {"Size,Last Time,wann,Raum\n10,,1767225600,a\n11,never,1767225601,b\n", AS_IS,
+         ":1: no column 'time' in the header 'Size', 'Last Time', 'wann', 'Raum'; say which columns are "
+         "which, "
+         "as in columns: {time: wann, key: Raum}"},
+        /* Of several times, not that of the arrival; a Snowflake is a key. */
+        {"receivedAt,userId,eventTime\n2026-01-01,175928847299117063,2026-01-01\n", AS_IS,
+         ":1: no column 'time' in the header 'receivedAt', 'userId', 'eventTime'; say which columns are "
+         "which, "
+         "as in columns: {time: eventTime, key: userId}"},
+        /* Names that need quotes are replaced by numbers. Without rows, names decide. */
+        {"a+b,\"Time, UTC\"\n", AS_IS,
+         ":1: no column 'time' in the header 'a+b', 'Time, UTC'; say which columns are which, as in columns: "
+         "{time: 2, key: 1}"},
+        {"id,ts\n1,2026-01-01\n2,\"2026-01-01\"x\n", AS_IS,
+         ":1: no column 'key' in the header 'id', 'ts'; say which columns are which, as in columns: {time: "
+         "ts, "
+         "key: id}"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
         {"t,u,s\n1/2/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
          ":2: t '1/2/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "

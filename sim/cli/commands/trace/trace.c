@@ -229,20 +229,32 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     return ok;
 }
 
-/* A message about columns shows them as a scenario has them; here they are an option. */
+/* A message about columns shows them as a scenario has them; here they are an option, in quotes if a shell
+ * would split it. */
 static void name_option(struct sim_error *error)
 {
     static const char form[] = "as in columns: {", option[] = "with --columns ";
-    char *from = strstr(error->text, form), *to = from;
-    if (from == NULL || strchr(from, '}') == NULL)
+    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./:, ";
+    char *from = strstr(error->text, form), *to = from, *end = from == NULL ? NULL : strchr(from, '}');
+    if (end == NULL)
         return;
     memcpy(to, option, sizeof option - 1);
     to += sizeof option - 1;
-    for (from += sizeof form - 1; *from != '}'; from++) {
-        if (*from != ' ')
-            *to++ = *from == ':' ? '=' : *from;
+    from += sizeof form - 1;
+    bool is_quoted = strspn(from, safe) < (size_t)(end - from);
+    for (const char *at = from; at < end; at++)
+        is_quoted = is_quoted || (*at == ' ' && at[-1] != ':' && at[-1] != ',');
+    if (is_quoted)
+        *to++ = '\'';
+    for (char before = '\0'; from < end; from++) {
+        bool is_gap = *from == ' ' && (before == ':' || before == ',');
+        before = *from;
+        if (!is_gap)
+            *to++ = before == ':' ? '=' : before;
     }
-    memmove(to, from + 1, strlen(from + 1) + 1);
+    if (is_quoted)
+        *to++ = '\'';
+    memmove(to, end + 1, strlen(end + 1) + 1);
 }
 
 static int trace(const struct cli_args *args, struct sim_error *error)
