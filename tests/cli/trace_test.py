@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shlex
 import unittest
 
@@ -206,6 +207,38 @@ class TraceTest(ProgramTest):
             self.assertEqual({name: pair["trace"] for name, pair in one.items()},
                              {f"{kind}_{q}": strategy["metrics"][f"partitions.all.{kind}.{q}"]
                               for kind in ("rows", "bytes") for q in ("p50", "p99")})
+
+    def test_late_rows_are_counted_and_fitted_by_share_and_mean(self):
+        draw, rows = random.Random(5), []
+        for _ in range(6000):
+            at = START + 1000 * draw.randrange(86_400)
+            delay = draw.choice((0, 0, 0, 60_000, 300_000))
+            rows.append((at, at - delay, draw.randrange(3), delay))
+        rows.sort()
+        self.write("late.csv", "own,got,key\n" + "".join(f"{iso(own)},{iso(at)},k{key}\n" for at, own, key, _ in rows))
+        options = ["late.csv", "--columns", "time=own,arrived=got,key=key"]
+        delays = sorted(delay for *_, delay in rows if delay > 0)
+        told = self.good_json("trace", *options, "--json", "--quiet")
+        self.assertEqual(told["late_share"], len(delays) / len(rows))
+        self.assertEqual(told["late_ms"], {"p50": delays[(len(delays) - 1) // 2], "p99": 300_000, "max": 300_000})
+        _, found, _ = self.emit(0, *options)
+        self.assertAlmostEqual(found[1]["writes.late"] / found[1]["writes.rows"], len(delays) / len(rows), delta=0.05)
+        with open(os.path.join(self.folder, "fit.yaml"), encoding="utf-8") as file:
+            by = re.search(r"late: \{share: [\d.]+%, by: (\d+)us\}", file.read())
+        self.assertAlmostEqual(int(by[1]) / 1e3, sum(delays) / len(delays), delta=1)
+        text = self.good("trace", *options, "--emit-scenario", "fit.yaml", "--quiet")
+        self.assertIn(f"  late         {100 * len(delays) / len(rows):.3g}% of the rows arrive after their own time: p50 ",
+                      text)
+        self.assertIn("late rows have the share and the mean delay of the trace's; their delays are exponential, "
+                      "and not compared", text)
+        self.write("late.csv", "own,got,key\n2024-01-01,2026-01-01T00:00:00Z,a\n2026-01-01,2026-01-02,a\n")
+        _, out, _ = self.run_program("trace", *options, "--emit-scenario", "fit.yaml", "--quiet")
+        self.assertIn("\n  the scenario has no late rows, as those of the trace are too late", out)
+        self.write("late.csv", "own,got,key\n2026-01-01,2026-01-01,a\n")
+        self.assertTrue("  late         0% of the rows arrive after their own time\n"
+                        in self.good("trace", *options, "--quiet"))
+        self.assertEqual(self.good_json("trace", "late.csv", "--columns", "time=own", "--json",
+                                        "--quiet")["late_share"], None)
 
     def test_a_fit_that_is_far_off_is_reported_as_failed(self):
         # Large keys have small rows and small keys large ones, which no scenario can express.

@@ -84,6 +84,20 @@ static void print_sizes(const struct trace_summary *summary)
                (double)summary->gaps_ms.most / 1e3);
 }
 
+static void print_late(const struct trace_summary *summary)
+{
+    if (!summary->has_arrivals)
+        return;
+    printf("  late         %.3g%% of the rows arrive after their own time",
+           100 * (double)summary->late_rows / (double)summary->rows);
+    if (summary->late_rows > 0)
+        printf(": p50 %.3g s, p99 %.3g s, max %.3g s",
+               (double)trace_summary_quantile(&summary->late_ms, 0.5) / 1e3,
+               (double)trace_summary_quantile(&summary->late_ms, 0.99) / 1e3,
+               (double)summary->late_ms.most / 1e3);
+    putchar('\n');
+}
+
 static void print_growth(const struct trace_summary *summary)
 {
     char doubles[CLI_SPAN_SIZE];
@@ -118,6 +132,7 @@ static void print_text(const char *file, const struct trace_summary *summary)
     printf("\n\n  skew         busiest key %.3g%% of the rows, busiest 1%% of keys %.3g%%, 10%% %.3g%%\n",
            100 * summary->top_key, 100 * summary->top_1_percent, 100 * summary->top_10_percent);
     print_sizes(summary);
+    print_late(summary);
     print_peak("minute", &summary->minute);
     print_peak("hour", &summary->hour);
     print_growth(summary);
@@ -186,6 +201,11 @@ static bool print_json(const char *file, const struct trace_summary *summary, co
         cli_json_set(object, "key_rows", quantiles(&summary->key_rows, true)) &&
         cli_json_set(object, "row_bytes", quantiles(&summary->sizes, summary->has_sizes)) &&
         cli_json_set(object, "gaps_ms", quantiles(&summary->gaps_ms, summary->has_gaps)) &&
+        cli_json_set(object, "late_share",
+                     summary->has_arrivals
+                         ? cli_json_number((double)summary->late_rows / (double)summary->rows)
+                         : json_null()) &&
+        cli_json_set(object, "late_ms", quantiles(&summary->late_ms, summary->has_arrivals)) &&
         cli_json_set(object, "minute", peak_json(&summary->minute)) &&
         cli_json_set(object, "hour", peak_json(&summary->hour)) &&
         cli_json_set(object, "second_half_over_first",

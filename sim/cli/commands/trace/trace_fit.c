@@ -14,16 +14,18 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 
-#define FIT_SEEDS      2 /* the seeds 1 and 2 */
-#define JUDGE_SEED     3
-#define NEAR_ENOUGH    (TRACE_FIT_WITHIN / 2) /* a deviation at which no further trials are made */
-#define ZIPF_MOST      3.0
-#define ZIPF_STEP      0.01
-#define Z_P99          2.3263 /* 99th percentile of the standard normal distribution */
-#define PARTS          8      /* number of partitions per key, or windows in the span */
-#define THRESHOLD_MOST 256    /* partitions of `probabilistic` then have a CV of one sixteenth */
-#define FACTOR_LEAST   1e-3
-#define FACTOR_IGNORE  0.02
+#define FIT_SEEDS       2 /* the seeds 1 and 2 */
+#define JUDGE_SEED      3
+#define NEAR_ENOUGH     (TRACE_FIT_WITHIN / 2) /* a deviation at which no further trials are made */
+#define ZIPF_MOST       3.0
+#define ZIPF_STEP       0.01
+#define Z_P99           2.3263 /* 99th percentile of the standard normal distribution */
+#define PARTS           8      /* number of partitions per key, or windows in the span */
+#define THRESHOLD_MOST  256    /* partitions of `probabilistic` then have a CV of one sixteenth */
+#define FACTOR_LEAST    1e-3
+#define FACTOR_IGNORE   0.02
+#define LATE_MEAN_MOST  (365.0 * SIM_DAY) /* the largest arrivals.late.by */
+#define LATE_SPANS_MOST 100.0             /* limits the number of windows that late rows may open */
 
 /* Bursts: mean durations on and off as shares of the span, and the factor of the rate. */
 struct bursts {
@@ -152,6 +154,12 @@ static void put_sizes(const struct trace_summary *summary, char *text)
         put(text, "row: {bytes: {lognormal: {mean: %.0fB, sigma: %.3f}}}\n", mean, log(p99 / p50) / Z_P99);
 }
 
+bool trace_fit_has_late(const struct trace_summary *summary)
+{
+    double span_ns = fmax((double)SIM_SECOND, (double)summary->last_ns - (double)summary->first_ns);
+    return summary->late_rows > 0 && summary->late_mean_ns <= fmin(LATE_MEAN_MOST, LATE_SPANS_MOST * span_ns);
+}
+
 static void make_text(struct trace_fit *fit, const struct shape *shape, unsigned seed)
 {
     const struct trace_summary *summary = fit->summary;
@@ -171,6 +179,9 @@ static void make_text(struct trace_fit *fit, const struct shape *shape, unsigned
         put(text, "  bursts: {on: %.0fms, off: %.0fms, factor: %g}\n",
             fmax(1, shape->bursts.on * (double)duration_s * 1e3),
             fmax(1, shape->bursts.off * (double)duration_s * 1e3), shape->bursts.factor);
+    if (trace_fit_has_late(summary))
+        put(text, "  late: {share: %.10g%%, by: %.0fus}\n",
+            100 * (double)summary->late_rows / (double)summary->rows, fmax(1, summary->late_mean_ns / 1e3));
     if (shape->has_parts)
         put_parts(summary, duration_s, text);
     put_sizes(summary, text);

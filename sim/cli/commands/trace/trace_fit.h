@@ -27,6 +27,9 @@ struct trace_fit {
 /* Fits on one seed, and compares on another seed, whose figures are in `found`. */
 bool trace_fit_make(const struct lab_scenario *trace, const struct trace_summary *summary,
                     struct trace_fit *out, struct sim_error *error);
+/* Whether the scenario has late rows, by the share and the mean delay of the trace's. It has none if the
+ * trace has none, or if a scenario cannot have such delays. */
+bool trace_fit_has_late(const struct trace_summary *summary);
 double trace_fit_off(double found, double wanted);
 
 bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_error *error);

@@ -26,6 +26,19 @@ static void print_table(FILE *file, const struct trace_fit *fit, const char *ind
     }
 }
 
+/* What the scenario has of the trace's late rows; NULL when the trace has none. */
+static const char *late_text(const struct trace_fit *fit)
+{
+    if (fit->summary->late_rows == 0)
+        return NULL;
+    return trace_fit_has_late(fit->summary)
+               ? "late rows have the share and the mean delay of the trace's; their delays are exponential, "
+                 "and "
+                 "not compared"
+               : "the scenario has no late rows, as those of the trace are too late: 365 days, or 100 times "
+                 "the span, is the most on average";
+}
+
 bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_error *error)
 {
     char *whole = NULL;
@@ -36,6 +49,8 @@ bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_e
     fprintf(stream,
             "# Fitted to a trace by bucketlab trace, on another seed than this one. Its partitions:\n");
     print_table(stream, fit, "#   ");
+    if (late_text(fit) != NULL)
+        fprintf(stream, "# %s\n", late_text(fit));
     if (fit->off > TRACE_FIT_WITHIN)
         fprintf(stream, "# The fit failed: figures are more than %.0f %% off. Run the trace itself.\n",
                 100 * TRACE_FIT_WITHIN);
@@ -52,6 +67,8 @@ void trace_fit_print(const struct trace_fit *fit, const char *path)
     print_table(stdout, fit, "  ");
     if (fit->off <= TRACE_FIT_WITHIN)
         printf("\n  the fit holds: every figure is within %.0f %% of the trace's\n", 100 * TRACE_FIT_WITHIN);
+    if (late_text(fit) != NULL)
+        printf("  %s\n", late_text(fit));
     fflush(stdout);
 }
 

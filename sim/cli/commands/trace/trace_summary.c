@@ -57,6 +57,11 @@ static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, s
         lab_histogram_add(&out->sizes, batch->bytes, batch->rows, 0);
         out->bytes += batch->bytes * batch->rows;
     }
+    if (batch->late_ns > 0) {
+        lab_histogram_add(&out->late_ms, (uint64_t)(batch->late_ns / SIM_MS), batch->rows, 0);
+        out->late_mean_ns += (double)batch->late_ns * (double)batch->rows; /* the sum, divided at the end */
+        out->late_rows += batch->rows;
+    }
     pass->key_last_ns[batch->key_index] = last_ns;
     pass->key_rows[batch->key_index] += batch->rows;
     out->rows += batch->rows;
@@ -187,6 +192,7 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
     }
     out->keys = wl_trace_key_count(pass->trace);
     memcpy(out->read_as, wl_trace_text(pass->trace), sizeof out->read_as);
+    out->late_mean_ns /= out->late_rows == 0 ? 1 : (double)out->late_rows;
     summarise_keys(pass);
     if (!make_slots(pass, error) || !wl_trace_rewind(&pass->trace, error))
         return false;
@@ -200,7 +206,8 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
         }
     }
     summarise_slots(pass);
-    return !(out->key_rows.out_of_memory || out->sizes.out_of_memory || out->gaps_ms.out_of_memory) ||
+    return !(out->key_rows.out_of_memory || out->sizes.out_of_memory || out->gaps_ms.out_of_memory ||
+             out->late_ms.out_of_memory) ||
            sim_fail_memory(error);
 }
 
@@ -212,6 +219,8 @@ bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summar
     lab_histogram_init(&out->key_rows);
     lab_histogram_init(&out->sizes);
     lab_histogram_init(&out->gaps_ms);
+    lab_histogram_init(&out->late_ms);
+    out->has_arrivals = scenario->workload.is_late_trace;
     bool ok = wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &pass.trace, error);
     if (ok) {
         out->has_sizes = wl_trace_has_sizes(pass.trace);
@@ -247,4 +256,5 @@ void trace_summary_clear(struct trace_summary *summary)
     lab_histogram_clear(&summary->key_rows);
     lab_histogram_clear(&summary->sizes);
     lab_histogram_clear(&summary->gaps_ms);
+    lab_histogram_clear(&summary->late_ms);
 }

@@ -26,6 +26,9 @@ struct trace_summary {
     uint32_t keys;
     int64_t first_ns, last_ns;
     bool has_sizes, has_gaps;
+    bool has_arrivals; /* the trace has a column with the times of arrival */
+    uint64_t late_rows;
+    double late_mean_ns;                           /* of the late rows */
     double top_key, top_1_percent, top_10_percent; /* shares of the rows */
     struct trace_peak minute, hour;
     double second_half; /* ratio of the rows in the second half of the span to those in the first half */
@@ -39,6 +42,7 @@ struct trace_summary {
     uint32_t rank_count, ranks[TRACE_RANKS_MAX];
     uint64_t rank_rows[TRACE_RANKS_MAX];
     struct lab_histogram key_rows, sizes, gaps_ms; /* gaps: between rows of a key */
+    struct lab_histogram late_ms;                  /* of the late rows */
 };
 
 bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summary *out,
