@@ -137,6 +137,11 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
                 &reader->tree, &read->name_place,
                 "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them",
                 names[kind]);
+        if (read != NULL && kind == LAB_READ_RANGE && scenario->workload.is_late_trace)
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'range' conflicts with the column 'arrived' of the trace, as it needs rows in the "
+                "order of their times; remove 'arrived' from 'columns', or remove this");
         if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
             lab_node_find(root, "agents") == NULL)
             return lab_fail_at(&reader->tree, &read->name_place,
