@@ -28,6 +28,7 @@ struct yaml {
     struct fy_diag *diag;
     struct fy_event *event;
     const char *argument, *text;
+    size_t size;
 };
 
 /* Input that is not text is refused before the YAML parser sees it. */
@@ -81,6 +82,32 @@ static void close_yaml(struct yaml *yaml)
         fy_diag_destroy(yaml->diag);
 }
 
+/* Finds a tab in the indentation of this line of the file, or of the next one that is not empty: the library
+ * may report the line before it. */
+static bool find_tab(const struct yaml *yaml, struct lab_place *place)
+{
+    struct lab_place here = {yaml->argument, 1, 1};
+    bool is_indentation = true;
+    for (size_t i = 0; yaml->argument == NULL && i < yaml->size; i++) {
+        char c = yaml->text[i];
+        if (c == '\n') {
+            here.line++;
+            here.column = 1;
+            is_indentation = true;
+            continue;
+        }
+        if (is_indentation && c == '\t' && here.line >= place->line) {
+            *place = here;
+            return true;
+        }
+        is_indentation = is_indentation && (c == ' ' || c == '\r');
+        if (!is_indentation && here.line > place->line)
+            return false;
+        here.column++;
+    }
+    return false;
+}
+
 static bool fail_syntax(struct yaml *yaml)
 {
     void *iterator = NULL;
@@ -90,6 +117,9 @@ static bool fail_syntax(struct yaml *yaml)
         return lab_fail_at(yaml->tree, &place, "not valid YAML; " YAML_CURE);
     place.line = found->line;
     place.column = found->column;
+    if (find_tab(yaml, &place))
+        return lab_fail_at(yaml->tree, &place, "not valid YAML: line %d is indented with a tab; use spaces",
+                           place.line);
     return lab_fail_at(yaml->tree, &place, "not valid YAML: %.200s; " YAML_CURE, found->msg);
 }
 
@@ -292,7 +322,7 @@ bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text
         return *out != NULL;
     if (!check_bytes(tree, argument, text, size))
         return false;
-    struct yaml yaml = {.tree = tree, .argument = argument, .text = text};
+    struct yaml yaml = {.tree = tree, .argument = argument, .text = text, .size = size};
     bool ok = open_yaml(&yaml, text, size) && read_document(&yaml, name, out);
     close_yaml(&yaml);
     return ok;
