@@ -232,9 +232,14 @@ static enum bk_status make(const struct bk_strategy *asked, struct bk_strategy *
     return bk_strategy_unbucketed(out);
 }
 
-static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text)
+/* Reports `one` if it was given by --set, and otherwise `other`. */
+static bool fail_both(struct lab_reader *reader, const struct lab_node *one, const struct lab_node *other,
+                      const char *why)
 {
-    return lab_fail_at(&reader->tree, &second->name_place, "'%s' %s; remove one of them", second->name, text);
+    bool is_one = one->name_place.line == 0 && other->name_place.line != 0;
+    const struct lab_node *first = is_one ? one : other, *second = is_one ? other : one;
+    return lab_fail_at(&reader->tree, &first->name_place, "'%s' conflicts with '%s'%s; remove one of them",
+                       first->name, second->name, why);
 }
 
 static bool check_time(struct lab_reader *reader, const struct lab_node *node)
@@ -246,9 +251,9 @@ static bool check_time(struct lab_reader *reader, const struct lab_node *node)
                            "neither 'window' nor 'calendar' under '%s'; add one, as in window: 10d",
                            node->name);
     if (window != NULL && calendar != NULL)
-        return fail_both(reader, calendar, "conflicts with 'window'");
+        return fail_both(reader, window, calendar, "");
     return epoch == NULL || calendar == NULL ||
-           fail_both(reader, epoch, "conflicts with 'calendar', whose units begin by themselves");
+           fail_both(reader, calendar, epoch, ", as the units of a calendar begin by themselves");
 }
 
 static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
@@ -258,7 +263,7 @@ static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
         return lab_fail_at(
             &reader->tree, &node->place,
             "neither 'bits' nor 'chance' under 'probabilistic'; add one, as in bits: 9 or chance: 1/300");
-    return bits == NULL || chance == NULL || fail_both(reader, chance, "conflicts with 'bits'");
+    return bits == NULL || chance == NULL || fail_both(reader, bits, chance, "");
 }
 
 bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, struct bk_strategy *strategy)
