@@ -145,6 +145,13 @@ class RunTest(ProgramTest):
             self.bad(3, "run", "small.yaml", **self.small_files(limit))
             self.assertEqual(self.files(), before)
 
+    def test_folder_that_cannot_be_made_is_found_before_the_run(self):
+        for folder in ("/proc", "/proc/x", "/proc/x/y"):
+            line = self.bad(3, "run", "small.yaml", "--quiet", "--out", folder)
+            self.assertTrue(line.startswith(folder + ": "), line)
+            self.assertTrue(line.endswith("; choose a folder that you may write to"), line)
+            self.assertEqual(self.files(), ["small.yaml"])
+
     def test_run_without_a_place_to_store_leaves_nothing(self):
         before = self.files()
         for database in ["no/such.db", ".", "small.yaml/x.db"]:

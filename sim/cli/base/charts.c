@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads --out and --format, draws a run's charts, and prints which files it wrote. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "cli/charts.h"
 #include "cli/text.h"
 
@@ -99,6 +99,23 @@ void cli_charts_free(struct cli_charts *charts)
     charts->page = NULL;
 }
 
+/* Makes a folder there and removes it. Permissions do not tell everything: root may write to any folder, but
+ * /proc and a full disk take no files. Returns an errno, or 0. */
+static int try_folder(const char *path)
+{
+    static const char name[] = "/.bucketlab.XXXXXX";
+    char *made = malloc(strlen(path) + sizeof name);
+    if (made == NULL)
+        return ENOMEM;
+    strcpy(made, path);
+    strcat(made, name);
+    int code = mkdtemp(made) == NULL ? errno : 0;
+    if (code == 0)
+        (void)rmdir(made);
+    free(made);
+    return code == ENAMETOOLONG ? 0 : code;
+}
+
 bool cli_folder_check(const char *folder, struct sim_error *error)
 {
     if (folder[0] == '\0')
@@ -117,10 +134,12 @@ bool cli_folder_check(const char *folder, struct sim_error *error)
     int code = stat(path, &status) != 0         ? errno
                : !S_ISDIR(status.st_mode)       ? ENOTDIR
                : access(path, W_OK | X_OK) != 0 ? errno
-                                                : 0;
+                                                : try_folder(path);
     free(path);
     if (code == 0)
         return true;
+    if (code == ENOMEM)
+        return sim_fail_memory(error);
     bool is_input = code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
     return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT,
                     "%s: %s; choose a folder that you may write to", folder, strerror(code));

@@ -26,7 +26,8 @@ bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct s
 bool cli_charts_print(const struct cli_charts *charts, const char *prefix);
 void cli_charts_free(struct cli_charts *charts);
 
-/* Checks that files can be created in the folder: the nearest existing folder must be writable. */
+/* Checks that files can be created in the folder: a folder is made in the nearest existing one, and removed.
+ */
 bool cli_folder_check(const char *folder, struct sim_error *error);
 
 #endif
