@@ -215,7 +215,8 @@ class TraceTest(ProgramTest):
             delay = draw.choice((0, 0, 0, 60_000, 300_000))
             rows.append((at, at - delay, draw.randrange(3), delay))
         rows.sort()
-        self.write("late.csv", "own,got,key\n" + "".join(f"{iso(own)},{iso(at)},k{key}\n" for at, own, key, _ in rows))
+        self.write("late.csv", "own,got,key\n" +
+                   "".join(f"{iso(own)},{iso(at)},k{key}\n" for at, own, key, _ in rows))
         options = ["late.csv", "--columns", "time=own,arrived=got,key=key"]
         delays = sorted(delay for *_, delay in rows if delay > 0)
         told = self.good_json("trace", *options, "--json", "--quiet")
@@ -227,8 +228,8 @@ class TraceTest(ProgramTest):
             by = re.search(r"late: \{share: [\d.]+%, by: (\d+)us\}", file.read())
         self.assertAlmostEqual(int(by[1]) / 1e3, sum(delays) / len(delays), delta=1)
         text = self.good("trace", *options, "--emit-scenario", "fit.yaml", "--quiet")
-        self.assertIn(f"  late         {100 * len(delays) / len(rows):.3g}% of the rows arrive after their own time: p50 ",
-                      text)
+        self.assertIn(f"  late         {100 * len(delays) / len(rows):.3g}% of the rows arrive after their own time: "
+                      "p50 ", text)
         self.assertIn("late rows have the share and the mean delay of the trace's; their delays are exponential, "
                       "and not compared", text)
         self.write("late.csv", "own,got,key\n2024-01-01,2026-01-01T00:00:00Z,a\n2026-01-01,2026-01-02,a\n")
