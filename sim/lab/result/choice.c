@@ -80,7 +80,8 @@ double lab_refused_share(const struct lab_strategy_result *strategy)
     const double rows = figure(strategy, "writes.rows", 0);
     const double lost = figure(strategy, "writes.refused", 0) + figure(strategy, "writes.unresolved", 0);
     /* The oracle also counts rows that were stored late. */
-    return rows > 0 ? fmin(figure(strategy, "oracle.available.violations", 0), lost) / rows : 0;
+    const double violations = figure(strategy, "oracle.available.violations", 0);
+    return rows > 0 ? (violations < lost ? violations : lost) / rows : 0;
 }
 
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
