@@ -374,6 +374,12 @@ static void test_margins_name_the_limiting_demand(void **state)
     expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads query "
                   "12 partitions or more.");
 
+    /* A mean over the seeds is no whole number. */
+    margin.steps[2].seen.figures[TUNE_PER_READ_P99] = 20.0 / 3;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads query "
+                  "6.67 partitions or more.");
+
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .is_run = true, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
     expect(&made, "a already fails at 1.1 times this rate: readers miss rows.");
@@ -783,7 +789,7 @@ static void test_refusal_names_the_nearest_and_a_remedy(void **state)
                           "partition_bytes to 2400KB");
     made.entrants[1].failed = TUNE_FEW_PER_READ;
     expect_refusal(&made, "x.yaml: no setting stays within the limits: with b, the nearest, 1 % of reads "
-                          "query 2.5 partitions or more; raise "
+                          "query 2.50 partitions or more; raise "
                           "tune.partitions_per_read to 3");
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_TINY, 0.98);

@@ -110,7 +110,7 @@ static struct tune_seen see_all(const struct tune_entrant *entrant)
 static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
                         enum tune_demand failed, struct cli_saying *out)
 {
-    char share[CLI_NUMBER_SIZE];
+    char share[CLI_NUMBER_SIZE], partitions[CLI_NUMBER_SIZE];
     switch (failed) {
     case TUNE_IN_LIMITS:
         cli_percent(seen->figures[TUNE_OVER], share);
@@ -125,7 +125,8 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
         cli_say(out, "%s %% of closed partitions are tiny", share);
         return;
     case TUNE_FEW_PER_READ:
-        cli_say(out, "1 %% of reads query %g partitions or more", seen->figures[TUNE_PER_READ_P99]);
+        cli_compact(seen->figures[TUNE_PER_READ_P99], 4, partitions);
+        cli_say(out, "1 %% of reads query %s partitions or more", partitions);
         return;
     case TUNE_FINDABLE:
         cli_say(out, "readers miss rows");
