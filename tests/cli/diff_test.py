@@ -347,6 +347,7 @@ class DiffTest(ProgramTest):
                 (["1", "2", "--seeds", "1"], "--seeds 1: out of range; give a whole number from 2"),
                 (["1", "2", "--metric", "write.rows"], "--metric write.rows: no figure of that name; did you mean "
                                                        "'writes.rows'?"),
+                (["1", "2", "--metric", "partitions.bytes"], "did you mean 'partitions.all.bytes.mean'?"),
                 (["1", "2", "--metric", "nothing-of-the-kind"], "'bucketlab show 1 --json' has all"),
                 (["1"], "diff"), (["1", "2", "3"], "diff")]:
             self.assertIn(text, self.bad(2, "diff", *words))

@@ -163,6 +163,28 @@ static void test_every_figure_has_a_row(void **state)
     assert_ptr_equal(lab_metric_row_of("reads.range.count"), lab_metric_row_of("reads.count"));
 }
 
+static void test_nearest_name_has_all_parts_or_is_nearly_spelt(void **state)
+{
+    static const char *const names[] = {"partitions.total", "partitions.closed.bytes.mean",
+                                        "partitions.all.bytes.mean", "partitions.all.bytes.max",
+                                        "writes.rows"};
+    static const char *const cases[][2] = {{"partitions.bytes", "partitions.all.bytes.mean"},
+                                           {"partitions.bytes.max", "partitions.all.bytes.max"},
+                                           {"partitions.closed.bytes", "partitions.closed.bytes.mean"},
+                                           {"partitions.all.byte.max", "partitions.all.bytes.max"},
+                                           {"bytes.closed", NULL},
+                                           {"write.rows", "writes.rows"},
+                                           {"", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *nearest = lab_metric_nearest(cases[i][0], names, sizeof names / sizeof *names);
+        if (nearest == NULL || cases[i][1] == NULL)
+            assert_ptr_equal(nearest, cases[i][1]);
+        else
+            assert_string_equal(nearest, cases[i][1]);
+    }
+}
+
 /* The number of runs in which a strategy has the figure. */
 static unsigned count_runs(const char *name)
 {
@@ -283,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
         cmocka_unit_test(test_every_figure_has_a_row),
+        cmocka_unit_test(test_nearest_name_has_all_parts_or_is_nearly_spelt),
         cmocka_unit_test(test_every_row_has_figures),
         cmocka_unit_test(test_the_largest_key_is_that_of_unbucketed),
         cmocka_unit_test(test_protocols_are_named_as_in_scenarios),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "lab/reads.h"
 #include "lab/result.h"
 
@@ -80,4 +81,37 @@ const struct lab_metric_row *lab_metric_row_of(const char *name)
             return row;
     }
     return NULL;
+}
+
+/* The number of parts that `longer` has in addition to those of `name`, which must all be in it, in their
+ * order; -1: they are not. */
+static int parts_more(const char *name, const char *longer)
+{
+    int more = 0;
+    while (*longer != '\0') {
+        size_t size = strcspn(longer, ".");
+        if (strcspn(name, ".") == size && strncmp(name, longer, size) == 0 && *name != '\0')
+            name += size + (name[size] == '.');
+        else
+            more++;
+        longer += size + (longer[size] == '.');
+    }
+    return *name == '\0' ? more : -1;
+}
+
+const char *lab_metric_nearest(const char *name, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    int least = 0;
+    bool is_of_all = false; /* figures of all partitions are preferred to those of the closed ones */
+    for (size_t i = 0; i < count && strchr(name, '.') != NULL; i++) {
+        int more = parts_more(name, names[i]);
+        bool of_all = strstr(names[i], ".all.") != NULL;
+        if (more < 0 || (nearest != NULL && (more > least || (more == least && (is_of_all || !of_all)))))
+            continue;
+        nearest = names[i];
+        least = more;
+        is_of_all = of_all;
+    }
+    return nearest != NULL ? nearest : sim_nearest(name, names, count);
 }

@@ -119,7 +119,7 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
         return sim_fail_memory(error);
     for (size_t i = 0; i < metrics->count; i++)
         names[i] = metrics->items[i].name;
-    const char *near = sim_nearest(wanted, names, metrics->count);
+    const char *near = lab_metric_nearest(wanted, names, metrics->count);
     free(names);
     const struct lab_metric_row *row = lab_metric_row_of(wanted);
     if (row != NULL && row->absent != NULL)

@@ -61,6 +61,10 @@ extern const size_t lab_metric_row_count;
 /* The row of a metric's name, without the label of a strategy; NULL: there is no such metric. Cost: linear in
  * the table. */
 const struct lab_metric_row *lab_metric_row_of(const char *name);
+/* The name that `name` probably means: the first one that has all parts of `name` in their order and few
+ * more, or else the nearest in spelling; NULL: there is none. "partitions.bytes" is
+ * "partitions.all.bytes.mean". */
+const char *lab_metric_nearest(const char *name, const char *const *names, size_t count);
 /* Calls `each` with the name of every metric of the row: once, or once for each member. */
 void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *context, const char *name),
                       void *context);
