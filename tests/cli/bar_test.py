@@ -118,7 +118,7 @@ class BarTest(ProgramTest):
                 (["replay", "1"], "long", "rows/s"),
                 (["sweep", "sweep.yaml"], "small", "runs/s"),
                 (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
-                 "runs/s"),
+                 "rows/s"),
                 (["tune", "tune.yaml", "--no-charts"], "sensors", r"(runs|rows)/s(, best so far \S+)?"),
                 (["fuzz", "--seeds", "1..100"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
@@ -129,6 +129,17 @@ class BarTest(ProgramTest):
             for line in drawn:
                 if line != "":
                     self.assertRegex(line, rf"\A{first} ?{one}{unit}\Z")
+
+    def test_check_shows_how_much_of_a_single_run_is_done(self):
+        self.write("agents.yaml", LONG.replace("engine: exact\n", "").replace("60d", "2d") +
+                   "agents: {count: 2}\ncluster: {nodes: 1, replication_factor: 1}\n")
+        for path in ("long.yaml", "agents.yaml"):
+            code, _, text = self.on_terminal("check", path, "--no-store")
+            self.assertEqual(code, 0, text)
+            shares = [int(share) for share in re.findall(r"\] +(\d+) %", text)]
+            self.assertEqual(shares, sorted(shares))
+            self.assertTrue(any(0 < share < 100 for share in shares), text)
+            self.assertRegex(text, r"check \[#+\.*\] +\d+ %, [0-9:]+ left, [0-9.kM]+ rows/s")
 
     def test_shrinking_shows_its_tries(self):
         drawn = []

@@ -18,6 +18,7 @@ struct watch {
     const sigset_t *held;
     struct cli_listener *listener;
     struct cli_snapshots *snapshots;
+    const struct cli_task *task;
     int caught;
     _Atomic bool is_over;
 };
@@ -78,6 +79,8 @@ static void *watch_run(void *context)
         last_ms = cli_now_ms();
         if (watch->snapshots != NULL)
             cli_snapshots_tick(watch->snapshots, elapsed_ms);
+        if (!watch->is_over && watch->task->sum_up != NULL)
+            watch->task->sum_up(watch->task->context, &watch->progress);
         if (!watch->is_over)
             cli_progress_show(&watch->display, &watch->progress, elapsed_ms);
     }
@@ -87,7 +90,8 @@ static void *watch_run(void *context)
 bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
                 struct sim_error *error)
 {
-    struct watch watch = {.held = &signals->held, .listener = task->listener, .snapshots = task->snapshots};
+    struct watch watch = {
+        .held = &signals->held, .listener = task->listener, .snapshots = task->snapshots, .task = task};
     if (task->snapshots != NULL)
         task->snapshots->progress = &watch.progress;
     int64_t begin_ms = cli_now_ms();

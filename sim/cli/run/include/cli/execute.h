@@ -42,6 +42,9 @@ struct cli_task {
     bool is_quiet;
     /* Called once, on the caller's thread. It must end soon after `progress->stop` is set. */
     bool (*run)(void *context, struct lab_progress *progress, struct sim_error *error);
+    /* Called before progress is shown, on another thread while run() runs, to sum up into `progress` what
+     * run() has done in parts. NULL: run() does so itself. */
+    void (*sum_up)(void *context, struct lab_progress *progress);
     void *context;
     struct cli_listener *listener;   /* may be NULL */
     struct cli_snapshots *snapshots; /* may be NULL */
