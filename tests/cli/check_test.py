@@ -146,6 +146,23 @@ class CheckTest(ProgramTest):
             self.assertEqual(self.files(), before)
         self.assertIn("lacks an argument", self.bad(2, "check"))
 
+    def test_scenario_of_which_nothing_is_checked_is_not_said_to_pass(self):
+        self.write("bare.yaml", SMALL.replace("name: small", "name: bare"))
+        warning = ("warning: bare.yaml: nothing was checked, because it has no expectation and no guarantee; add "
+                   "'expect:', or compare it with --baseline FILE\n")
+        code, out, err = self.run_program("check", "bare.yaml", "--no-store")
+        self.assertEqual((code, err.count(warning)), (0, 1))
+        self.assertIn("\n0 checks in 1 scenario: nothing was checked\n", out)
+        self.assertNotIn("pass", out)
+        code, out, err = self.run_program("check", "bare.yaml", "small.yaml", "--no-store")
+        self.assertEqual((code, err.count(warning), err.count("nothing was checked")), (0, 1, 1))
+        self.assertIn("\n2 checks in 2 scenarios: all pass\n", out)
+        # Not of a baseline that is made or compared.
+        for option in (["--update-baseline"], []):
+            code, out, err = self.run_program("check", "bare.yaml", "--baseline", "b.db", *option)
+            self.assertEqual((code, err.count("nothing was checked")), (0, 0))
+        self.assertIn(": all pass\n", out)
+
     def test_output_does_not_depend_on_threads(self):
         self.write("bad.yaml", BAD)
         self.write("agents.yaml", AGENTS)

@@ -389,6 +389,8 @@ static int run(const struct cli_args *args, struct sim_error *error)
         is_fine = cli_json_print(cli_check_json(&gate), error);
     else if (is_fine)
         cli_check_print(&gate);
+    if (is_fine)
+        cli_check_warn(&gate);
     if (is_fine && conclude(&gate, error))
         code = 0;
     else if (is_fine || code == 0)

@@ -155,6 +155,8 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
 /* --- check_report.c */
 
 void cli_check_print(const struct cli_gate *gate);
+/* Warns on stderr of each scenario of which nothing was checked, unless it is for a baseline. */
+void cli_check_warn(const struct cli_gate *gate);
 json_t *cli_check_json(const struct cli_gate *gate); /* NULL when out of memory */
 /* --- check_junit.c */
 

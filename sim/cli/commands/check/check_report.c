@@ -116,9 +116,27 @@ void cli_check_print(const struct cli_gate *gate)
         cli_print_text(stdout, gate->baseline);
         putchar('\n');
     }
-    if (cli_gate_failed(gate) == 0)
+    if (cli_gate_checks(gate) == 0)
+        printf("\n0 checks in %zu scenario%s: nothing was checked\n", gate->count,
+               gate->count == 1 ? "" : "s");
+    else if (cli_gate_failed(gate) == 0)
         printf("\n%zu check%s in %zu scenario%s: all pass\n", cli_gate_checks(gate),
                cli_gate_checks(gate) == 1 ? "" : "s", gate->count, gate->count == 1 ? "" : "s");
+}
+
+void cli_check_warn(const struct cli_gate *gate)
+{
+    for (size_t i = 0; i < gate->count && !gate->is_update && !gate->is_quiet; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        if (item->check_count > 0)
+            continue;
+        fputs("warning: ", stderr);
+        cli_print_text(stderr, item->scenario->path);
+        fputs(": nothing was checked, because it has no expectation and no guarantee; add 'expect:', or "
+              "compare "
+              "it with --baseline FILE\n",
+              stderr);
+    }
 }
 
 static json_t *text_or_null(const char *text)
