@@ -146,6 +146,19 @@ class CheckTest(ProgramTest):
             self.assertEqual(self.files(), before)
         self.assertIn("lacks an argument", self.bad(2, "check"))
 
+    def test_expectation_that_cannot_be_judged_ends_before_anything_runs(self):
+        endless = SMALL.replace("duration: 2d", "duration: 20000d")
+        endless = endless.replace("name: small", "name: endless\nengine: exact")
+        for line, text in [("hash.partitions.all.rows.max <= 50MB", "the metric's unit is 'rows'"),
+                           ("hash.partitions.closd == 0", "did you mean 'hash.partitions.closed'?"),
+                           ("hash.horizon.days > 3", "an expectation cannot name 'hash.horizon.days'")]:
+            self.write("endless.yaml", endless + f"expect: [{line}]\n")
+            for paths in (["endless.yaml"], ["small.yaml", "endless.yaml"]):
+                self.assertIn(text, self.bad(2, "check", *paths, "--db", "c.db"))
+            self.assertNotIn("c.db", self.files())
+            self.assertIn(text, self.bad(2, "run", "small.yaml", "endless.yaml", "--db", "c.db", "--no-charts"))
+            self.assertNotIn("c.db", self.files())
+
     def test_scenario_of_which_nothing_is_checked_is_not_said_to_pass(self):
         self.write("bare.yaml", SMALL.replace("name: small", "name: bare"))
         warning = ("warning: bare.yaml: nothing was checked, because it has no expectation and no guarantee; add "

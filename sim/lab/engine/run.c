@@ -10,7 +10,7 @@
 
 #include "kernel/text.h"
 #include "lab/cluster_engine.h"
-#include "lab/metric.h"
+#include "lab/expects.h"
 #include "lab/metrics.h"
 #include "lab/observed.h"
 #include "lab/result_make.h"
@@ -98,83 +98,6 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
     return *out != NULL || (ok && sim_fail_memory(error));
 }
 
-/* Fails because of a metric that is misspelt, or that the run does not have, such as those of closed
- * partitions when no partition closes. */
-static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
-                        const struct lab_result *result, struct sim_error *error)
-{
-    const struct lab_metric_row *row = NULL, *absent = NULL;
-    const char *nearest = NULL, *label = "";
-    for (size_t i = 0; i < result->strategy_count && nearest == NULL; i++) {
-        const struct lab_metrics *metrics = &result->strategies[i].metrics;
-        label = result->strategies[i].label;
-        size_t size = strlen(label);
-        if (strncmp(expect->metric, label, size) != 0 || expect->metric[size] != '.')
-            continue;
-        row = row == NULL ? lab_metric_row_of(expect->metric + size + 1) : row;
-        const char **names = calloc(metrics->count + lab_metric_row_count, sizeof *names);
-        if (names == NULL)
-            return sim_fail_memory(error);
-        size_t count = 0;
-        while (count < metrics->count) {
-            names[count] = metrics->items[count].name;
-            count++;
-        }
-        for (size_t j = 0; j < lab_metric_row_count; j++) {
-            if (lab_metric_table[j].members == NULL)
-                names[count++] = lab_metric_table[j].name;
-        }
-        nearest = sim_nearest(expect->metric + size + 1, names, count);
-        free(names);
-        if (nearest != NULL && lab_metrics_find(metrics, nearest) == NULL)
-            absent = lab_metric_row_of(nearest);
-    }
-    const char *place = expect->line == 0 ? "--set expect" : scenario->path;
-    char at[32] = "";
-    if (expect->line != 0)
-        snprintf(at, sizeof at, ":%d:%d", expect->line, expect->column);
-    if (row != NULL && row->absent != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s%s: this run has no metric '%s', which is absent %s; docs/metrics.md has all",
-                        place, at, expect->metric, row->absent);
-    if (absent != NULL && absent->absent != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s%s: this run has no metric '%s'; did you mean '%s.%s'? It is absent %s; "
-                        "docs/metrics.md has all",
-                        place, at, expect->metric, label, nearest, absent->absent);
-    if (nearest != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
-                        place, at, expect->metric, label, nearest);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
-                    place, at, expect->metric);
-}
-
-static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error)
-{
-    result->expects_hold = true;
-    if (scenario->expect_count == 0)
-        return true;
-    result->expects = calloc(scenario->expect_count, sizeof *result->expects);
-    if (result->expects == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < scenario->expect_count; i++) {
-        const struct lab_expect *expect = &scenario->expects[i];
-        const struct lab_metric *metric = lab_result_find(result, expect->metric);
-        if (metric == NULL)
-            return fail_metric(scenario, expect, result, error);
-        struct lab_expect_result *judged = &result->expects[i];
-        judged->text = sim_text_copy(expect->text);
-        result->expect_count = i + 1;
-        if (judged->text == NULL)
-            return sim_fail_memory(error);
-        judged->actual = metric->value;
-        judged->ok = lab_expect_holds(expect, metric->value);
-        result->expects_hold = result->expects_hold && judged->ok;
-    }
-    return true;
-}
-
 bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
                 struct lab_result **out, struct sim_error *error)
 {
@@ -182,7 +105,8 @@ bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct
     *out = NULL;
     struct lab_result *result;
     struct lab_strategy_result *observed;
-    if (!lab_observed_read(scenario, context->progress, &observed, error))
+    if (!lab_expects_check(scenario, error) ||
+        !lab_observed_read(scenario, context->progress, &observed, error))
         return false;
     bool ok = scenario->strategy_count == 0 ? run_none(scenario, &result, error)
               : scenario->engine == LAB_ENGINE_CLUSTER
@@ -193,7 +117,7 @@ bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct
         return false;
     }
     lab_observed_append(result, observed, scenario->observed_count);
-    if (!judge(scenario, result, error)) {
+    if (!lab_expects_judge(scenario, result, error)) {
         lab_result_destroy(result);
         return false;
     }

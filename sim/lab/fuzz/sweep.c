@@ -14,6 +14,7 @@
 #include "kernel/digest.h"
 #include "kernel/file.h"
 #include "kernel/text.h"
+#include "lab/expects.h"
 #include "lab/quantity.h"
 #include "lab/result_make.h"
 #include "lab/scenario_sweep.h"
@@ -361,7 +362,8 @@ static bool check_point(struct build *build, size_t point)
         is_fine = lab_override_apply(&tree, root, line);
     }
     is_fine = is_fine && lab_scenario_of_tree(&tree, root, "", &scenario) &&
-              (point > 0 || fill_seeds(build, scenario)) && digest_point(build, root, scenario);
+              lab_expects_check(scenario, &inner) && (point > 0 || fill_seeds(build, scenario)) &&
+              digest_point(build, root, scenario);
     /* Done before `settings` is freed, since the message may point into it. */
     bool is_told = is_fine || fail_point(build, point, &inner);
     lab_scenario_destroy(scenario);

@@ -13,6 +13,7 @@
 #define IS(title, of)       .name = title, .unit = LAB_METRIC_##of
 #define ARE(title, of, set) .name = title, .unit = LAB_METRIC_##of, .members = set
 #define TELLS(what)         .largest = LAB_LARGEST_##what
+#define IS_LATE             .is_late = true
 
 #define NO_AGENTS      "without `agents`"
 #define NO_GONE        "without `deletes` and `row.ttl`"
@@ -72,32 +73,33 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("keys.bytes.max", BYTES), .absent = NO_KEYS,
      .meaning = "bytes of the key that has the most bytes"},
 
-    {IN("Horizon"), IS("horizon.days", DAYS), .absent = NO_HORIZON,
+    {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =
          "from the first row until the first partition is expected to exceed a limit, if the stream "
          "continues at its rate, or a trace of four weeks or more at its growth; not before the busiest "
          "key has that many rows; 106751, the end of the range of times, means never"},
-    {IN("Horizon"), IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
+    {IN("Horizon"), IS_LATE, IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
      .meaning = "1: sizes are random, and none of the run's partitions is above a limit, so `horizon.days` "
                 "is a lower bound, with `limits.confidence`"},
-    {IN("Horizon"), IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
+    {IN("Horizon"), IS_LATE, IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
-    {IN("Horizon"), IS("horizon.doubles_days", DAYS), .absent = "unless a trace of four weeks or more grows",
+    {IN("Horizon"), IS_LATE, IS("horizon.doubles_days", DAYS),
+     .absent = "unless a trace of four weeks or more grows",
      .meaning = "time in which the trace's rate doubles"},
 
-    {IN("Drift"), IS("drift.run", NUMBER), .absent = NO_WATCH,
+    {IN("Drift"), IS_LATE, IS("drift.run", NUMBER), .absent = NO_WATCH,
      .meaning = "the run that predicts: its strategy of the same label"},
-    {IN("Drift"), IS("drift.look", NUMBER), .absent = NO_WATCH,
+    {IN("Drift"), IS_LATE, IS("drift.look", NUMBER), .absent = NO_WATCH,
      .meaning = "the number of this look at the prediction, from 1"},
-    {IN("Drift"), IS("drift.distance", SHARE), .absent = NO_WATCH,
+    {IN("Drift"), IS_LATE, IS("drift.distance", SHARE), .absent = NO_WATCH,
      .meaning = "the largest difference between the shares of observed and of predicted partitions up to a "
                 "size, beyond "
                 "the tolerance"},
-    {IN("Drift"), IS("drift.allowed", SHARE), .absent = NO_WATCH,
+    {IN("Drift"), IS_LATE, IS("drift.allowed", SHARE), .absent = NO_WATCH,
      .meaning = "the part of it that chance explains: a larger distance is drift"},
-    {IN("Drift"), IS("drift.over_least", SHARE), .absent = NO_WATCH_LIMIT,
+    {IN("Drift"), IS_LATE, IS("drift.over_least", SHARE), .absent = NO_WATCH_LIMIT,
      .meaning = "at least this share of the table's partitions is over the limit"},
-    {IN("Drift"), IS("drift.over_most", SHARE), .absent = NO_WATCH_LIMIT,
+    {IN("Drift"), IS_LATE, IS("drift.over_most", SHARE), .absent = NO_WATCH_LIMIT,
      .meaning = "at most this share was predicted to be over it: a larger `drift.over_least` is drift"},
 
     {IN("What is left"), IS("rows.live", ROWS), .absent = NO_GONE,

@@ -24,9 +24,23 @@ static bool is_operator(char c)
     return c == '<' || c == '>' || c == '=' || c == '!';
 }
 
-/* Parses a plain number, a size in bytes, or a duration, which becomes milliseconds, the unit of the
+/* Parses a number without its unit, or with k, M or G: "20_000", "20k". */
+static bool parse_count(const char *value, struct lab_expect *out)
+{
+    uint64_t count;
+    if (lab_quantity_number(value, &out->value) == NULL)
+        return true;
+    if (lab_quantity_whole(value, &count) != NULL)
+        return false;
+    out->value = (double)count;
+    if (strpbrk(value, "kKMG") != NULL)
+        out->unit = LAB_EXPECT_THOUSANDS;
+    return true;
+}
+
+/* Parses a number, a size in bytes, a share, or a duration, which becomes milliseconds, the unit of the
  * metrics. */
-static const char *parse_value(const char *text, double *out)
+static const char *parse_value(const char *text, struct lab_expect *out)
 {
     char value[VALUE_SIZE];
     while (is_blank(*text))
@@ -41,24 +55,27 @@ static const char *parse_value(const char *text, double *out)
     memcpy(value, text, size);
     value[size] = '\0';
 
-    uint64_t bytes, count;
+    uint64_t bytes;
     int64_t duration_ns;
-    if (lab_quantity_number(value, out) == NULL)
+    out->unit = LAB_EXPECT_PLAIN;
+    if (parse_count(value, out))
         return NULL;
-    if (lab_quantity_whole(value, &count) == NULL) { /* 20k */
-        *out = (double)count;
-        return NULL;
-    }
     if (lab_quantity_bytes(value, &bytes) == NULL) {
-        *out = (double)bytes;
+        out->value = (double)bytes;
+        out->unit = LAB_EXPECT_BYTES;
         return NULL;
     }
     if (lab_quantity_duration(value, &duration_ns) == NULL) {
-        *out = (double)duration_ns / 1e6;
+        out->value = (double)duration_ns / 1e6;
+        out->unit = LAB_EXPECT_DURATION;
         return NULL;
     }
-    return "no number to compare with; end in a number, a size or a duration, as in <= 32000, <= 10MB or <= "
-           "5ms";
+    if (lab_quantity_share(value, &out->value) == NULL) {
+        out->unit = LAB_EXPECT_SHARE;
+        return NULL;
+    }
+    return "no number to compare with; end in a number, a size, a duration or a share, as in <= 32000, <= "
+           "10MB, <= 5ms or <= 1%";
 }
 
 static char *copy(const char *text, size_t size)
@@ -100,8 +117,8 @@ const char *lab_expect_parse(const char *text, struct lab_expect *out)
     const char *point = memchr(text + begin, '.', end - begin);
     if (point == NULL || point == text + begin || text[end - 1] == '.')
         return "not a metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
-    double value;
-    const char *problem = parse_value(text + after, &value);
+    struct lab_expect read = {.unit = LAB_EXPECT_PLAIN};
+    const char *problem = parse_value(text + after, &read);
     if (problem != NULL)
         return problem;
 
@@ -111,8 +128,11 @@ const char *lab_expect_parse(const char *text, struct lab_expect *out)
         free(metric);
         return LAB_EXPECT_NO_MEMORY;
     }
-    *out = (struct lab_expect){
-        .text = whole, .metric = metric, .compare = (enum lab_compare)compare, .value = value};
+    *out = (struct lab_expect){.text = whole,
+                               .metric = metric,
+                               .compare = (enum lab_compare)compare,
+                               .value = read.value,
+                               .unit = read.unit};
     return NULL;
 }
 

@@ -335,6 +335,7 @@ static bool parse(const char *path, const char *text, size_t size, bool is_kept,
         return false;
     }
     set_seed(reader.scenario, seed);
+    reader.scenario->is_kept = is_kept;
     *out = reader.scenario;
     return true;
 }

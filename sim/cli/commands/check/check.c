@@ -20,6 +20,7 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
+#include "lab/expects.h"
 #include "reports/reports.h"
 #include "store/store.h"
 #include "tune/contest.h"
@@ -116,7 +117,7 @@ static bool load_scenario(const char *path, const struct lab_override *overrides
                           const uint64_t *seed, struct cli_checked *item, struct sim_error *error)
 {
     if (!lab_scenario_load(path, overrides, override_count, seed, &item->scenario, error) ||
-        !check_trace(item->scenario, error))
+        !lab_expects_check(item->scenario, error) || !check_trace(item->scenario, error))
         return false;
     item->path = realpath(path, NULL);
     if (item->path == NULL)

@@ -20,6 +20,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
+#include "lab/expects.h"
 #include "store/store.h"
 #include "tune/contest.h"
 
@@ -159,7 +160,8 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
         char of_sample[CLI_SAMPLE_TEXT_SIZE];
         size_t count = override_count;
         is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
-                  lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
+                  lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error) &&
+                  lab_expects_check(job->scenario, error);
         if (is_fine && (job->path = realpath(path, NULL)) == NULL)
             job->path = strdup(path);
         if (is_fine && job->path == NULL)

@@ -51,6 +51,7 @@ struct lab_metric_row {
     enum lab_metric_largest largest;
     bool is_of_kinds; /* with several kinds of read, the metric also exists as reads.KIND and the rest of its
                          name */
+    bool is_late;     /* added to a result after its expectations were judged, so none can name the metric */
     const char *absent; /* the text after "absent "; NULL: every run has the metric */
     const char *meaning;
 };

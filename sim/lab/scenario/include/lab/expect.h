@@ -9,11 +9,21 @@
 
 enum lab_compare { LAB_LESS, LAB_LESS_EQUAL, LAB_GREATER, LAB_GREATER_EQUAL, LAB_EQUAL, LAB_NOT_EQUAL };
 
+/* With what unit the number of an expectation is written. */
+enum lab_expect_unit {
+    LAB_EXPECT_PLAIN,     /* "32000" */
+    LAB_EXPECT_THOUSANDS, /* "32k" */
+    LAB_EXPECT_BYTES,     /* "10MB" */
+    LAB_EXPECT_DURATION,  /* "5ms" */
+    LAB_EXPECT_SHARE      /* "1%" */
+};
+
 struct lab_expect {
     char *text;   /* as written */
     char *metric; /* "LABEL.METRIC"; the strategy is the one with the longest matching label */
     enum lab_compare compare;
-    double value; /* a plain number; a size in bytes; or a duration in milliseconds */
+    double value; /* a number, a share of 1, a size in bytes, or a duration in milliseconds */
+    enum lab_expect_unit unit;
     int line, column;
 };
 

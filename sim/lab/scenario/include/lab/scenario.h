@@ -103,6 +103,7 @@ struct lab_scenario {
     char *text; /* the YAML as read, overrides not applied */
     size_t text_size;
     char *overrides; /* the --set arguments, one per line; "" when there were none */
+    bool is_kept;    /* made by lab_scenario_again() */
     char *name;
     char *about; /* "" when absent */
     uint64_t seed;
@@ -168,7 +169,7 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
                         struct sim_error *error);
 /* As lab_scenario_load(), from the stored path, text and overrides of a scenario, with a seed, and with more
  * overrides, which are applied last. more may be NULL when more_count is 0. It accepts what earlier versions
- * of the program accepted: `count` without `counter` is `external`. */
+ * of the program accepted: `count` without `counter` is `external`, and expectations have any units. */
 bool lab_scenario_again(const char *path, const char *text, const char *overrides,
                         const struct lab_override *more, size_t more_count, uint64_t seed,
                         struct lab_scenario **out, struct sim_error *error);
