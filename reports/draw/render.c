@@ -104,7 +104,7 @@ static void renumber(struct report_bytes *svg)
 /* Writes the image without row filters and at a low level of compression. For a chart, which is mostly of one
  * colour, the file is then about as large as with Cairo's writer, in a quarter of the time. The image is
  * lost: its pixels are packed into three bytes each, where they are. */
-static cairo_status_t write_png(cairo_surface_t *image, struct report_bytes *out)
+static bool write_png(cairo_surface_t *image, struct report_bytes *out, struct sim_error *error)
 {
     cairo_surface_flush(image);
     png_image png = {
@@ -126,11 +126,14 @@ static cairo_status_t write_png(cairo_surface_t *image, struct report_bytes *out
         }
     }
     out->size = PNG_IMAGE_PNG_SIZE_MAX(png);
-    if (!sim_grow(&out->data, &out->capacity, out->size, sizeof *out->data) ||
-        !png_image_write_to_memory(&png, out->data, &out->size, 0, data, 0, NULL)) {
-        return CAIRO_STATUS_NO_MEMORY;
+    if (!sim_grow(&out->data, &out->capacity, out->size, sizeof *out->data)) {
+        return sim_fail_memory(error);
     }
-    return CAIRO_STATUS_SUCCESS;
+    if (!png_image_write_to_memory(&png, out->data, &out->size, 0, data, 0, NULL)) {
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "charts: libpng cannot write the png: %s; choose another --format", png.message);
+    }
+    return true;
 }
 
 bool report_render(const struct report_scene *scene, struct report_typesetter *typesetter,
@@ -151,9 +154,8 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     cairo_show_page(cairo);
     cairo_status_t status = cairo_status(cairo);
     cairo_destroy(cairo);
-    if (status == CAIRO_STATUS_SUCCESS && format == REPORT_PNG) {
-        status = write_png(surface, out);
-    }
+    const bool is_fine =
+        status != CAIRO_STATUS_SUCCESS || format != REPORT_PNG || write_png(surface, out, error);
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) {
         status = cairo_surface_status(surface);
@@ -162,6 +164,10 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
         status = CAIRO_STATUS_NO_MEMORY;
     }
     cairo_surface_destroy(surface);
+    if (!is_fine) {
+        report_bytes_free(out);
+        return false;
+    }
     if (status != CAIRO_STATUS_SUCCESS) {
         report_bytes_free(out);
         return status == CAIRO_STATUS_NO_MEMORY

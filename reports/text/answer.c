@@ -411,8 +411,10 @@ static const char *tell_refused(const struct telling *telling)
         const char *against =
             report_answer_against(result, &result->strategies[0], &telling->scores[0], arena);
         if (against[0] != 0) {
-            return report_text(arena, "%s does not stay within the limits: %s.",
-                               named_with_settings(telling, 0), against);
+            const bool is_within = (telling->scores[0].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
+                                   (telling->scores[0].disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0;
+            return report_text(arena, "%s %s: %s.", named_with_settings(telling, 0),
+                               is_within ? "cannot be chosen" : "does not stay within the limits", against);
         }
         return report_text(arena, "%s stays within the limits: %s.", named_with_settings(telling, 0),
                            tell_within(telling, 0));
@@ -486,7 +488,10 @@ static const char *tell_nearest(const struct telling *telling)
                           : (disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0
                               ? "it refused rows although nothing had failed"
                               : "nothing ends them";
-        return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name, why);
+        return result->strategy_count == 1
+                   ? "Its partitions stay within the limits."
+                   : report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
+                                 why);
     }
     if (share_of_rows == 0 && share_of_bytes == 0) {
         return report_text(arena, "Nearest is %s.", name);
@@ -503,19 +508,20 @@ static const char *tell_nearest(const struct telling *telling)
                    : report_text(arena, "%s of", report_percent(arena, share)));
 }
 
-/* Without limits: which strategy costs least, and whose partitions are most even. A strategy that hides rows
- * is still no choice. */
+#define LOSES_ROWS (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED)
+
+/* Without limits: which strategy costs least, and whose partitions are most even. A strategy that hides or
+ * refuses rows is still no choice. */
 static const char *tell_extremes(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    const unsigned loses = LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED;
     size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0, lost = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_score *score = &telling->scores[i];
         hidden += (score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0;
-        lost += (score->disqualifiers & loses) != 0;
-        if ((score->disqualifiers & loses) != 0 && result->strategy_count > 1) {
+        lost += (score->disqualifiers & LOSES_ROWS) != 0;
+        if ((score->disqualifiers & LOSES_ROWS) != 0 && result->strategy_count > 1) {
             continue;
         }
         if (!isnan(score->cost) && (cheapest == SIZE_MAX || score->cost < telling->scores[cheapest].cost)) {
@@ -547,15 +553,15 @@ static const char *tell_extremes(const struct telling *telling)
                        name_of(telling, evenest), cv);
 }
 
-/* The strategy with the smallest largest partition, without those that hide rows. */
+/* The strategy with the smallest largest partition, without those that hide or refuse rows. */
 static size_t smallest(const struct telling *telling)
 {
     const char *name = "partitions.all.rows.max";
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         double value = figure(telling->result, i, name);
-        bool is_out = (telling->scores[i].disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 &&
-                      telling->result->strategy_count > 1;
+        bool is_out =
+            (telling->scores[i].disqualifiers & LOSES_ROWS) != 0 && telling->result->strategy_count > 1;
         if (!is_out && value > 0 && (best == SIZE_MAX || value < figure(telling->result, best, name))) {
             best = i;
         }
@@ -568,9 +574,13 @@ static const char *tell_largest(const struct telling *telling)
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
     const char *cure = "set limits (partition_rows, partition_bytes) to get a recommendation";
-    size_t hidden, index = smallest(telling);
+    size_t hidden, refused, index = smallest(telling);
     const char *list = list_disqualified(telling, LAB_DISQUALIFIER_HIDDEN, 0, false, &hidden);
     const char *text = hidden > 0 ? report_text(arena, "%s hid rows from readers; ", list) : "";
+    list = list_disqualified(telling, LAB_DISQUALIFIER_REFUSED, LAB_DISQUALIFIER_HIDDEN, false, &refused);
+    if (refused > 0) {
+        text = report_text(arena, "%s%s refused rows although nothing had failed; ", text, list);
+    }
     if (index == SIZE_MAX) {
         return report_text(arena, "%s%so get a recommendation, %s.", text, text[0] == 0 ? "T" : "t", cure);
     }
@@ -584,9 +594,10 @@ static const char *tell_largest(const struct telling *telling)
         return report_text(arena, "%s%sts largest partition has %s rows; %s.", text, text[0] == 0 ? "I" : "i",
                            rows, cure);
     }
-    const char *than = hidden > 0 ? "the fewest of the strategies that hid no rows"
-                       : is_tied  ? "and no other strategy has a smaller one"
-                                  : "fewer than that of any other";
+    const char *than = refused > 0  ? "the fewest of the strategies that lost no rows"
+                       : hidden > 0 ? "the fewest of the strategies that hid no rows"
+                       : is_tied    ? "and no other strategy has a smaller one"
+                                    : "fewer than that of any other";
     return report_text(arena, "%s%she largest partition of %s has %s rows, %s; %s.", text,
                        text[0] == 0 ? "T" : "t", name_of(telling, index), rows, than, cure);
 }

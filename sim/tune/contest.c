@@ -114,14 +114,14 @@ static bool has_any_stopped_over(const struct tune_race *race)
     for (size_t i = 0; !is_any && i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         is_any =
-            entrant->status == TUNE_FAILS && entrant->failed != TUNE_FINDABLE && tune_stopped_over(entrant);
+            entrant->status == TUNE_FAILS && !tune_loses_rows(entrant->failed) && tune_stopped_over(entrant);
     }
     return is_any;
 }
 
 /* Runs the race. The refusal, if no setting is within the limits, names the one of which the fewest
- * partitions are above them. So those that stopped at one run again, to the end, but not those whose readers
- * miss rows. */
+ * partitions are above them. So those that stopped at one run again, to the end, but not those that lose
+ * rows. */
 static bool race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                  struct sim_error *error)
 {

@@ -77,7 +77,7 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
         share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
     /* No partition has more rows than its key so far. Where rows go, the busiest key's are not known. */
     const double room = room_above(contest, contest->rows.busiest_rows, contest->rows.busiest_bytes);
-    if (isfinite(room) && !lab_rows_go(contest->scenario))
+    if (!horizon.is_least && isfinite(room) && !lab_rows_go(contest->scenario))
         horizon.days = fmax(horizon.days, tune_growth_rows_at(growth, days, room));
     return horizon;
 }
@@ -121,9 +121,14 @@ static double unbucketed_days(const struct tune_contest *contest, const struct l
     return unbucketed.is_endless ? tune_horizon_of(contest, &unbucketed).days : (double)NAN;
 }
 
-static bool add_all(const struct tune_contest *contest, const struct lab_result *result,
+static bool add_all(struct tune_contest *contest, const struct lab_result *result,
                     struct lab_strategy_result *strategy, struct sim_error *error)
 {
+    /* Of the rows that this strategy stored. */
+    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "keys.rows.max"),
+                            *bytes = lab_metrics_find(&strategy->metrics, "keys.bytes.max");
+    contest->rows.busiest_rows = rows == NULL ? 0 : (uint64_t)rows->value;
+    contest->rows.busiest_bytes = bytes == NULL ? 0 : (uint64_t)bytes->value;
     struct tune_seen seen;
     struct tune_entrant entrant;
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
@@ -150,10 +155,6 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max") == NULL)
         return true;
     bool is_fine = tune_contest_rows(&contest, result, error);
-    contest.rows.busiest_rows =
-        (uint64_t)lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max")->value;
-    const struct lab_metric *bytes = lab_metrics_find(&result->strategies[0].metrics, "keys.bytes.max");
-    contest.rows.busiest_bytes = bytes == NULL ? 0 : (uint64_t)bytes->value;
     if (is_fine && scenario->trace_path != NULL)
         is_fine = tune_growth_of_run(scenario, result, contest.race.terms.confidence, &contest.growth, error);
     for (size_t i = 0; is_fine && i < result->strategy_count; i++)

@@ -208,14 +208,14 @@ bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms
         over += entrant->seen[i].over;
     if (violations_of(entrant) > 0)
         entrant->failed = TUNE_FINDABLE;
-    else if (refused_of(entrant) > LAB_REFUSED_MOST)
-        entrant->failed = TUNE_AVAILABLE;
     else if ((terms->share == 0 && over > 0) ||
              ((terms->share == 0 || entrant->is_fixed) && tune_mean_of(entrant, TUNE_OVER) > terms->share) ||
              is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
         entrant->failed = TUNE_IN_LIMITS;
     else if (terms->tiny > 0 && is_far_above(entrant, TUNE_TINY, terms->tiny, error_chance))
         entrant->failed = TUNE_NOT_TINY;
+    else if (refused_of(entrant) > LAB_REFUSED_MOST)
+        entrant->failed = TUNE_AVAILABLE;
     else
         return false;
     return true;

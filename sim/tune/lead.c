@@ -32,6 +32,7 @@ struct search {
     uint32_t first; /* the seed to begin with, relative to that of the scenario */
     /* This many seeds, the last ones from there on, violated nothing with a shorter lead. */
     uint32_t safe;
+    bool measures; /* runs are made to the end, for the latency of writes */
     /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;
@@ -78,10 +79,10 @@ void tune_lead_see(const struct lab_result *result, struct tune_lead_finding *ou
 }
 
 /* Runs only this strategy, which need not be in the scenario's file, with a different lead. The expectations
- * of the scenario are not checked. The first lead is run to the end, for the latency of writes; the other
- * runs end at the first violation. */
+ * of the scenario are not checked. A run that measures the latency of writes is made to the end; the others
+ * end at the first violation. */
 static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
-                      int64_t lead_ns, bool is_first, struct lab_progress *progress,
+                      int64_t lead_ns, bool measures, struct lab_progress *progress,
                       struct tune_lead_finding *out, struct sim_error *error)
 {
     struct lab_run_context context = {.progress = progress};
@@ -92,8 +93,8 @@ static bool run_alone(const struct lab_scenario *scenario, const struct lab_stra
     alone.strategies = &setting;
     alone.strategy_count = 1;
     alone.expect_count = 0;
-    context.no_latencies = !is_first;
-    for (size_t i = 0; !is_first && i < sizeof asked / sizeof asked[0]; i++)
+    context.no_latencies = !measures;
+    for (size_t i = 0; !measures && i < sizeof asked / sizeof asked[0]; i++)
         context.stops_at |= UINT32_C(1) << asked[i];
     if (!lab_run_in(&alone, 1, &context, &result, error))
         return false;
@@ -120,8 +121,8 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
         return true;
     if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, seed, &scenario, error))
         return false;
-    bool is_fine = run_alone(scenario, strategy, search->step.lead_ns, search->out->step_count == 0, progress,
-                             finding, error);
+    bool is_fine =
+        run_alone(scenario, strategy, search->step.lead_ns, search->measures, progress, finding, error);
     lab_scenario_destroy(scenario);
     if (is_fine && memory != NULL)
         memory->keep(memory->context, number, finding, sizeof *finding);
@@ -234,6 +235,12 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, int
     return true;
 }
 
+static void measure(struct search *search, int64_t known_ns)
+{
+    search->out->write_p999_ns = search->write_p999_ns;
+    search->out->formula_ns = known_ns + search->write_p999_ns;
+}
+
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
                     const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
                     struct sim_error *error)
@@ -246,21 +253,22 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
                             .threads = threads,
                             .memory = memory,
                             .progress = progress,
-                            .out = out};
+                            .out = out,
+                            .measures = true};
     const struct lab_agents *agents = &scenario->agents;
     const int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
     const int64_t own_ns = scenario->strategies[strategy].settings.lead_ns;
     /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
      * for most scenarios. */
     int64_t enough_ns = 2 * known_ns + 1000 * NS_PER_MS;
-    /* A race has run the strategy with its own lead. */
+    /* A race may have run the strategy with its own lead. */
     int64_t longest_ns = own_ns >= known_ns ? own_ns : enough_ns;
     bool is_safe;
     reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
     if (!try_lead(&search, longest_ns, &is_safe, error))
         return false;
-    out->write_p999_ns = search.write_p999_ns;
-    out->formula_ns = known_ns + out->write_p999_ns;
+    measure(&search, known_ns);
+    search.measures = !is_safe; /* only some of the seeds were run */
     if (2 * out->formula_ns > enough_ns)
         enough_ns = 2 * out->formula_ns;
     int64_t unsafe_ns = -1;
@@ -270,7 +278,9 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
         reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
         if (!try_lead(&search, longest_ns, &is_safe, error))
             return false;
+        measure(&search, known_ns);
     }
+    search.measures = false;
     if (!is_safe) {
         out->unsafe_ns = longest_ns;
         return true;

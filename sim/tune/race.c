@@ -44,7 +44,7 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
         if (entrant->status == TUNE_REFUSED ||
-            (race->is_second && entrant->status == TUNE_FAILS && entrant->failed == TUNE_FINDABLE))
+            (race->is_second && entrant->status == TUNE_FAILS && tune_loses_rows(entrant->failed)))
             continue;
         entrant->status = TUNE_HOLDS;
         entrant->is_called = entrant->is_settled = false;

@@ -59,7 +59,8 @@ static bool may_be_listed(const struct tune_contest *contest, const struct lab_s
                           const struct tune_seen *seen)
 {
     return is_own(contest->scenario, strategy) ||
-           (seen->violations == 0 && (contest->race.terms.share > 0 || seen->over == 0));
+           (seen->violations == 0 && seen->refused <= LAB_REFUSED_MOST &&
+            (contest->race.terms.share > 0 || seen->over == 0));
 }
 
 /* Keeps what later steps need of the run of a single setting in the cluster engine, where each run is one of

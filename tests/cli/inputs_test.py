@@ -147,7 +147,8 @@ class InputsTest(ProgramTest):
             self.trace("t.csv", data)
             self.write("w.yaml", SCENARIO.replace("name: t", "name: w").replace("NAME", "t.csv")
                        + "sweep: {seeds: 1}\n")
-            for arguments in [["run", "t.yaml", "--no-charts"], ["check", "t.yaml", "--no-store"],
+            for arguments in [["run", "t.yaml", "--no-charts"],
+                              ["check", "t.yaml", "--no-store", "--set", "expect=[time.partitions.total > 0]"],
                               ["sweep", "w.yaml", "--db", f"{len(data)}.db"]]:
                 with self.subTest(arguments=arguments, size=len(data)):
                     code, err = self.err_of(*arguments)

@@ -385,8 +385,8 @@ class TuneScenarioTest(ProgramTest):
                          "limits={partition_rows: 1000}", "--set", "seed=1", "--set",
                          "tune={risk: 1%, seeds: 2, strategies: [probabilistic]}", "--set",
                          "strategies=[{probabilistic: {bits: 4, threshold: 20}}]")
-        rows = re.findall(r"^[* ]probabilistic\S* .* ([\d.]+) +(=?)([\d.]+)  (?:recommended|front|in limits|unsure)$",
-                          told, re.MULTILINE)
+        verdicts = "recommended|front|in limits|unsure|fails"
+        rows = re.findall(rf"^[* ]probabilistic\S* .* ([\d.]+) +(=?)([\d.]+)  (?:{verdicts})$", told, re.MULTILINE)
         self.assertEqual({mark for _, mark, _ in rows}, {"", "="})
         for seen, mark, most in rows:
             self.assertEqual(float(seen) > float(most), mark == "=")

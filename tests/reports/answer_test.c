@@ -346,6 +346,15 @@ static void test_without_limits_no_false_statement_is_made(void **state)
                                                "500 rows, the fewest of the strategies that hid no rows; "));
     report_arena_free(&told.arena);
     set(first, "oracle.findable.violations", 0);
+    set(first, "oracle.available.violations", 15000);
+    set(first, "writes.refused", 15000);
+    tell(result, &told);
+    assert_non_null(
+        strstr(told.answer.beware,
+               "one refused rows although nothing had failed; the largest partition of twin has 500 "
+               "rows, the fewest of the strategies that lost no rows; "));
+    report_arena_free(&told.arena);
+    set(first, "oracle.available.violations", 0);
     set(first, "writes.rows", 0);
     set(second, "writes.rows", 0);
     tell(result, &told);

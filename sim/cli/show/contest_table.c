@@ -35,12 +35,12 @@ static bool keeps_growing(const struct tune_entrant *entrant)
 /* Whether its seeds happened to show a larger share over a limit than its exact distribution has. */
 static bool has_bad_luck(const struct tune_entrant *entrant)
 {
-    return is_in(entrant) && entrant->has_distribution &&
+    return tune_was_run(entrant) && entrant->has_distribution &&
            tune_mean_of(entrant, TUNE_OVER) > entrant->over.high;
 }
 
 /* Explains the columns, and the verdicts that are there, a line each. */
-static void print_legend(const struct tune_race *race)
+static void print_legend(const struct tune_race *race, const bool *is_chosen)
 {
     static const char *const verdicts[TUNE_STATUS_COUNT] = {
         [TUNE_FRONT] = "front: none that requires no more is as good in writes, CV, parts/read and p99",
@@ -76,7 +76,7 @@ static void print_legend(const struct tune_race *race)
     if (race->terms.partitions_per_read > 0)
         puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
     for (size_t i = 0; i < race->count; i++) {
-        if (has_bad_luck(&race->entrants[i])) {
+        if (is_chosen[i] && has_bad_luck(&race->entrants[i])) {
             puts("=: the share of the exact distribution; these seeds happened to have more");
             break;
         }
@@ -312,7 +312,7 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
         is_chosen[listed[i]] = true;
     }
     print_rest(race, is_chosen);
-    print_legend(race);
+    print_legend(race, is_chosen);
     free(listed);
     free(is_chosen);
     return true;

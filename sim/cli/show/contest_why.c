@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "kernel/time.h"
 #include "lab/quantity.h"
+#include "workload/rows.h"
 
 /* The greatest number of settings with endless partitions that the notes mention. */
 #define ENDLESS_TOLD 3
@@ -588,8 +589,10 @@ static size_t nearest(const struct tune_contest *contest)
             const struct tune_entrant *entrant = &race->entrants[i];
             if (entrant->status != TUNE_FAILS || entrant->is_endless || entrant->failed != demands[d])
                 continue;
-            if (best == SIZE_MAX || (d < 3 && tune_mean_of(entrant, figures[d]) <
-                                                  tune_mean_of(&race->entrants[best], figures[d])))
+            if (best == SIZE_MAX ||
+                (d < 3 &&
+                 tune_mean_of(entrant, figures[d]) < tune_mean_of(&race->entrants[best], figures[d])) ||
+                (demands[d] == TUNE_AVAILABLE && entrant->seen->refused < race->entrants[best].seen->refused))
                 best = i;
         }
         if (best != SIZE_MAX)
@@ -649,7 +652,10 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
     } else if (entrant->failed == TUNE_FEW_PER_READ) {
         cli_say(&cure, "raise tune.partitions_per_read to %g", ceil(seen.figures[TUNE_PER_READ_P99]));
     } else if (entrant->failed == TUNE_AVAILABLE) {
-        cli_say(&cure, "add coordination: guarded, or a kind without a state, such as time");
+        const bool is_late = wl_has_late(&contest->scenario->workload) &&
+                             entrant->strategy.settings.coordination == BK_THREE_STATE;
+        cli_say(&cure, is_late ? "add coordination: guarded, or a kind without a state, such as time"
+                               : "raise agents.timeout or agents.retries");
     } else {
         cli_say(&cure, "add coordination: guarded, or remove 'faults'");
     }

@@ -127,6 +127,12 @@ enum tune_demand {
     TUNE_AVAILABLE,
     TUNE_DEMAND_COUNT
 };
+/* Whether a setting that fails because of it loses rows, so that the shares of its partitions decide nothing.
+ */
+static inline bool tune_loses_rows(enum tune_demand failed)
+{
+    return failed == TUNE_FINDABLE || failed == TUNE_AVAILABLE;
+}
 
 struct tune_entrant {
     struct lab_strategy strategy; /* its label is the entrant's */
