@@ -344,6 +344,8 @@ static const char *list_disqualified(const struct telling *telling, unsigned dis
     return list;
 }
 
+#define LOSES_ROWS (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED)
+
 /* "unbucketed (0.48% of its partitions) and time (0.054%) exceed a limit; hash never closes a partition" */
 static const char *disqualified_clauses(const struct telling *telling)
 {
@@ -359,9 +361,8 @@ static const char *disqualified_clauses(const struct telling *telling)
          "hid rows from readers"},
         {LAB_DISQUALIFIER_REFUSED, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
          "refused rows although nothing had failed", "refused rows although nothing had failed"},
-        {LAB_DISQUALIFIER_ENDLESS,
-         LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED,
-         "never closes a partition", "never close a partition"},
+        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LOSES_ROWS, "never closes a partition",
+         "never close a partition"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
@@ -482,8 +483,7 @@ static const char *tell_nearest(const struct telling *telling)
     double share_of_rows = share_of_limit(telling, index, false);
     double share_of_bytes = share_of_limit(telling, index, true);
     if ((disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
-        (disqualifiers & (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_ENDLESS)) !=
-            0) {
+        (disqualifiers & (LOSES_ROWS | LAB_DISQUALIFIER_ENDLESS)) != 0) {
         const char *why = (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
                           : (disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0
                               ? "it refused rows although nothing had failed"
@@ -507,8 +507,6 @@ static const char *tell_nearest(const struct telling *telling)
         share >= 2 ? report_text(arena, "%s times", report_number(arena, share))
                    : report_text(arena, "%s of", report_percent(arena, share)));
 }
-
-#define LOSES_ROWS (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED)
 
 /* Without limits: which strategy costs least, and whose partitions are most even. A strategy that hides or
  * refuses rows is still no choice. */

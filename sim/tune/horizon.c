@@ -41,6 +41,14 @@ static double partitions_of(const struct tune_entrant *entrant)
     return sum / (double)entrant->seeds;
 }
 
+/* Returns when the busiest key has as many rows as a limit allows in a partition: the horizon with all its
+ * rows in one. */
+static double busiest_days(const struct tune_contest *contest)
+{
+    return tune_growth_rows_at(&contest->growth, tune_contest_days(contest),
+                               room_above(contest, contest->rows.busiest_rows, contest->rows.busiest_bytes));
+}
+
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     struct tune_horizon horizon = {.days = (double)NAN};
@@ -76,9 +84,9 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     horizon.days =
         share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
     /* No partition has more rows than its key so far. Where rows go, the busiest key's are not known. */
-    const double room = room_above(contest, contest->rows.busiest_rows, contest->rows.busiest_bytes);
-    if (!horizon.is_least && isfinite(room) && !lab_rows_go(contest->scenario))
-        horizon.days = fmax(horizon.days, tune_growth_rows_at(growth, days, room));
+    const double first_days = busiest_days(contest);
+    if (!horizon.is_least && isfinite(first_days) && !lab_rows_go(contest->scenario))
+        horizon.days = fmax(horizon.days, first_days);
     return horizon;
 }
 
@@ -104,23 +112,6 @@ static bool enter(const struct tune_contest *contest, const struct lab_result *r
     return true;
 }
 
-/* Returns the horizon with all rows of a key in one partition; NaN if rows expire, because such partitions
- * may not grow. */
-static double unbucketed_days(const struct tune_contest *contest, const struct lab_strategy_result *strategy)
-{
-    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "keys.rows.max"),
-                            *bytes = lab_metrics_find(&strategy->metrics, "keys.bytes.max");
-    struct tune_seen seen = {.partitions = contest->rows.keys};
-    struct tune_entrant unbucketed = {.seen = &seen, .seeds = 1};
-    if (rows == NULL || bytes == NULL ||
-        bk_strategy_unbucketed(&unbucketed.strategy.settings.strategy) != BK_OK)
-        return (double)NAN;
-    seen.rows_most = (uint64_t)rows->value;
-    seen.bytes_most = (uint64_t)bytes->value;
-    tune_entrant_describe(contest, &unbucketed);
-    return unbucketed.is_endless ? tune_horizon_of(contest, &unbucketed).days : (double)NAN;
-}
-
 static bool add_all(struct tune_contest *contest, const struct lab_result *result,
                     struct lab_strategy_result *strategy, struct sim_error *error)
 {
@@ -139,7 +130,9 @@ static bool add_all(struct tune_contest *contest, const struct lab_result *resul
     return (add(strategy, "horizon.days", horizon.days) &&
             (isnan(horizon.days) ||
              add(strategy, "horizon.is_least", horizon.is_least && isfinite(horizon.days))) &&
-            add(strategy, "horizon.unbucketed_days", unbucketed_days(contest, strategy)) &&
+            /* If rows expire, such partitions may not grow. */
+            add(strategy, "horizon.unbucketed_days",
+                tune_is_bounded(contest) ? (double)NAN : busiest_days(contest)) &&
             (contest->growth.per_day == 0 ||
              add(strategy, "horizon.doubles_days", tune_growth_doubles(&contest->growth)))) ||
            sim_fail_memory(error);

@@ -116,8 +116,7 @@ static uint64_t violations_of(const struct tune_entrant *entrant)
     return violations;
 }
 
-/* The largest share of the rows that a seed refused. */
-static double refused_of(const struct tune_entrant *entrant)
+double tune_refused_of(const struct tune_entrant *entrant)
 {
     double refused = 0;
     for (uint32_t i = 0; i < entrant->seeds; i++)
@@ -146,7 +145,7 @@ static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const 
         /* A single violation is too many, independent of shares. */
         return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
     case TUNE_AVAILABLE:
-        return refused_of(entrant) > LAB_REFUSED_MOST ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
+        return tune_refused_of(entrant) > LAB_REFUSED_MOST ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
     case TUNE_DEMAND_COUNT:
         break;
     }
@@ -214,7 +213,7 @@ bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms
         entrant->failed = TUNE_IN_LIMITS;
     else if (terms->tiny > 0 && is_far_above(entrant, TUNE_TINY, terms->tiny, error_chance))
         entrant->failed = TUNE_NOT_TINY;
-    else if (refused_of(entrant) > LAB_REFUSED_MOST)
+    else if (tune_refused_of(entrant) > LAB_REFUSED_MOST)
         entrant->failed = TUNE_AVAILABLE;
     else
         return false;
@@ -236,7 +235,7 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
     if (violations_of(entrant) > 0)
         return false;
     *demand = TUNE_AVAILABLE;
-    if (refused_of(entrant) > LAB_REFUSED_MOST)
+    if (tune_refused_of(entrant) > LAB_REFUSED_MOST)
         return false;
     *demand = TUNE_IN_LIMITS;
     if (tune_mean_of(entrant, TUNE_OVER) > terms->share || tune_stopped_over(entrant))

@@ -57,8 +57,10 @@ static void print_legend(const struct tune_race *race, const bool *is_chosen)
         [TUNE_AVAILABLE] = "refuses: its agents refuse rows although nothing has failed",
     };
     const char *told[TUNE_STATUS_COUNT + 1 + TUNE_DEMAND_COUNT] = {NULL};
+    bool is_marked = false;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
+        is_marked |= is_chosen[i] && has_bad_luck(entrant);
         if (keeps_growing(entrant))
             told[TUNE_STATUS_COUNT] =
                 "keeps growing: its partitions never end; within the limits for this run only";
@@ -75,12 +77,8 @@ static void print_legend(const struct tune_race *race, const bool *is_chosen)
         puts("tiny, %: share of closed partitions with fewer rows than limits.tiny_rows");
     if (race->terms.partitions_per_read > 0)
         puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
-    for (size_t i = 0; i < race->count; i++) {
-        if (is_chosen[i] && has_bad_luck(&race->entrants[i])) {
-            puts("=: the share of the exact distribution; these seeds happened to have more");
-            break;
-        }
-    }
+    if (is_marked)
+        puts("=: the share of the exact distribution; these seeds happened to have more");
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         if (told[i] != NULL)
             puts(told[i]);

@@ -98,13 +98,13 @@ static struct tune_seen see_all(const struct tune_entrant *entrant)
         const struct tune_seen *more = &entrant->seen[i];
         seen.over_rows += more->over_rows;
         seen.over_bytes += more->over_bytes;
-        seen.refused = fmax(seen.refused, more->refused);
         seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
         seen.bytes_at_risk =
             more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
     }
     for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
         seen.figures[i] = tune_mean_of(entrant, (enum tune_figure)i);
+    seen.refused = tune_refused_of(entrant);
     return seen;
 }
 
@@ -575,12 +575,30 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 
+/* The figure by which a setting misses a demand; 0 if it has none. */
+static double missed_by(const struct tune_entrant *entrant, enum tune_demand demand)
+{
+    switch (demand) {
+    case TUNE_IN_LIMITS:
+        return tune_mean_of(entrant, TUNE_OVER);
+    case TUNE_NOT_TINY:
+        return tune_mean_of(entrant, TUNE_TINY);
+    case TUNE_FEW_PER_READ:
+        return tune_mean_of(entrant, TUNE_PER_READ_P99);
+    case TUNE_AVAILABLE:
+        return tune_refused_of(entrant);
+    case TUNE_FINDABLE:
+    case TUNE_DEMAND_COUNT:
+        break;
+    }
+    return 0;
+}
+
 /* Of the settings that were run and might be recommended, the one that is closest to meeting the demands,
  * which are compared in order, beginning with the one that most settings meet. */
 static size_t nearest(const struct tune_contest *contest)
 {
     const struct tune_race *race = &contest->race;
-    static const enum tune_figure figures[] = {TUNE_TINY, TUNE_PER_READ_P99, TUNE_OVER};
     static const enum tune_demand demands[] = {TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_IN_LIMITS,
                                                TUNE_AVAILABLE, TUNE_FINDABLE};
     for (size_t d = 0; d < sizeof demands / sizeof *demands; d++) {
@@ -590,9 +608,7 @@ static size_t nearest(const struct tune_contest *contest)
             if (entrant->status != TUNE_FAILS || entrant->is_endless || entrant->failed != demands[d])
                 continue;
             if (best == SIZE_MAX ||
-                (d < 3 &&
-                 tune_mean_of(entrant, figures[d]) < tune_mean_of(&race->entrants[best], figures[d])) ||
-                (demands[d] == TUNE_AVAILABLE && entrant->seen->refused < race->entrants[best].seen->refused))
+                missed_by(entrant, demands[d]) < missed_by(&race->entrants[best], demands[d]))
                 best = i;
         }
         if (best != SIZE_MAX)

@@ -133,8 +133,7 @@ void cli_check_warn(const struct cli_gate *gate)
         fputs("warning: ", stderr);
         cli_print_text(stderr, item->scenario->path);
         fputs(": nothing was checked, because it has no expectation and no guarantee; add 'expect:', or "
-              "compare "
-              "it with --baseline FILE\n",
+              "compare it with --baseline FILE\n",
               stderr);
     }
 }

@@ -254,6 +254,8 @@ enum tune_verdict { TUNE_VERDICT_FAILS, TUNE_VERDICT_OPEN, TUNE_VERDICT_HOLDS };
 
 struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* NaN when no seed has it. */
+/* The largest share of the rows that a seed refused although nothing had failed. */
+double tune_refused_of(const struct tune_entrant *entrant);
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* The same over at most its first `seeds` seeds. */
 double tune_mean_over(const struct tune_entrant *entrant, enum tune_figure figure, uint32_t seeds);
