@@ -14,7 +14,7 @@
 
 const char *wl_observed_format_name(enum wl_observed_format format)
 {
-    static const char *const names[] = {"auto", "sstablepartitions", "tablehistograms"};
+    static const char *const names[] = {"auto", "sstablepartitions", "tablehistograms", "large_partitions"};
     return names[format];
 }
 

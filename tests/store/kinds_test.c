@@ -125,7 +125,7 @@ static void test_observed_sizes_are_restored(void **state)
     struct lab_result *saved = run_of_one();
     saved->strategies[0].settings.observed_file = text_copy("sizes.txt");
     saved->strategies[0].settings.observed_table = text_copy("");
-    for (int format = WL_OBSERVED_AUTO + 1; format <= WL_OBSERVED_PERCENTILES; format++) {
+    for (int format = WL_OBSERVED_AUTO + 1; format <= WL_OBSERVED_LARGEST; format++) {
         saved->strategies[0].settings.observed = (enum wl_observed_format)format;
         assert_comes_back(&folder, saved);
     }

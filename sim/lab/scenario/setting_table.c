@@ -66,6 +66,7 @@ static const struct lab_choice backoffs[] = {{"constant", BK_IDGEN_CONSTANT},
 static const struct lab_choice formats[] = {{"auto", WL_OBSERVED_AUTO},
                                             {"sstablepartitions", WL_OBSERVED_PARTITIONS},
                                             {"tablehistograms", WL_OBSERVED_PERCENTILES},
+                                            {"large_partitions", WL_OBSERVED_LARGEST},
                                             {NULL, 0}};
 static const struct lab_choice flags[] = {{"true", true}, {"false", false}, {NULL, 0}};
 const struct lab_choice lab_plan_words[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},

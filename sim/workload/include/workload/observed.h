@@ -4,9 +4,10 @@
  * WL_OBSERVED_PARTITIONS is the output of `sstablepartitions --csv --min-size 0`: a line for each partition
  * of each sstable (apache/cassandra, tools/SSTablePartitions.java). The pieces of a partition that is in
  * several sstables are added up. The sum is an upper bound, since a row may be in several sstables too.
- * WL_OBSERVED_PERCENTILES is the output of `nodetool tablehistograms` (tools/nodetool/TableHistograms.java):
- * seven points of the distribution of the sizes of the pieces in sstables, each the bound of a bucket of
- * Cassandra's histogram.
+ * WL_OBSERVED_LARGEST is a SELECT from ScyllaDB's system.large_partitions, as CSV or as cqlsh prints it: the
+ * same pieces, but only the large ones. WL_OBSERVED_PERCENTILES is the output of `nodetool tablehistograms`
+ * (tools/nodetool/TableHistograms.java): seven points of the distribution of the sizes of the pieces in
+ * sstables, each the bound of a bucket of Cassandra's histogram.
  *
  * Errors name file and line: "sstables.csv:17: size '1,024' is not a whole number; ...". */
 #ifndef WORKLOAD_OBSERVED_H
@@ -20,9 +21,14 @@
 #include "kernel/error.h"
 
 /* WL_OBSERVED_AUTO: the format is detected from the contents of the file. */
-enum wl_observed_format { WL_OBSERVED_AUTO, WL_OBSERVED_PARTITIONS, WL_OBSERVED_PERCENTILES };
+enum wl_observed_format {
+    WL_OBSERVED_AUTO,
+    WL_OBSERVED_PARTITIONS,
+    WL_OBSERVED_PERCENTILES,
+    WL_OBSERVED_LARGEST
+};
 
-/* The name of a format: "sstablepartitions", "tablehistograms", "auto". */
+/* The name of a format: "auto", "sstablepartitions", "tablehistograms", "large_partitions". */
 const char *wl_observed_format_name(enum wl_observed_format format);
 
 struct wl_observed_partition {
@@ -55,7 +61,7 @@ struct wl_observed_largest {
 struct wl_observed {
     enum wl_observed_format format; /* never AUTO */
     char *table; /* "keyspace.table" or "keyspace.table.index"; "" when the file does not name it */
-    /* WL_OBSERVED_PARTITIONS */
+    /* WL_OBSERVED_PARTITIONS and WL_OBSERVED_LARGEST */
     struct wl_observed_partition *partitions; /* in order of first appearance; at least one */
     size_t partition_count;
     uint64_t pieces; /* number of lines of this table */
