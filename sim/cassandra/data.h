@@ -119,9 +119,6 @@ void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
 void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
 /* The number of special rows among the first `count` rows of a chunk. */
 uint32_t cass_lifetimes_special(const struct chunk_lifetimes *chunk, uint32_t count);
-/* Called after loading: counts again the records that some replica misses. Returns false when one of them has
- * no place. */
-bool cass_lifetimes_are_opened(struct cass_cluster *cluster);
 /* Computes what a statement finds if these replicas answer. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
                          const struct cass_statement *statement, uint32_t replicas, struct scan *out);

@@ -15,11 +15,8 @@ static int64_t lognormal(const struct sim_size *size, double normal)
 
 static void draw_ahead(const struct sim_size *near, struct latencies *ahead, struct sim_random *stream)
 {
-    struct sim_random random = *stream;
-    ahead->before = random;
     ahead->taken = 0;
-    sim_normals(&random, ahead->normals, LATENCIES_AHEAD);
-    *stream = random;
+    sim_normals(stream, ahead->normals, LATENCIES_AHEAD);
     double means[LATENCIES_AHEAD];
     for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
         means[i] = near->log_mean + near->b * ahead->normals[i];
@@ -39,15 +36,4 @@ int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bo
         draw_ahead(near, ahead, &place->latency);
     uint32_t i = ahead->taken++;
     return is_near ? ahead->near_ns[i] : lognormal(far, ahead->normals[i]);
-}
-
-/* Replaces the latencies that were used by new ones. */
-void cass_latency_settle(struct place *place)
-{
-    if (place->ahead.taken < LATENCIES_AHEAD) {
-        place->latency = place->ahead.before;
-        for (uint32_t i = 0; i < place->ahead.taken; i++)
-            sim_normal(&place->latency);
-    }
-    place->ahead.taken = LATENCIES_AHEAD;
 }

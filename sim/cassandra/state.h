@@ -292,7 +292,6 @@ struct node {
 #define LATENCIES_AHEAD 8u
 /* Lognormal latencies that were drawn in advance. */
 struct latencies {
-    struct sim_random before;         /* the random stream before they were drawn */
     uint32_t taken;                   /* number of latencies that were used; LATENCIES_AHEAD: all */
     int64_t near_ns[LATENCIES_AHEAD]; /* latencies within a datacenter */
     double
@@ -353,11 +352,11 @@ struct cass_cluster {
             struct cass_table partition_table, register_table, counter_table, row_table, lock_table;
         };
     };
-    /* The partition that was last written of a key, by the key's low bits; derived, so not archived. */
+    /* The partition that was last written of a key, by the key's low bits. */
     uint32_t written[CASS_WRITTEN_LAST];
     struct cass_observer observer;
     bool is_broken; /* out of memory; set by pools and tables */
-    /* Derived, so not archived: alone.c may take its shortcut while nothing fails; no fault of the network is
+    /* Derived: alone.c may take its shortcut while nothing fails; no fault of the network is
      * in force. */
     bool is_alone, is_calm;
     uint64_t events_handled;

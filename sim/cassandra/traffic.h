@@ -54,8 +54,6 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);
 
 /* latency.c: the latency of a message, before delays of faults */
 int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place, bool is_near);
-/* Discards latencies that were drawn in advance: the place's stream continues after those that were used. */
-void cass_latency_settle(struct place *place);
 
 /* node.c: a node's clock, its pauses and its queue */
 void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);

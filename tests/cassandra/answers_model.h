@@ -40,7 +40,6 @@ enum situation {
     CLOCK_BACK,
     CAME_TWICE,
     QUEUED,
-    ARCHIVED,
     SITUATIONS
 };
 extern struct model_situation answers_situations[SITUATIONS];

@@ -10,11 +10,8 @@
  * of a key, coordinators, leaders and timestamps. The statements are random: every kind except conditional
  * ones (paxos_model_test.c), at each level, in one to three datacenters with racks, with rows on the exact
  * edges of spans, with times to live and deletions, under message loss, duplicated messages, network
- * partitions, crashes, pauses, failing and slow nodes and clock jumps. Now and then the cluster is restored
- * from its archive. */
+ * partitions, crashes, pauses, failing and slow nodes and clock jumps. */
 #include "answers_model.h"
-#include "cassandra/archive.h"
-#include "kernel/queue_archive.h"
 
 #define STEPS 70
 
@@ -38,7 +35,6 @@ struct model_situation answers_situations[SITUATIONS] = {
     [CLOCK_BACK] = {"a timestamp of a node whose clock has gone back", 0},
     [CAME_TWICE] = {"an answer that came twice", 0},
     [QUEUED] = {"a request that waited for a server", 0},
-    [ARCHIVED] = {"a cluster that went on from its archive", 0},
 };
 
 /* --- the actions */
@@ -472,33 +468,6 @@ static void begin(struct answers *model)
     check_ring(model);
 }
 
-/* The cluster, with everything that is under way, is saved to an archive and restored from it. */
-static void go_on_from_archive(struct answers *model)
-{
-    struct harness *h = &model->h;
-    struct sim_archive archive;
-    struct sim_error error = {0};
-    unsigned char *data;
-    size_t size;
-    sim_archive_begin_save(&archive, 1);
-    sim_queue_archive(&h->queue, &archive);
-    cass_cluster_archive(h->cluster, &archive);
-    assert_true(sim_archive_finish_save(&archive, &data, &size, &error));
-    cass_cluster_destroy(h->cluster);
-    sim_queue_destroy(&h->queue);
-    assert_true(sim_queue_create(64, START, &h->queue));
-    assert_true(cass_cluster_create(&model->config, &h->queue, &h->cluster, &error));
-    bool ok = sim_archive_begin_load(&archive, data, size, 1, &error);
-    if (ok) {
-        sim_queue_archive(&h->queue, &archive);
-        cass_cluster_archive(h->cluster, &archive);
-        ok = sim_archive_finish_load(&archive, &error);
-    }
-    MODEL_RULE(model->run, ok, "archive", "a cluster does not take its own archive: %.160s", error.text);
-    free(data);
-    answers_situations[ARCHIVED].count++;
-}
-
 static void compare_views(struct answers *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -625,8 +594,6 @@ static void check_seed(struct model_run *run)
                         model->is_on_grid ? (1 + lasts_ns / (100 * SIM_MS)) * 100 * SIM_MS : lasts_ns + 1);
         compare_views(model);
         compare_peeks(model);
-        if (below(model, 24) == 0 && !run->is_broken && !model->has_invalid)
-            go_on_from_archive(model);
     }
     if (!run->is_broken)
         settle(model);

@@ -20,12 +20,6 @@ bucketlab_test(cassandra/cluster_alone_test LINK sim_cassandra)
 bucketlab_test(cassandra/clustering_test LINK sim_cassandra)
 bucketlab_test(cassandra/lifetimes_test LINK sim_cassandra)
 bucketlab_memory_test(cassandra/cluster_memory_test LINK sim_cassandra)
-# The test reads the internals of a cluster, and the offsets of fields in the saved bytes.
-bucketlab_test(cassandra/cluster_archive_test LINK sim_cassandra)
-target_include_directories(cassandra_cluster_archive_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cassandra)
-foreach(call bool u8_below u32 u32_below u64)
-  target_link_options(cassandra_cluster_archive_test PRIVATE -Wl,--wrap=sim_archive_${call})
-endforeach()
 # These tests compare the internals of a cluster with a separate model; their main() accepts seeds.
 set(paxos_model_more ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/paxos_history.c)
 set(answers_model_more ${paxos_model_more})

@@ -23,7 +23,6 @@ bucketlab_fuzz_target(scenario sim_lab SEEDS ${PROJECT_SOURCE_DIR}/scenarios)
 bucketlab_fuzz_target(trace sim_workload)
 bucketlab_fuzz_target(observed sim_workload)
 bucketlab_fuzz_target(expect sim_lab)
-bucketlab_fuzz_target(snapshot sim_lab)
 
 # Searches for new inputs, in a separate build.
 if(BUCKETLAB_FUZZER EQUAL -1)

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "kernel/queue.h"
-#include "kernel/queue_archive.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define OPERATIONS 100000
@@ -306,29 +305,6 @@ static void test_many_sources_have_no_tree(void **state)
     assert_int_equal(waiting(&queue), 10);
     for (uint32_t source = 10; source-- > 0;)
         assert_int_equal(pop(&queue, &time), SOURCE_ID + source);
-    sim_queue_destroy(&queue);
-}
-
-/* An archive has the number of each event's push. */
-static void test_gathered_events_of_sources_have_the_numbers_of_their_pushes(void **state)
-{
-    (void)state;
-    struct sim_queue queue;
-    struct sim_pending pending;
-    size_t at = 0;
-    assert_true(sim_queue_create(8, 0, &queue));
-    assert_true(sim_queue_create_sources(&queue, SOURCE_KIND, 3));
-    for (uint32_t source = 0; source < 3; source++) {
-        assert_true(sim_queue_push_source(&queue, 100 - source, source));
-        push(&queue, 200, source);
-    }
-    assert_true(sim_queue_gather(&queue));
-    while (sim_queue_next_pending(&queue, &at, &pending)) {
-        bool is_of_source = pending.event.kind == SOURCE_KIND;
-        uint64_t number = is_of_source ? pending.event.target : pending.event.a;
-        assert_int_equal(pending.handle >> SIM_QUEUE_SLOT_BITS, 2 * number + !is_of_source);
-    }
-    assert_int_equal(at, 6);
     sim_queue_destroy(&queue);
 }
 
@@ -776,7 +752,6 @@ int main(void)
         cmocka_unit_test(test_random_work_after_delays_agrees_with_sorted_list),
         cmocka_unit_test(test_random_work_of_sources_agrees_with_sorted_list),
         cmocka_unit_test(test_many_sources_have_no_tree),
-        cmocka_unit_test(test_gathered_events_of_sources_have_the_numbers_of_their_pushes),
         cmocka_unit_test(test_sources_without_memory_lose_nothing),
         cmocka_unit_test(test_later_ties_keep_the_order_of_pushes),
         cmocka_unit_test(test_cancelled_later_event_frees_its_slot),

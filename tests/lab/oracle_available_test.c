@@ -6,7 +6,6 @@
 #include "cluster_faults.h"
 #include "cluster_view.h"
 #include "evidence.h"
-#include "kernel/archive.h"
 #include "oracle_stand.h"
 #include "oracles.h"
 
@@ -226,45 +225,6 @@ static void test_health_returns_when_the_last_delayed_message_has_arrived(void *
     }
 }
 
-/* Saves the host's requests, and loads it into a run without any requests. */
-static void test_host_is_judged_after_a_resume(void **state)
-{
-    (void)state;
-    struct stand stand;
-    struct sim_archive archive;
-    struct sim_error error;
-    unsigned char *data;
-    size_t size;
-    stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand_open(&stand);
-    struct lab_oracles *oracles = &stand.run.oracles;
-    struct lab_host_record record;
-    oracles->records = &record;
-    stand.run.agent_count = 1;
-    record = (struct lab_host_record){.jumps_ns = 7, .heard = 8, .era_count = 1};
-    oracles->requests[BK_ACT_CAS_STATE] = 2;
-    sim_archive_begin_save(&archive, 1);
-    lab_host_archive(&stand.run, &archive);
-    assert_true(sim_archive_finish_save(&archive, &data, &size, &error));
-    record = (struct lab_host_record){0};
-    oracles->requests[BK_ACT_CAS_STATE] = 0;
-    assert_true(sim_archive_begin_load(&archive, data, size, 1, &error));
-    lab_host_archive(&stand.run, &archive);
-    assert_true(sim_archive_finish_load(&archive, &error));
-    free(data);
-    assert_true(record.jumps_ns == 7 && record.heard == 8);
-    stand.run.is_resumed = true;
-    stand.run.tally.lwt = 2;
-    lab_requests_end(&stand.run);
-    assert_violations(&stand, LAB_ORACLE_CONSERVED, 0);
-    stand.run.tally.lwt = 3;
-    lab_requests_end(&stand.run);
-    assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);
-    stand.run.agent_count = 0;
-    oracles->records = NULL;
-    stand_close(&stand);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,7 +234,6 @@ int main(void)
         cmocka_unit_test(test_available_row_that_contends_has_a_longer_bound),
         cmocka_unit_test(test_available_operation_that_never_ends),
         cmocka_unit_test(test_health_returns_when_the_last_delayed_message_has_arrived),
-        cmocka_unit_test(test_host_is_judged_after_a_resume),
         cmocka_unit_test(test_filled_partition_that_closes_too_early),
         cmocka_unit_test(test_filled_doubled_increment_counts_for_its_own_key),
     };

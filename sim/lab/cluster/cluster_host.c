@@ -599,16 +599,6 @@ uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key
     return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
 }
 
-/* A loaded agent must request its operation's key, and possible buckets. */
-static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                        const struct bk_action *action)
-{
-    bool is_read = action->kind == BK_ACT_READ_ROWS;
-    uint64_t width = (uint64_t)action->step.bucket_high - (uint64_t)action->step.bucket_low;
-    return operation->is_active && operation->key == action->key &&
-           (is_read ? width < LAB_CLUSTER_BUCKETS_MAX : lab_is_possible_bucket(run, action->bucket));
-}
-
 /* The first put of a row decides its bucket; a retry to another bucket may store it twice. */
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
@@ -750,10 +740,6 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
 static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *action)
 {
-    if (SIM_UNLIKELY(run->is_resumed) && !is_possible(run, operation, action)) {
-        run->is_damaged = true;
-        return;
-    }
     if (lab_event_trace_wants(run, operation->key))
         lab_event_trace_action(run, agent, action);
     lab_oracles_acted(run, agent, operation, action);

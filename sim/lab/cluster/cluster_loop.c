@@ -7,25 +7,21 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_archive.h"
 #include "cluster_event_trace.h"
 #include "cluster_faults.h"
 #include "cluster_loop.h"
 #include "cluster_result.h"
 #include "cluster_run.h"
-#include "cluster_snapshot.h"
 #include "cluster_watch.h"
 #include "evidence.h"
 #include "history.h"
 #include "idgen.h"
-#include "kernel/archive.h"
 #include "kernel/digest.h"
 #include "kernel/likely.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/runnable.h"
-#include "lab/snapshot.h"
 #include "oracles.h"
 
 #define PROGRESS_EVENTS 65536u
@@ -72,19 +68,10 @@ bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_
     return false;
 }
 
-static uint64_t pause_events(const struct lab_cluster_run *run)
-{
-    const struct lab_snapshots *snapshots = run->context->snapshots;
-    bool is_own = snapshots == NULL || snapshots->events_each == 0;
-    return is_own ? PROGRESS_EVENTS : snapshots->events_each;
-}
-
 static void finish(struct lab_cluster_run *run)
 {
     lab_cluster_tally(run);
     run->is_over = true;
-    if (run->events.events >= pause_events(run)) /* a shorter run is simply repeated */
-        lab_cluster_keep_end(run);
 }
 
 /* An allocation that failed because the run was stopped is not reported as out of memory. */
@@ -112,7 +99,7 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
 static inline void push_arrival(struct lab_cluster_run *run, uint32_t key)
 {
     int64_t time_ns = run->keys[key].coming.time_ns;
-    if (SIM_UNLIKELY(run->replay != NULL || run->is_resumed) && !lab_may_push(run, time_ns))
+    if (SIM_UNLIKELY(run->replay != NULL))
         return;
     if (SIM_UNLIKELY(!sim_queue_push_source(&run->queue, time_ns, key)))
         run->out_of_memory = true;
@@ -234,9 +221,8 @@ static void tell_rows(struct lab_cluster_run *run)
  * must stop. */
 static bool pause(struct lab_cluster_run *run, struct sim_error *error)
 {
-    run->pause_at = run->events.events + pause_events(run);
+    run->pause_at = run->events.events + PROGRESS_EVENTS;
     tell_rows(run);
-    lab_cluster_keep(run);
     return !lab_run_is_stopped(run->context) || lab_fail_stopped(error);
 }
 
@@ -263,12 +249,6 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
     if (SIM_LIKELY(event->kind - CASS_EVENT_FIRST <= CASS_EVENT_LAST - CASS_EVENT_FIRST)) {
         cass_handle(run->cluster, event);
-        return;
-    }
-    /* Requests that are in flight in the cluster of a loaded run have tags, which must be valid. */
-    if (SIM_UNLIKELY(run->is_resumed) && event->kind == CASS_EVENT_REPLY &&
-        !lab_is_possible_tag(run, event->a)) {
-        run->is_damaged = true;
         return;
     }
     if (SIM_UNLIKELY(run->idgen != NULL) && lab_idgen_dispatch(run, event))
@@ -385,11 +365,10 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     uint64_t noted = next_noted(run);
     const bool *is_broken = cass_cluster_broken(run->cluster);
     if (run->context->event_trace != NULL) /* or the compiler takes the whole loop for cold code */
-        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
-                            run->strategy->label, run->is_resumed ? "goes on" : "begins");
+        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s begins",
+                            run->strategy->label);
     lab_record_begins(run);
-    const bool was_over = run->is_over;
-    while (!was_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
+    while (run->arrivals_pending > 0 || run->operations_active > 0) {
         if (SIM_UNLIKELY(run->events.events >= run->pause_at)) {
             if (run->is_over) /* it stops early, and then pauses at once */
                 break;
@@ -406,8 +385,8 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             noted = next_noted(run);
         }
         dispatch(run, &event);
-        if (SIM_UNLIKELY(run->is_damaged || run->out_of_memory || *is_broken))
-            return run->is_damaged ? sim_archive_fail_field(error) : sim_fail_memory(error);
+        if (SIM_UNLIKELY(run->out_of_memory || *is_broken))
+            return sim_fail_memory(error);
     }
     lab_record_ends(run);
     if (!run->is_over)
@@ -467,10 +446,8 @@ struct lab_cluster_run *lab_cluster_run_replay(const struct lab_scenario *scenar
     run->rows = rows;
     run->context = context;
     run->replay = replay;
-    run->part = (uint32_t)index;
     bool ok = begin(run, error);
-    if (ok && (replay != NULL ? lab_replay_events(run, error)
-                              : lab_cluster_go_on(run, error) && loop(run, error))) {
+    if (ok && (replay != NULL ? lab_replay_events(run, error) : loop(run, error))) {
         if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
             sim_fail_memory(error);
         else if (!run->is_over)
@@ -512,13 +489,4 @@ void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes)
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target)
 {
     return lab_push_event(run, time_ns, &(struct sim_event){.kind = kind, .target = target});
-}
-
-bool lab_may_push(struct lab_cluster_run *run, int64_t time_ns)
-{
-    if (run->replay != NULL)
-        return false;
-    bool is_possible = time_ns >= sim_queue_now(&run->queue) && time_ns <= SIM_QUEUE_TIME_MAX;
-    run->is_damaged = run->is_damaged || !is_possible;
-    return is_possible;
 }

@@ -281,13 +281,10 @@ struct lab_cluster_run {
     bool views_done;
     int64_t views_until_ns, views_next_ns, views_period_ns;
     bool out_of_memory;
-    bool has_own_times;        /* wl_has_own_times() */
-    uint32_t part, wish_heard; /* lab/snapshot.h: number of the part, which is the strategy's index */
-    uint64_t pause_at;         /* number of events at the next safe point */
-    bool is_over;              /* its result is in the tally, or it stopped early (lab/context.h) */
-    bool is_resumed;           /* resumed from a saved state, which may request what no run could */
-    bool is_damaged;           /* it did so */
-    uint32_t rows_untold;      /* number of rows that the progress lacks; not archived */
+    bool has_own_times;   /* wl_has_own_times() */
+    uint64_t pause_at;    /* number of events at the next safe point */
+    bool is_over;         /* its result is in the tally, or it stopped early (lab/context.h) */
+    uint32_t rows_untold; /* number of rows that the progress lacks */
 };
 
 /* bk_kind_fires() of the strategy, inlined since it is called many times per row. */
@@ -340,13 +337,10 @@ void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
 /* Pushes an event of the engine, other than an arrival. When out of memory it returns 0 and sets
  * out_of_memory. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
-/* Whether an event of this time may be pushed: neither in a replay, since the history says what happens, nor
- * at a time that no run has, which is damage to a saved state. */
-bool lab_may_push(struct lab_cluster_run *run, int64_t time_ns);
 static inline uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns,
                                       const struct sim_event *event)
 {
-    if (SIM_UNLIKELY(run->replay != NULL || run->is_resumed) && !lab_may_push(run, time_ns))
+    if (SIM_UNLIKELY(run->replay != NULL)) /* the history says what happens */
         return 0;
     /* Nearly all timeouts, which have equal lengths, are cancelled. */
     uint64_t handle;

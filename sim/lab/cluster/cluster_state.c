@@ -70,10 +70,6 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
     uint32_t mask;
     if (!cass_peek_merged(run->cluster, lab_state_register(key_index), columns, &mask))
         memset(columns, 0, sizeof columns);
-    if (run->is_resumed && !lab_is_possible_bucket(run, columns[BK_BUCKET])) {
-        run->is_damaged = true;
-        return;
-    }
     if (run->config.source == BK_SOURCE_INCREMENTAL) {
         judge_sum(run, key_index, columns);
         columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;

@@ -63,8 +63,6 @@ static inline uint32_t lab_partition_find(const struct lab_oracles *oracles, uin
         return recent;
     return lab_partition_search(oracles, key, bucket);
 }
-/* Rebuilds the hash table for the current partitions; false when out of memory. */
-bool lab_partitions_enter(struct lab_oracles *oracles);
 /* Whether the run can have reached this bucket, of a row or of a key's state, by now. */
 bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket);
 /* How long a problem with a key's state or clocks may still have effects after it has ended. */
@@ -166,7 +164,5 @@ void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);
 void lab_increments_end(struct lab_cluster_run *run);
-/* Adds a saved increment that is not in the table yet; false when out of memory. */
-bool lab_increment_restore(struct lab_increments *increments, const struct lab_increment *increment);
 
 #endif

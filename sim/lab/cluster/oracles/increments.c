@@ -161,15 +161,6 @@ void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_oper
         forget(increments, increment);
 }
 
-bool lab_increment_restore(struct lab_increments *increments, const struct lab_increment *increment)
-{
-    if (2 * (increments->used + 1) > increments->capacity && !grow(increments))
-        return false;
-    *find(increments, increment->counter, increment->row) = *increment;
-    increments->used++;
-    return true;
-}
-
 /* The remaining increments had an unknown outcome. */
 void lab_increments_end(struct lab_cluster_run *run)
 {

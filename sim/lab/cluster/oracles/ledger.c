@@ -205,10 +205,6 @@ static void register_changed(void *context, uint64_t key)
     uint32_t state_key;
     if (!lab_register_is_state(key, &state_key))
         return;
-    if (state_key >= run->key_count) {
-        run->is_damaged = true;
-        return;
-    }
     lab_record_state(run, state_key);
     lab_state_changed(run, state_key);
 }
@@ -585,16 +581,8 @@ uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, i
     return LAB_NO_PARTITION;
 }
 
-bool lab_partitions_enter(struct lab_oracles *oracles)
-{
-    /* The old contents are not needed when the table grows. */
-    while (oracles->partition_capacity > oracles->table_mask && oracles->table_mask < UINT32_MAX / 2)
-        oracles->table_mask = 2 * oracles->table_mask + 1;
-    return table_grow(oracles);
-}
-
 /* Where keys roll, each bucket but the first took an event, or a number of those that were leased at once.
- * This is checked for loaded states, because loops go over these buckets. */
+ * This is checked for histories, because loops go over these buckets. */
 bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
 {
     if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)

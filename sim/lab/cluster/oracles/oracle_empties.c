@@ -6,8 +6,8 @@
  * way.
  *
  * The windows that an agent may skip are recorded from its start to its next crash, in a table that only
- * grows. Beyond a few thousand windows, for an agent that restarts from a checkpoint, and for a resumed run,
- * nothing is judged. */
+ * grows. Beyond a few thousand windows, and for an agent that restarts from a checkpoint, nothing is judged.
+ */
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "oracles.h"

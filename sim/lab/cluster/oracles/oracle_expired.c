@@ -11,7 +11,6 @@
 
 #include "cluster_run.h"
 #include "evidence.h"
-#include "kernel/archive.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "oracles.h"
@@ -44,30 +43,6 @@ void lab_lives_destroy(struct lab_oracles *oracles)
         free(oracles->lives[i].seconds);
     free(oracles->lives);
     oracles->lives = NULL;
-}
-
-/* Checks that seconds ascend and that gone_by() of each cannot overflow. */
-static bool seconds_fit(const struct lab_lives *lives)
-{
-    bool is_fine = true;
-    for (size_t i = 0; i < lives->count; i++)
-        is_fine = is_fine && lives->seconds[i].second > INT64_MIN / 2 &&
-                  (i == 0 || lives->seconds[i - 1].second < lives->seconds[i].second);
-    return is_fine;
-}
-
-void lab_lives_archive(struct lab_oracles *oracles, struct sim_archive *archive)
-{
-    for (uint32_t i = 0; oracles->lives != NULL && i < oracles->key_count; i++) {
-        struct lab_lives *lives = &oracles->lives[i];
-        lives->seconds =
-            sim_archive_array(archive, lives->seconds, sizeof *lives->seconds, &lives->count, UINT32_MAX);
-        sim_archive_bytes(archive, &lives->before, sizeof lives->before);
-        if (!archive->is_loading)
-            continue;
-        lives->capacity = lives->count;
-        sim_archive_check(archive, seconds_fit(lives));
-    }
 }
 
 static void add(struct second *into, const struct second *more)

@@ -19,7 +19,6 @@
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "evidence.h"
-#include "kernel/archive.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
 #include "oracles.h"
@@ -62,45 +61,6 @@ void lab_host_end(struct lab_oracles *oracles)
     free(oracles->backups);
     oracles->records = NULL;
     oracles->backups = NULL;
-}
-
-/* Offset and drift follow from the seed. */
-static void record_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                      struct lab_host_record *record)
-{
-    uint64_t changes = run->strategy->settings.change_count;
-    bool *const flags[] = {&record->is_jump_wide, &record->is_kept, &record->is_unsure,
-                           &record->has_checkpoint, &record->has_memory};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        sim_archive_bool(archive, flags[i]);
-    if (record->is_jump_wide)
-        record->jumps_ns = 0; /* not used any more */
-    sim_archive_i64_within(archive, &record->jumps_ns, -JUMPS_MOST, JUMPS_MOST + 1);
-    sim_archive_i64(archive, &record->down_until_ns);
-    sim_archive_u64(archive, &record->heard);
-    sim_archive_u32_below(archive, &record->next_era, changes + 2);
-    sim_archive_u32_below(archive, &record->era_count, BK_ERAS_MAX + 1);
-    for (uint32_t i = 0; i < record->era_count; i++) {
-        sim_archive_u32_below(archive, &record->eras[i].era, changes + 1);
-        sim_archive_i64_within(archive, &record->eras[i].from_ns, INT64_MIN, INT64_MAX - BK_ERAS_MAX);
-    }
-    if (archive->is_loading)
-        sim_archive_check(archive, record->era_count > 0);
-}
-
-void lab_host_archive(struct lab_cluster_run *run, struct sim_archive *archive)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    for (uint32_t i = 0; i < run->agent_count && oracles->records != NULL; i++)
-        record_of(run, archive, &oracles->records[i]);
-    for (uint32_t i = 0; i < run->scenario->fault_count && oracles->backups != NULL; i++) {
-        sim_archive_bytes(archive, oracles->backups[i].columns, sizeof oracles->backups[i].columns);
-        sim_archive_u32_below(archive, &oracles->backups[i].mask, UINT64_C(1) << CASS_COLUMNS);
-    }
-    sim_archive_bytes(archive, oracles->requests, sizeof oracles->requests);
-    sim_archive_bytes(archive, oracles->spent_ns, sizeof oracles->spent_ns);
-    sim_archive_bytes(archive, oracles->spent, sizeof oracles->spent);
-    sim_archive_u64(archive, &oracles->uncounted);
 }
 
 /* --- Faults of agents. */
@@ -274,7 +234,7 @@ SIM_OUT_OF_LINE static bool is_near(const struct lab_cluster_run *run, uint32_t 
     off_ns = off_ns > most_ns ? most_ns : off_ns < least_ns ? least_ns : off_ns;
     /* The drift is known to a billionth. */
     double slip_ns = 2 + (double)(now_ns - run->start_ns) * 2e-9;
-    __extension__ typedef __int128 wide; /* the clock of a loaded state may show anything */
+    __extension__ typedef __int128 wide; /* a history may show any clock */
     double apart_ns = (double)((wide)shown_ns - now_ns - record->jumps_ns) - off_ns;
     return (step_ns == 0 || shown_ns % step_ns == 0) && apart_ns <= slip_ns &&
            apart_ns >= -slip_ns - (double)step_ns;

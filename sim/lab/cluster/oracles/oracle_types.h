@@ -260,8 +260,7 @@ struct lab_concerns {
     bool finds;  /* a reader queries all replicas, and no agent skips windows */
 };
 
-/* Results that usually hold for the next row, too. They are not archived, since they can be computed again.
- */
+/* Results that usually hold for the next row, too. */
 struct lab_remembered {
     /* oracle_requests.c: a row with this payload that is put before until_ns takes these bytes. */
     uint64_t payload, bytes;

@@ -250,14 +250,13 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
 /* --- oracle_host.c: the host of the agents. */
-/* Returns whether the host has records to be judged by: not in a resumed run, and not in a history. */
+/* Returns whether the host has records to be judged by: not in a history. */
 static inline bool lab_host_is_judged(const struct lab_cluster_run *run)
 {
     return run->oracles.records != NULL && run->replay == NULL;
 }
 bool lab_host_begin(struct lab_cluster_run *run);
 void lab_host_end(struct lab_oracles *oracles);
-void lab_host_archive(struct lab_cluster_run *run, struct sim_archive *archive);
 void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 /* A copy is made for a fault of the scenario: of an agent, or of a state row. */
 void lab_host_kept(struct lab_cluster_run *run, uint32_t fault, bool is_agent);
@@ -344,7 +343,6 @@ void lab_live_end(struct lab_cluster_run *run);
 /* Returns false when out of memory. */
 bool lab_lives_begin(struct lab_cluster_run *run);
 void lab_lives_destroy(struct lab_oracles *oracles);
-void lab_lives_archive(struct lab_oracles *oracles, struct sim_archive *archive);
 /* A row whose write began at begun_ns is put into a bucket for the first time. */
 void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
 /* The row whose write began at begun_ns was acknowledged. */
