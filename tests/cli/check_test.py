@@ -22,10 +22,11 @@ BOLD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
 
 import program  # noqa: E402: takes its own argument
 from program import SMALL, SOURCE, ProgramTest  # noqa: E402
-from share import in_full  # noqa: E402
+from share import in_full, part  # noqa: E402
 
 SCHEMA = os.path.join(SOURCE, "tests", "cli", "junit.xsd")
 GOOD = SMALL + "expect:\n  - count.partitions.closed.rows.max == 1000\n  - hash.partitions.total > 0\n"
+FINDING = r"(?m)^(?!.*\.yaml: note: )[\w ]+\.yaml: .*$"
 BAD = SMALL.replace("name: small", "name: bad") + ("expect:\n  - count.partitions.closed.rows.max == 1000\n"
                                                    "  - hash.partitions.all.rows.max <= 1000\n")
 AGENTS = """\
@@ -57,10 +58,14 @@ class CheckTest(ProgramTest):
         return self.check(*(paths or ["small.yaml"]), "--baseline", "b.db", "--update-baseline", **options)
 
     def against(self, *arguments, code=1):
-        """The findings: lines that end with the command that reproduces them."""
+        """The findings: lines that begin with the scenario, before the command that reproduces them."""
         out, err = self.check(*(arguments or ["small.yaml"]), "--baseline", "b.db", code=code)
         self.assertEqual(err == "", code == 0)
-        return [line for line in out.splitlines() if "; again: " in line]
+        return self.findings(out)
+
+    def findings(self, out):
+        self.assertEqual(out.count("\nagain: "), len({line.split(":")[0] for line in re.findall(FINDING, out)}))
+        return re.findall(FINDING, out)
 
     def sql(self, statements, name="b.db"):
         database = sqlite3.connect(os.path.join(self.folder, name))
@@ -110,18 +115,19 @@ class CheckTest(ProgramTest):
     def test_failed_expectation_is_reported_with_limit_value_key_and_a_line_that_shows_it(self):
         self.write("a b.yaml", BAD)
         out, err = self.check("small.yaml", "a b.yaml", "--set", "row.bytes=90", code=1)
-        line = [line for line in out.splitlines() if "again:" in line]
+        line = self.findings(out)
         self.assertEqual(len(line), 1, out)
         largest = sqlite3.connect(os.path.join(self.folder, "bucketlab.db")).execute(
             "SELECT key, bucket, size FROM largest_partitions JOIN runs USING (run) WHERE scenario = 'bad' AND "
             "label = 'hash' AND unit = 'rows'").fetchone()
         self.assertEqual(line[0], "a b.yaml: expected hash.partitions.all.rows.max <= 1000, got %d "
                          "(largest: key %s, bucket %d, "
-                         "%s rows); again: bucketlab run 'a b.yaml' --seed 7 --set row.bytes=90"
+                         "%s rows)"
                          % (largest[2], largest[0], largest[1], format(largest[2], ",")))
         self.assertEqual(err, "1 of 4 checks failed, in bad; the command after 'again:' above reproduces each "
                               "failure\n")
-        again = shlex.split(line[0].split("; again: ")[1])
+        again = re.search(r"(?m)^again: (bucketlab run 'a b\.yaml' --seed 7 --set row\.bytes=90)$", out)
+        again = shlex.split(again.group(1))
         code, out, err = self.run_program(*again[1:], "--quiet", "--no-charts")
         self.assertEqual((code, err), (1, "bad: 1 of 2 expectations failed\n"))
         self.assertIn(f"(actual {largest[2]})", out)
@@ -250,8 +256,7 @@ class CheckTest(ProgramTest):
         self.assertEqual(len(found), 1, found)
         self.assertRegex(found[0], r"\Asmall.yaml: digest changed: [0-9a-f]{16}, baseline 0123456789abcdef; first "
                                    r"to differ: strategy time, placement [0-9a-f]{16}, baseline "
-                                   r"00000000000000aa, and 1 more of 5; again: bucketlab run small.yaml "
-                                   r"--seed 7\Z")
+                                   r"00000000000000aa, and 1 more of 5\Z")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore")
         self.assertIn("small.yaml: note: digest changed: ", out)
         self.sql("UPDATE run SET version = '0.0.9'")
@@ -286,7 +291,7 @@ class CheckTest(ProgramTest):
                                    rf"{runs} seeds \(largest: key key-\d+, bucket \d, \d+(\.\d+)?KB\)")
         out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", "--json", code=1)
         self.assertEqual(len(json.loads(out)["scenarios"][0]["findings"]), 2)
-        self.assertEqual(err, "2 of 8 checks failed, in small; if the change is intended, repeat this with "
+        self.assertEqual(err, "2 of 9 checks failed, in small; if the change is intended, repeat this with "
                               "--update-baseline\n")
         self.assertIn(f"2 figures are outside the baseline; running up to {runs - 1} more seeds to rule out chance\n",
                       self.run_program("check", "small.yaml", "--baseline", "b.db")[2])
@@ -302,68 +307,150 @@ class CheckTest(ProgramTest):
                  f"UPDATE baseline_metric SET low = {low}, high = {high} WHERE name = 'writes.rows'")
         self.assertEqual(len(self.against()), 1)
         self.sql(f"UPDATE baseline_metric SET low = 0, high = {value // 2} WHERE name = 'writes.rows'")
-        self.assertEqual(len(self.against()), 1 + 5)
+        self.assertEqual(len(self.against()), 1 + 3 + 1)
 
     def test_another_setting_drifts_and_another_seed_does_not(self):
         self.update()
         self.against("small.yaml", "--digest", "ignore", "--set", "seed=12345", code=0)
         found = self.against("small.yaml", "--digest", "ignore", "--set", "strategies.hash.buckets=5")
-        self.assertTrue(all("small.yaml: hash." in line or " more figures, by less" in line for line in found), found)
-        self.assertEqual(len(found), 11)
+        self.assertEqual(found[0], "small.yaml: the strategy hash is another: hash {buckets: 5}, baseline hash "
+                                   "{buckets: 4}")
+        self.assertTrue(all("small.yaml: hash." in line for line in found[1:-1]), found)
+        self.assertEqual(len(found), 5)
         self.assertRegex(found[-1], r"and \d+ more figures, by less; --json and --junit list all")
 
-    def test_the_largest_ten_of_many_drifted_figures_are_shown(self):
+    def test_the_largest_of_many_drifted_figures_are_shown(self):
         self.update()
         arguments = ["small.yaml", "--baseline", "b.db", "--digest", "ignore", "--set", "arrivals.rate=2/s"]
-        shown = [line for line in self.check(*arguments, code=1)[0].splitlines() if "; again: " in line]
+        shown = self.findings(self.check(*arguments, code=1)[0])
         all_found = json.loads(self.check(*arguments, "--json", "--junit", "o.xml", code=1)[0])["scenarios"][0]
         figures = [finding for finding in all_found["findings"] if finding["kind"] == "baseline"]
         self.assertGreater(len(figures), 100)
         told = [line for line in shown if " is outside " in line or "seeds of the baseline" in line]
-        self.assertEqual(len(told), 10)
-        self.assertIn(f"and {len(figures) - 10} more figures", shown[-1])
+        self.assertEqual(len(told), 3)
+        self.assertIn(f"and {len(figures) - 3} more figures", shown[-1])
         text = "".join(failure.text for failure in self.junit()[0].findall("testcase/failure"))
         for finding in figures:
             self.assertIn(finding["text"], text)
 
     def test_changed_scenario_is_named_by_its_lines(self):
+        good = GOOD + "# one\n# two\n# three\n"
+        self.write("small.yaml", good)
         self.update()
-        self.write("small.yaml", GOOD.replace("bits: 4", "bits: 3").replace("rows: 10,", "rows: 11,"))
+        self.write("small.yaml", good.replace("bits: 4", "bits: 3").replace("rows: 10,", "rows: 11,"))
         found = self.against()
-        self.assertIn("first to differ: strategy probabilistic", found[0])
-        self.assertIn("; the scenario changed since: lines 7 to 13", found[0])
-        lines = GOOD.splitlines(True)
-        for text, told in [("# a remark\n" + GOOD, "line 1"), (GOOD + "# a remark\n", f"line {len(lines) + 1}"),
-                           (GOOD + "# no end", f"line {len(lines) + 1}"), (GOOD[:-1], f"line {len(lines)}"),
+        self.assertIn("first to differ: strategy probabilistic", found[1])
+        self.assertIn("; the scenario changed since: lines 7 to 13", found[1])
+        lines = good.splitlines(True)
+        for text, told in [("# a remark\n" + good, "line 1"), (good + "# a remark\n", f"line {len(lines) + 1}"),
+                           (good + "# no end", f"line {len(lines) + 1}"), (good[:-1], f"line {len(lines)}"),
                            ("".join(lines[:3] + ["\n", "\n"] + lines[3:]), "lines 4 to 5"),
                            ("".join(lines[:-1]), f"1 line gone before line {len(lines)}"),
                            ("".join(lines[:-3]), f"3 lines gone before line {len(lines) - 2}"),
-                           (GOOD.replace("0.5/s", "0.50/s"), "line 5")]:
+                           (good.replace("0.5/s", "0.50/s"), "line 5")]:
             self.write("small.yaml", text)
             out, _ = self.check("small.yaml", "--baseline", "b.db")
             self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since: "
                           f"{told}\n", out)
-        self.write("small.yaml", GOOD)
+        self.write("small.yaml", good)
         self.assertIn("; --set differs from the baseline's",
                       self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
 
-    def test_new_strategies_are_noted_and_missing_ones_fail(self):
+    def test_a_strategy_that_only_one_side_has_fails(self):
         self.update()
         self.write("small.yaml", GOOD.replace("- time: {window: 6h}", "- time: {window: 6h, label: quarter}"))
-        out, _ = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", code=1)
-        self.assertIn("small.yaml: the baseline has strategy time, and the run does not; again: ", out)
-        self.assertIn("small.yaml: note: strategy quarter is not in the baseline\n", out)
+        found = self.against("small.yaml", "--digest", "ignore")
+        self.assertEqual(found, ["small.yaml: the run has strategy quarter, and the baseline does not",
+                                 "small.yaml: the baseline has strategy time, and the run does not"])
 
-    def test_new_figures_are_noted_and_missing_ones_fail(self):
+    def test_figures_that_only_one_side_has_fail(self):
         self.update()
-        self.sql("DELETE FROM metric WHERE name = 'writes.rows';"
-                 "DELETE FROM baseline_metric WHERE name = 'writes.rows'")
-        out, _ = self.check("small.yaml", "--baseline", "b.db")
-        self.assertIn("small.yaml: note: 5 figures are not in the baseline, for example unbucketed.writes.rows\n", out)
+        self.sql("DELETE FROM metric WHERE name = 'writes.rows' AND strategy < 3;"
+                 "DELETE FROM baseline_metric WHERE name = 'writes.lwt' AND label = 'hash'")
+        found = self.against()
+        self.assertEqual([line.split(", for")[0] for line in found],
+                         [f"small.yaml: the baseline does not have 1 figure of {label}"
+                          for label in ["unbucketed", "time", "hash"]])
         self.sql("UPDATE baseline_metric SET name = 'writes.of_old' WHERE name = 'writes.lwt';"
                  "UPDATE run SET digest = '0123456789abcdef'")
-        self.assertIn(f"small.yaml: unbucketed.writes.of_old is missing, at each of {self.confirmations()} seeds; "
-                      "again: ", "\n".join(self.against()))
+        self.assertIn(f"small.yaml: unbucketed.writes.of_old is missing, at each of {self.confirmations()} seeds",
+                      self.json_findings())
+
+    # --- the gate guards itself
+
+    def json_findings(self, *arguments):
+        out, _ = self.check("small.yaml", "--baseline", "b.db", "--json", *arguments, code=1)
+        return ["small.yaml: " + finding["text"] for finding in json.loads(out)["scenarios"][0]["findings"]]
+
+    def test_what_was_loosened_or_removed_fails_by_name_until_the_baseline_is_made_again(self):
+        limits = "limits: {partition_rows: 3000, partition_bytes: 1GB, tiny_rows: 24, over_limit_share: 1%}"
+        good = re.sub(r"limits: .*", limits, GOOD) + "tune: {confidence: 95%}\n"
+        self.write("small.yaml", good)
+        self.update()
+        for old, new, told in [
+                ("partition_rows: 3000", "partition_rows: 3001",
+                 "limits.partition_rows was loosened: 3001, baseline 3000"),
+                ("partition_rows: 3000, ", "", "limits.partition_rows was removed; the baseline has 3000"),
+                (": 1GB", ": 2GB", "limits.partition_bytes was loosened: 2000000000, baseline 1000000000"),
+                ("tiny_rows: 24", "tiny_rows: 23", "limits.tiny_rows was loosened: 23, baseline 24"),
+                ("share: 1%", "share: 2%", "limits.over_limit_share was loosened: 0.02, baseline 0.01"),
+                ("confidence: 95%", "confidence: 90%", "tune.confidence was loosened: 0.9, baseline 0.95"),
+                ("total > 0", "total > -1",
+                 "an expectation was loosened: 'hash.partitions.total > -1', baseline 'hash.partitions.total > 0'"),
+                ("  - hash.partitions.total > 0\n", "", "the expectation 'hash.partitions.total > 0' was removed"),
+                ("window: 6h", "window: 7h",
+                 "the strategy time is another: time {window: 7h}, baseline time {window: 6h}")]:
+            self.assertIn(old, good)
+            self.write("small.yaml", good.replace(old, new))
+            found = self.against("small.yaml", "--digest", "ignore")
+            self.assertEqual(found[0], f"small.yaml: {told}")
+            self.assertLess(len(found), 8)
+        for old, new, told in [
+                ("partition_rows: 3000", "partition_rows: 2999", "limits.partition_rows was tightened"),
+                ("total > 0", "total > 1", "an expectation was tightened: 'hash.partitions.total > 1'")]:
+            self.write("small.yaml", good.replace(old, new))
+            out, _ = self.check("small.yaml", "--baseline", "b.db")
+            self.assertIn(f"note: {told}", out)
+        self.write("small.yaml", good.replace("3000", "4000"))
+        self.update()
+        self.assertEqual(self.against(code=0), [])
+        self.write("small.yaml", GOOD + "  - tune.best.hash != hash-5\n")
+        self.update()
+        self.assertEqual(self.against(code=0), [])
+        self.write("small.yaml", GOOD)
+        self.assertEqual(self.against(), ["small.yaml: the expectation 'tune.best.hash != hash-5' was removed"])
+
+    def test_baseline_that_lacks_any_part_fails(self):
+        """Every table, and the rows of every strategy in it, are deleted in turn."""
+        self.write("small.yaml", re.sub("limits: {", "limits: {over_limit_share: 1%, ", GOOD))
+        self.write("agents.yaml", AGENTS.replace("10m", "3m"))
+        self.update("small.yaml", "agents.yaml")
+        whole = sqlite3.connect(os.path.join(self.folder, "b.db"))
+        labels = whole.execute("SELECT strategy, label, scenario FROM strategy JOIN run USING (run)").fetchall()
+        deletions = ["DELETE FROM baseline_metric WHERE name = 'writes.rows'", "DELETE FROM metric WHERE position = 0",
+                     "DELETE FROM largest WHERE unit = 'bytes'", "UPDATE run SET scenario_text = NULL"]
+        for (table,) in whole.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                                      "'sqlite_%'").fetchall():
+            columns = {row[1] for row in whole.execute(f"PRAGMA table_info({table})")}
+            of_strategies = [f"strategy = {strategy}" for strategy, _, _ in labels] if "strategy" in columns else \
+                [f"label = '{label}' AND scenario = '{scenario}'" for _, label, scenario in labels] \
+                if "label" in columns else []
+            deletions += [f"DELETE FROM {table} WHERE {where}" for where in ["1 = 1", *part(of_strategies)]
+                          if whole.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0] > 0]
+        whole.close()
+        self.assertGreater(len(deletions), 20)
+        good = self.bytes_of("b.db")
+        for at, deletion in enumerate(deletions):
+            with open(os.path.join(self.folder, "b.db"), "wb") as file:
+                file.write(good)
+            database = sqlite3.connect(os.path.join(self.folder, "b.db"))
+            database.execute(deletion)
+            database.commit()
+            database.close()
+            with self.subTest(deletion=deletion):
+                code, out, _ = self.run_program("check", "small.yaml", "agents.yaml", "--baseline", "b.db", "--quiet",
+                                                "--no-store", "--digest", ["exact", "ignore"][at % 2])
+                self.assertNotEqual(code, 0, out)
 
     def test_scenario_without_baseline_fails_and_says_how_to_make_one(self):
         self.update()
@@ -475,7 +562,7 @@ class CheckTest(ProgramTest):
         small, bad = self.junit("new/folder/o.xml")
         self.assertEqual([case.get("name") for case in small.findall("testcase")],
                          ["expect: count.partitions.closed.rows.max == 1000", "expect: hash.partitions.total > 0",
-                          "baseline: digest"] +
+                          "baseline: scenario", "baseline: digest"] +
                          [f"baseline: figures of {label}"
                           for label in ["unbucketed", "time", "count", "probabilistic", "hash"]])
         properties = {one.get("name"): one.get("value") for one in small.iter("property")}

@@ -108,7 +108,7 @@ static void print_expects(const struct lab_result *result, bool has_colour)
                             : CLI_RED,
                expect->ok ? "ok    " : "FAILED", has_colour ? CLI_PLAIN : "");
         cli_print_text(stdout, expect->text);
-        printf("   (actual %.10g)\n", expect->actual);
+        printf(isnan(expect->actual) ? "\n" : "   (actual %.10g)\n", expect->actual);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gate of `check`: the scenarios that run, the checks of each, and their findings.
  *
- * There is a check for each expectation, for each guarantee of each strategy, and, with a baseline, for the
- * digest and for the figures of each strategy. A failed check has one or more findings; one list has the
- * findings of all checks, in the order of the checks. */
+ * There is a check for each expectation, for each guarantee of each strategy, and, with a baseline, for what
+ * the scenario demands, for the digest and for the figures of each strategy. A failed check has one or more
+ * findings; one list has the findings of all checks, in the order of the checks. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
@@ -21,7 +21,7 @@ const char *cli_check_kind_name(enum cli_check_kind kind); /* "expect" */
  * about a metric. */
 struct cli_about {
     const char *label; /* of the strategy */
-    const char *name;  /* of the metric or the oracle; "digest", "baseline", "strategy" */
+    const char *name;  /* of the metric or the oracle; "digest", "baseline", "strategy", "expect" */
     const char *key;   /* of the largest partition, or of the first violation */
     double value, low, high;
     double excess; /* for a metric: distance from the interval, in half widths of the interval */
@@ -118,14 +118,23 @@ bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_
 void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
                        const char *metric, char *buffer, const char **key);
 
+/* --- check_terms.c: comparison of what is demanded */
+
+/* Checks that no limit, expectation or strategy of the baseline was loosened or removed. The texts of
+ * `held.info` must be valid. */
+bool cli_check_terms(struct cli_checked *item, struct sim_error *error);
+
 /* --- check_baseline.c: comparison with the baseline's digest */
 
-/* Loads the baseline of the item and checks the digest; a scenario without baseline fails. */
+/* Loads the baseline of the item, and checks what is demanded, and the digest; a scenario without baseline
+ * fails. */
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
                       struct sim_error *error);
 
 /* --- check_figures.c: comparison with the baseline's figures */
 
+/* NULL: there is no strategy of this label. */
+const struct lab_strategy_result *cli_check_strategy(const struct lab_result *result, const char *label);
 /* Finds the metrics that are outside at the scenario's own seed, in items whose digest changed. */
 bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
 /* Runs further seeds until each suspect was inside at one seed (cleared), or outside on the same side at

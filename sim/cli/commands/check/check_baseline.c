@@ -45,11 +45,8 @@ static void tell_where(const struct lab_result *one, const struct lab_result *no
 {
     size_t differ = 0;
     for (size_t i = 0; i < one->strategy_count; i++) {
-        const struct lab_strategy_result *old = &one->strategies[i], *other = NULL;
-        for (size_t j = 0; j < now->strategy_count && other == NULL; j++) {
-            if (strcmp(old->label, now->strategies[j].label) == 0)
-                other = &now->strategies[j];
-        }
+        const struct lab_strategy_result *old = &one->strategies[i];
+        const struct lab_strategy_result *other = cli_check_strategy(now, old->label);
         if (other == NULL || is_same_strategy(old, other))
             continue;
         if (differ++ == 0)
@@ -158,6 +155,8 @@ bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, str
 {
     const struct cli_about about = {.name = "baseline", CLI_NO_FIGURE};
     if (!store_baseline_load(store, item->scenario->name, &item->held, &item->has_baseline, error))
+        return false;
+    if (item->has_baseline && !cli_check_terms(item, error))
         return false;
     if (!cli_check_begin(item, CLI_CHECK_BASELINE, "digest"))
         return sim_fail_memory(error);

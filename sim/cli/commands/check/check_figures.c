@@ -25,7 +25,7 @@
 #define FIGURE_SIZE 48
 #define FIGURES     4
 
-static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label)
+const struct lab_strategy_result *cli_check_strategy(const struct lab_result *result, const char *label)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (strcmp(result->strategies[i].label, label) == 0)
@@ -50,7 +50,7 @@ bool cli_check_suspect(struct cli_checked *item, struct sim_error *error)
         return sim_fail_memory(error);
     for (size_t i = 0; i < held->metric_count; i++) {
         const struct store_baseline_metric *metric = &held->metrics[i];
-        const struct lab_strategy_result *now = find_strategy(item->result, metric->label);
+        const struct lab_strategy_result *now = cli_check_strategy(item->result, metric->label);
         if (now == NULL)
             continue;
         const struct lab_metric *figure = lab_metrics_find(&now->metrics, metric->name);
@@ -83,7 +83,7 @@ static bool clear_suspects(void *context, size_t index, uint64_t offset, struct 
     (void)error;
     for (size_t i = 0; result != NULL && i < item->suspect_count; i++) {
         struct cli_suspect *suspect = &item->suspects[i];
-        const struct lab_strategy_result *now = find_strategy(result, suspect->metric->label);
+        const struct lab_strategy_result *now = cli_check_strategy(result, suspect->metric->label);
         const struct lab_metric *figure = lab_metrics_find(&now->metrics, suspect->metric->name);
         bool is_same = suspect->side == 0
                            ? figure == NULL
@@ -224,27 +224,6 @@ static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
                           unit, item->held.seeds, gate->confirmed, largest);
 }
 
-static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
-                           const struct lab_strategy_result *one, struct sim_error *error)
-{
-    const struct lab_strategy_result *now = find_strategy(item->result, one->label);
-    const struct cli_about gone = {.label = one->label, .name = "strategy", CLI_NO_FIGURE};
-    (void)error;
-    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", one->label))
-        return false;
-    if (now == NULL)
-        return cli_check_fail(item, &gone, "the baseline has strategy %s, and the run does not", one->label);
-    if (item->is_exact)
-        return compare_equal(item, one, now, item->cause);
-    for (size_t i = 0; i < item->suspect_count; i++) {
-        const struct cli_suspect *suspect = &item->suspects[i];
-        if (!suspect->is_cleared && strcmp(suspect->metric->label, one->label) == 0 &&
-            !fail_drifted(item, gate, suspect, now))
-            return false;
-    }
-    return true;
-}
-
 static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
                                                            const char *label, const char *name)
 {
@@ -264,40 +243,87 @@ static const struct store_baseline_metric *baseline_metric(const struct store_ba
     return NULL;
 }
 
-/* Adds a note about metrics that the baseline does not have; the next update adds them. */
-static bool note_new(struct cli_checked *item)
+/* Whether the baseline lacks a figure that it had when it was made, or that the run has now. */
+static bool lacks_figure(const struct cli_checked *item, const struct lab_strategy_result *one,
+                         const struct lab_metric *figure)
 {
+    const struct store_baseline_metric *range = baseline_metric(&item->held, one->label, figure->name);
+    if (lab_metrics_find(&one->metrics, figure->name) == NULL)
+        return item->is_exact || range == NULL || range->count == item->held.seeds;
+    return range == NULL && isfinite(figure->value);
+}
+
+/* What a baseline must have follows from the run that is compared with it: whatever this has and the baseline
+ * lacks was removed, or was not there to be compared. */
+static bool check_whole(struct cli_checked *item, const struct lab_strategy_result *one,
+                        const struct lab_strategy_result *now)
+{
+    struct cli_about about = {.label = one->label, .name = "figures", CLI_NO_FIGURE};
     size_t count = 0;
-    const char *label = "", *name = "";
-    for (size_t i = 0; i < item->result->strategy_count; i++) {
-        const struct lab_strategy_result *now = &item->result->strategies[i];
-        const struct lab_strategy_result *one = find_strategy(item->held.result, now->label);
-        if (one == NULL && !cli_check_note(item, "strategy %s is not in the baseline", now->label))
-            return false;
-        for (size_t j = 0; one != NULL && j < now->metrics.count; j++) {
-            const char *figure = now->metrics.items[j].name;
-            if (lab_metrics_find(&one->metrics, figure) != NULL ||
-                baseline_metric(&item->held, now->label, figure) != NULL)
-                continue;
-            if (count++ == 0) {
-                label = now->label;
-                name = figure;
-            }
-        }
+    for (size_t i = 0; i < now->metrics.count; i++) {
+        if (lacks_figure(item, one, &now->metrics.items[i]) && count++ == 0)
+            about.name = now->metrics.items[i].name;
     }
-    return count == 0 ||
-           (count == 1 ? cli_check_note(item, "%s.%s is not in the baseline", label, name)
-                       : cli_check_note(item, "%zu figures are not in the baseline, for example %s.%s", count,
-                                        label, name));
+    if (count > 0 &&
+        !cli_check_fail(item, &about, "the baseline does not have %zu figure%s of %s, for example %s", count,
+                        count == 1 ? "" : "s", one->label, about.name))
+        return false;
+    const struct {
+        const char *name;
+        uint64_t one, now;
+    } parts[] = {
+        {"largest partition by rows", one->largest[LAB_IN_ROWS].size, now->largest[LAB_IN_ROWS].size},
+        {"largest partition by bytes", one->largest[LAB_IN_BYTES].size, now->largest[LAB_IN_BYTES].size},
+        {"sizes over time", one->timeline.count, now->timeline.count},
+        {"load of nodes", one->node_count, now->node_count},
+        {"events", one->events.events, now->events.events},
+        {"agents' views of a change", one->views.count, item->is_exact ? now->views.count : 0}};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < sizeof parts / sizeof *parts; i++) {
+        about.name = parts[i].name;
+        if (parts[i].one < parts[i].now && (item->is_exact || parts[i].one == 0))
+            is_fine = cli_check_fail(item, &about, "the baseline does not have all of %s: %s", one->label,
+                                     parts[i].name);
+    }
+    return is_fine;
+}
+
+static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
+                           const struct lab_strategy_result *one, const struct lab_strategy_result *now)
+{
+    const char *label = now == NULL ? one->label : now->label;
+    const struct cli_about gone = {.label = label, .name = "strategy", CLI_NO_FIGURE};
+    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", label))
+        return false;
+    if (now == NULL)
+        return cli_check_fail(item, &gone, "the baseline has strategy %s, and the run does not", label);
+    if (one == NULL)
+        return cli_check_fail(item, &gone, "the run has strategy %s, and the baseline does not", label);
+    if (!check_whole(item, one, now))
+        return false;
+    if (item->is_exact)
+        return compare_equal(item, one, now, item->cause);
+    for (size_t i = 0; i < item->suspect_count; i++) {
+        const struct cli_suspect *suspect = &item->suspects[i];
+        if (!suspect->is_cleared && strcmp(suspect->metric->label, label) == 0 &&
+            !fail_drifted(item, gate, suspect, now))
+            return false;
+    }
+    return true;
 }
 
 bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error)
 {
     if (!item->has_baseline)
         return true;
-    for (size_t i = 0; i < item->held.result->strategy_count; i++) {
-        if (!check_strategy(item, gate, &item->held.result->strategies[i], error))
-            return sim_fail_memory(error);
+    const struct lab_result *one = item->held.result, *now = item->result;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < now->strategy_count; i++)
+        is_fine = check_strategy(item, gate, cli_check_strategy(one, now->strategies[i].label),
+                                 &now->strategies[i]);
+    for (size_t i = 0; is_fine && i < one->strategy_count; i++) {
+        if (cli_check_strategy(now, one->strategies[i].label) == NULL)
+            is_fine = check_strategy(item, gate, &one->strategies[i], NULL);
     }
-    return note_new(item) || sim_fail_memory(error);
+    return is_fine || sim_fail_memory(error);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -115,11 +116,28 @@ static bool tune(void *context, struct lab_progress *progress, struct sim_error 
            tune_contest_run(&tuning->contest, tuning->workers, progress, error);
 }
 
+/* Adds an expectation about tune's answer to those of the run, so that a baseline has it. */
+static bool keep_expect(struct lab_result *result, const char *text, bool ok)
+{
+    struct lab_expect_result *grown =
+        realloc(result->expects, (result->expect_count + 1) * sizeof *result->expects);
+    if (grown == NULL)
+        return false;
+    result->expects = grown;
+    struct lab_expect_result *added = &grown[result->expect_count];
+    *added = (struct lab_expect_result){.text = strdup(text), .actual = (double)NAN, .ok = ok};
+    result->expect_count += added->text != NULL;
+    result->expects_hold = result->expects_hold && ok;
+    return added->text != NULL;
+}
+
 static bool judge_answer(struct cli_checked *item, const struct tune_contest *contest)
 {
     for (size_t i = 0; i < item->scenario->tune_expect_count; i++) {
         const struct lab_tune_expect *expect = &item->scenario->tune_expects[i];
         const char *label = tune_contest_best(contest, expect->kind);
+        if (!keep_expect(item->result, expect->text, lab_tune_expect_holds(expect, label)))
+            return false;
         const struct cli_about about = {.name = "tune", CLI_NO_FIGURE};
         if (!cli_check_begin(item, CLI_CHECK_EXPECT, "%s", expect->text))
             return false;

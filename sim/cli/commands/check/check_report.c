@@ -10,7 +10,7 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-#define FIGURES_SHOWN 10u /* the most drifted metrics shown per scenario */
+#define FIGURES_SHOWN 3u /* the most drifted metrics shown per scenario */
 
 static void print_table(const struct cli_gate *gate)
 {
@@ -38,8 +38,6 @@ static void print_line(const struct cli_checked *item, const char *text)
     cli_print_text(stdout, item->scenario->path);
     printf(": ");
     cli_print_text(stdout, text);
-    printf("; again: ");
-    cli_print_text(stdout, item->again);
     putchar('\n');
 }
 
@@ -88,6 +86,11 @@ static void print_findings(const struct cli_checked *item)
         char text[96];
         snprintf(text, sizeof text, "and %zu more figures, by less; --json and --junit list all", more);
         print_line(item, text);
+    }
+    if (item->finding_count > 0) {
+        printf("again: ");
+        cli_print_text(stdout, item->again);
+        putchar('\n');
     }
 }
 
