@@ -60,9 +60,14 @@ static bool take(struct search *search, const char *name, size_t *index)
     struct trace_columns *out = search->out;
     if (search->is_json) {
         *index = out->name_count;
-    } else if (!search->find(search->file, name, index)) {
-        return false;
+    } else {
+        size_t found = search->find(search->file, name, index);
+        out->is_ambiguous = found > 1;
+        out->twice = *index;
+        if (found != 1)
+            return false;
     }
+    out->fields[out->name_count] = *index;
     out->names[out->name_count++] = name;
     return true;
 }
@@ -72,7 +77,7 @@ static const char *usual(const struct search *search, const char *const *names, 
 {
     size_t index;
     for (size_t i = 0; i < count; i++) {
-        if (search->find(search->file, names[i], &index))
+        if (search->find(search->file, names[i], &index) > 0)
             return names[i];
     }
     return NULL;
@@ -104,6 +109,12 @@ static bool find_value(struct search *search, const struct wl_trace_columns *col
     if (bytes != NULL)
         return take_value(search, TRACE_VALUE_BYTES, bytes, missing);
     return count == NULL || take_value(search, TRACE_VALUE_COUNT, count, missing);
+}
+
+const char *trace_columns_count(trace_column_finder *find, const void *file)
+{
+    struct search search = {.find = find, .file = file};
+    return USUAL(&search, bytes_names) == NULL ? USUAL(&search, count_names) : NULL;
 }
 
 bool trace_columns_find(const struct wl_trace_format *format, trace_column_finder *find, const void *file,

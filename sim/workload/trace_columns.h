@@ -18,16 +18,21 @@ struct trace_columns {
     /* The names of the columns, from the format or from the file. In JSON, the members above are indices of
      * this array. */
     const char *names[2 + 2 * WL_TRACE_PARTS_MAX];
+    size_t fields[2 + 2 * WL_TRACE_PARTS_MAX]; /* the members above, in order of the names */
     size_t name_count;
     const char *time_name, *key_name, *value_name; /* the first name of each, for messages */
     const char *arrived_name;                      /* NULL: none */
+    bool
+        is_ambiguous; /* the column that was not found is named more than once; the last of them is `twice` */
+    size_t twice;
 };
 
-/* Returns whether the file has a column of this name, and sets *index to its field. */
-typedef bool trace_column_finder(const void *file, const char *name, size_t *index);
+/* Returns how many columns of the file have this name, and sets *index to the field of the last. */
+typedef size_t trace_column_finder(const void *file, const char *name, size_t *index);
 
 /* Finds the columns with `find`. is_json: columns are read by name, and the indices in *out are those of
- * out->names[]. Returns false and sets *missing to what was not found ("time", "key", or a name). */
+ * out->names[]. Returns false and sets *missing to what was not found ("time", "key", or a name), or was
+ * found more than once. */
 bool trace_columns_find(const struct wl_trace_format *format, trace_column_finder *find, const void *file,
                         bool is_json, struct trace_columns *out, const char **missing);
 /* Whether every column in the format is given by its number. */
@@ -36,5 +41,7 @@ bool trace_columns_are_numbers(const struct wl_trace_columns *columns);
  * the text is a name. */
 bool trace_column_number(const char *name, size_t *index);
 bool trace_columns_are_given(const struct wl_trace_columns *columns);
+/* The name of the file's column of counts if it has one and no sizes; otherwise NULL. */
+const char *trace_columns_count(trace_column_finder *find, const void *file);
 
 #endif

@@ -33,12 +33,23 @@ static const json_t *find(const json_t *object, const char *name)
     return found;
 }
 
-/* Appends the value as text to the buffer; false when out of memory. */
+/* Appends the text to the buffer; false when out of memory. */
+static bool put(struct trace_json *json, const char *text, size_t size, size_t *begin)
+{
+    *begin = json->size;
+    if (text == NULL || !sim_grow(&json->buffer, &json->capacity, json->size + size + 1, 1))
+        return false;
+    memcpy(json->buffer + json->size, text, size);
+    json->size += size;
+    json->buffer[json->size++] = '\0';
+    return true;
+}
+
+/* Appends the value as text. */
 static bool put_value(struct trace_json *json, const json_t *value, size_t *begin, size_t *size)
 {
     char number[64], *dumped = NULL;
     const char *text = number;
-    *begin = json->size;
     if (json_is_string(value)) {
         text = json_string_value(value);
         *size = json_string_length(value);
@@ -55,29 +66,32 @@ static bool put_value(struct trace_json *json, const json_t *value, size_t *begi
         text = dumped = json_dumps(value, JSON_COMPACT);
         *size = dumped == NULL ? 0 : strlen(dumped);
     }
-    if (text == NULL || !sim_grow(&json->buffer, &json->capacity, json->size + *size + 1, 1)) {
-        free(dumped);
-        return false;
-    }
-    memcpy(json->buffer + json->size, text, *size);
-    json->size += *size;
-    json->buffer[json->size++] = '\0';
+    bool ok = put(json, text, *size, begin);
     free(dumped);
-    return true;
+    return ok;
 }
 
 bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
                        size_t count, struct wl_csv_record *out, const char **why)
 {
     json_error_t problem;
-    json_t *object = json_loadb(line, size, JSON_ALLOW_NUL, &problem);
+    json_t *object = json_loadb(line, size, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &problem);
     bool ok = json_is_object(object);
+    enum json_error_code code = object == NULL ? json_error_code(&problem) : json_error_unknown;
     size_t begins[WL_CSV_FIELDS_MAX] = {0};
     json->size = 0;
     out->count = count;
-    *why = object != NULL                                          ? "not a JSON object"
-           : json_error_code(&problem) == json_error_out_of_memory ? NULL
-                                                                   : "not JSON";
+    *why = object != NULL                     ? "not a JSON object; write one object per line"
+           : code == json_error_out_of_memory ? NULL
+           : code == json_error_duplicate_key ? "a field occurs twice in the object; rename one of them"
+                                              : "not JSON; write one object per line";
+    for (void *at = names == NULL ? json_object_iter(object) : NULL;
+         ok && at != NULL && out->count < WL_CSV_FIELDS_MAX; at = json_object_iter_next(object, at)) {
+        const char *name = json_object_iter_key(at);
+        out->sizes[out->count] = strlen(name);
+        ok = put(json, name, strlen(name), &begins[out->count++]);
+        *why = NULL;
+    }
     for (size_t i = 0; ok && i < count; i++) {
         const json_t *value = find(object, names[i]);
         begins[i] = SIZE_MAX;
@@ -87,7 +101,7 @@ bool trace_json_fields(struct trace_json *json, const char *line, size_t size, c
             ok = false;
         }
     }
-    for (size_t i = 0; ok && i < count; i++)
+    for (size_t i = 0; ok && i < out->count; i++)
         out->fields[i] = begins[i] == SIZE_MAX ? NULL : json->buffer + begins[i];
     json_decref(object);
     return ok;

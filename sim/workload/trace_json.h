@@ -12,8 +12,9 @@ struct trace_json {
 };
 
 /* Sets out->fields[i] to the value of names[i] as text with a final NUL, or to NULL when the value is missing
- * or null. A name is that of a field, or a path to a nested field, with dots. Returns false when the line is
- * not an object, with the reason in *why (a constant), and when out of memory, with *why NULL. */
+ * or null. A name is that of a field, or a path to a nested field, with dots. names NULL: sets out->fields to
+ * the names of all fields. Returns false when the line is not an object, with the reason in *why (a
+ * constant), and when out of memory, with *why NULL. */
 bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
                        size_t count, struct wl_csv_record *out, const char **why);
 void trace_json_free(struct trace_json *json);

@@ -104,7 +104,7 @@ static int key_rank(const char *name, const struct column *column)
            !column->is_number;
 }
 
-/* The name of a column if it means this column and needs no quotes in YAML; otherwise its number. */
+/* The name of a column if it means only this column and needs no quotes in YAML; otherwise its number. */
 static void name_column(const struct wl_csv_record *header, size_t index, char *out, size_t size)
 {
     static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./() ";
@@ -114,8 +114,8 @@ static void name_column(const struct wl_csv_record *header, size_t index, char *
         length--;
     bool is_plain = length > 0 && length < size && (is_letter(name[0]) || name[0] == '_') &&
                     strspn(name, safe) == strlen(name);
-    for (size_t i = 0; is_plain && i < index; i++)
-        is_plain = strcmp(header->fields[i], header->fields[index]) != 0;
+    for (size_t i = 0; is_plain && i < header->count; i++)
+        is_plain = i == index || strcmp(header->fields[i], header->fields[index]) != 0;
     if (is_plain)
         snprintf(out, size, "%.*s", (int)length, name);
     else

@@ -16,7 +16,6 @@
 #include "trace_time.h"
 
 #define LINE_BYTES_MAX ((size_t)16 << 20)
-#define LISTING_SIZE   200u
 #define TEXT_SIZE      640u
 
 static __attribute__((format(printf, 4, 5))) bool fail(const struct trace_table *table, uint64_t line,
@@ -45,16 +44,19 @@ static bool is_name(const char *field, const char *name, bool is_exact)
 }
 
 /* The trace_column_finder of a CSV file, which searches the first record. */
-static bool find_in_csv(const void *file, const char *name, size_t *index)
+static size_t find_in_csv(const void *file, const char *name, size_t *index)
 {
     const struct trace_table *table = file;
     for (int pass = 0; table->has_header && pass < 2; pass++) {
+        size_t found = 0;
         for (size_t i = 0; i < table->record.count; i++) {
             if (is_name(table->record.fields[i], name, pass == 0)) {
                 *index = i;
-                return true;
+                found++;
             }
         }
+        if (found > 0)
+            return found;
     }
     return trace_column_number(name, index) && *index < table->record.count;
 }
@@ -66,7 +68,7 @@ struct first_object {
 };
 
 /* The trace_column_finder of a JSON file, which searches the first object. */
-static bool find_in_json(const void *file, const char *name, size_t *index)
+static size_t find_in_json(const void *file, const char *name, size_t *index)
 {
     const struct first_object *first = file;
     const char *why;
@@ -76,17 +78,34 @@ static bool find_in_json(const void *file, const char *name, size_t *index)
            first->table->record.fields[0] != NULL;
 }
 
+/* Whether a column of the header, or a field of the first object, is used, or has a nested field that is. */
+static bool is_used(const struct trace_table *table, size_t column)
+{
+    const struct trace_columns *columns = &table->columns;
+    const char *field = table->record.fields[column];
+    size_t size = table->record.sizes[column];
+    bool found = false;
+    for (size_t i = 0; i < columns->name_count; i++)
+        found =
+            found || (table->is_json ? strncmp(columns->names[i], field, size) == 0 &&
+                                           (columns->names[i][size] == '\0' || columns->names[i][size] == '.')
+                                     : columns->fields[i] == column);
+    return found;
+}
+
 /* Lists the names in a header, for a message. */
-static void list_names(const struct trace_table *table, char *out)
+static void list_names(const struct trace_table *table, bool are_unused, char *out)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < table->record.count && used < LISTING_SIZE - 48; i++) {
+    for (size_t i = 0; i < table->record.count && used < TRACE_LISTING_SIZE - 48; i++) {
         struct trace_shown shown = trace_show(table->record.fields[i], table->record.sizes[i]);
-        used += (size_t)snprintf(out + used, LISTING_SIZE - used, "%s'%s'", i == 0 ? "" : ", ", shown.text);
+        if (!are_unused || !is_used(table, i))
+            used += (size_t)snprintf(out + used, TRACE_LISTING_SIZE - used, "%s'%s'", used == 0 ? "" : ", ",
+                                     shown.text);
     }
-    if (used >= LISTING_SIZE - 48)
-        snprintf(out + used, LISTING_SIZE - used, ", ...");
+    if (used >= TRACE_LISTING_SIZE - 48)
+        snprintf(out + used, TRACE_LISTING_SIZE - used, ", ...");
 }
 
 static bool has_time_field(const struct trace_table *table)
@@ -103,21 +122,30 @@ static bool fail_unnamed(struct trace_table *table, const char *missing, const c
 {
     struct trace_suggestion suggestion;
     const struct trace_columns *columns = &table->columns;
-    return trace_suggest(&table->record, &table->reader, &table->dialect,
-                         columns->time_name == NULL ? NULL : &columns->time, &suggestion, error) &&
-           fail(table, table->record.line, error,
+    const char *count = trace_columns_count(find_in_csv, table);
+    if (!trace_suggest(&table->record, &table->reader, &table->dialect,
+                       columns->time_name == NULL ? NULL : &columns->time, &suggestion, error))
+        return false;
+    bool has_count = count != NULL && !is_name(suggestion.key, count, false);
+    return fail(table, table->record.line, error,
                 "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, "
-                "key: %s}",
-                missing, listing, suggestion.time, suggestion.key);
+                "key: %s%s%s}",
+                missing, listing, suggestion.time, suggestion.key, has_count ? ", count: " : "",
+                has_count ? count : "");
 }
 
 static bool fail_column(struct trace_table *table, const char *missing, struct sim_error *error)
 {
-    char listing[LISTING_SIZE];
-    list_names(table, listing);
+    char listing[TRACE_LISTING_SIZE];
+    list_names(table, false, listing);
     uint64_t line = table->record.line;
     bool are_given = trace_columns_are_given(&table->format->columns);
     size_t number;
+    if (table->columns.is_ambiguous)
+        return fail(
+            table, line, error,
+            "more than one column is named '%s' in the header %s; give the number of one, such as %zu",
+            missing, listing, table->columns.twice + 1);
     if (trace_column_number(missing, &number))
         return fail(table, line, error, "no column %zu, the first line has %zu; count from 1", number + 1,
                     table->record.count);
@@ -180,6 +208,8 @@ static bool begin_csv(struct trace_table *table, struct sim_error *error)
     table->field_count = table->record.count;
     if (!trace_columns_find(format, find_in_csv, table, false, &table->columns, &missing))
         return fail_column(table, missing, error);
+    if (table->has_header)
+        list_names(table, true, table->unused);
     table->has_record = !table->has_header;
     return true;
 }
@@ -198,14 +228,16 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
         return fail(table, 1, error, "the file is empty; write one JSON object a line");
     first.line = line;
     if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
-        return why == NULL ? sim_fail_memory(error)
-                           : fail(table, table->reader.line, error, "%s; write one object per line", why);
+        return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
     if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
         return fail(
             table, table->reader.line, error,
             "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, key: "
             "user}",
             missing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name);
+    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
+        return sim_fail_memory(error);
+    list_names(table, true, table->unused);
     return trace_reader_go(&table->reader, place, number) ||
            fail(table, 1, error, "the file changed while it was read; read it again");
 }
@@ -289,8 +321,7 @@ static bool next_record(struct trace_table *table, struct sim_error *error)
     if (trace_json_fields(&table->json, line, size, table->columns.names, table->columns.name_count,
                           &table->record, &why))
         return true;
-    return why == NULL ? sim_fail_memory(error)
-                       : fail(table, table->reader.line, error, "%s; write one object per line", why);
+    return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
 }
 
 /* Reads the next row into table->record, from the next file where the current one has ended. */
@@ -506,7 +537,9 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     if (columns->arrived_name != NULL)
         used = put(buffer, size, used, ", arrived ", columns->arrived_name);
     if (columns->kind == TRACE_VALUE_NONE && used < size)
-        snprintf(buffer + used, size - used, ", no sizes");
+        used += (size_t)snprintf(buffer + used, size - used, ", no sizes");
+    if (table->unused[0] != '\0' && used < size)
+        snprintf(buffer + used, size - used, "; not used: %s", table->unused);
 }
 
 void trace_table_close(struct trace_table *table)

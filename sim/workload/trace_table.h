@@ -12,6 +12,8 @@
 #include "trace_reader.h"
 #include "workload/trace_files.h"
 
+#define TRACE_LISTING_SIZE 200u
+
 struct trace_table {
     const struct wl_trace_format *format; /* the caller's; must outlive the table */
     struct wl_trace_files files;
@@ -26,9 +28,10 @@ struct trace_table {
     bool has_record;             /* `record` is a row that was not returned yet */
     size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
-    enum wl_trace_time time; /* how times are written; WL_TIME_AUTO before the first row */
-    bool has_zones;          /* the times of all rows so far have a zone */
-    char *key;               /* buffer for a key of several parts */
+    enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
+    bool has_zones;                  /* the times of all rows so far have a zone */
+    char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */
+    char *key;                       /* buffer for a key of several parts */
     size_t key_capacity;
 };
 

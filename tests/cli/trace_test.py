@@ -102,6 +102,33 @@ class TraceTest(ProgramTest):
         self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
         self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
 
+    def test_figures_are_counted_from_the_first_row_on(self):
+        for begins, minutes in ((52, 20), (59, 3), (7, 400), (30, 60)):
+            start = START + begins * 60_000 + 12_345
+            step = minutes * 60_000 // 240
+            times = [start + i * step for i in range(240)]
+            self.write("rows.csv", "timestamp_ms,key,bytes\n" + "".join(f"{t},k,1\n" for t in times))
+            answer = self.good_json("trace", "rows.csv", "--json", "--quiet")
+            middle = (times[0] + times[-1]) / 2
+            self.assertEqual(answer["second_half_over_first"],
+                             sum(t > middle for t in times) / sum(t < middle for t in times))
+            for name, span in (("minute", 60_000), ("hour", 3_600_000)):
+                slots = collections.Counter(t // span for t in times)
+                self.assertEqual(answer[name]["rows"], max(slots.values()))
+                self.assertEqual(int(answer[name]["begin"][11:13]) * 60 + int(answer[name]["begin"][14:16]),
+                                 min(slots, key=lambda slot: (-slots[slot], slot)) * span // 60_000 % 1440)
+                self.assertAlmostEqual(answer[name]["empty_share"],
+                                       1 - len(slots) / (times[-1] // span - times[0] // span + 1))
+
+    def test_columns_that_are_not_used_are_said(self):
+        self.write("rows.csv", "at,Count,host,note\n2026-01-01,5,a,x\n")
+        self.write("rows.jsonl", '{"at": "2026-01-01", "Count": 5, "on": {"host": "a", "b": 1}, "note": "x"}\n')
+        for file, host in (("rows.csv", "host"), ("rows.jsonl", "on.host")):
+            for more, rows, unused in (("", 1, "; not used: 'Count', 'note'"),
+                                       (",count=Count", 5, "; not used: 'note'"), (",bytes_of=Count+note", 1, "")):
+                told = self.good_json("trace", file, "--columns", f"time=at,key={host}{more}", "--json", "--quiet")
+                self.assertEqual((told["rows"], re.search("(; not used.*)?$", told["read_as"])[0]), (rows, unused))
+
     def test_growth_is_reported_for_weeks_that_grow(self):
         for factor, doubles in ((14, 14), (1e9, None), (-14, None)):
             self.write("grow.csv", "timestamp_ms,key,count\n" +
@@ -296,6 +323,10 @@ class TraceTest(ProgramTest):
         self.assertEqual(self.good_json("run", "x.yaml", "--json", "--no-charts", "--quiet")["rows"], 1)
 
     def test_suggested_columns_work_when_pasted_into_a_shell(self):
+        self.write("days.csv", "date,host,count\n2026-03-01,web-1,500\n2026-03-01,web-2,9\n2026-03-02,web-1,700\n")
+        said = self.bad(2, "trace", "days.csv")
+        self.assertIn("\n1,209 rows of 2 keys", "\n" + self.good(
+            "trace", "days.csv", "--quiet", *shlex.split(said[said.index("--columns"):])))
         for header, wanted in (("Device ID;Measured At;Received At;Payload Size",
                                 "'time=Measured At,key=Device ID'"),
                                ("device;measured_at;received;x", "time=measured_at,key=device"),

@@ -192,10 +192,33 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: no column 'time' in the header 'x', 'key'; say which columns are which, as in columns: {time: "
          "x, "
          "key: key}"},
+        /* Names that occur twice are not proposed; of names in another case, the exact one is meant. */
+        {"ts,x,x\n2026-01-01,a,b\n", AS_IS,
+         ":1: no column 'key' in the header 'ts', 'x', 'x'; say which columns are which, as in columns: "
+         "{time: ts, key: 2}"},
         {"ts,ts\n2026-01-01,a\n", AS_IS,
-         ":1: no column 'key' in the header 'ts', 'ts'; say which columns are which, as in columns: {time: "
-         "ts, "
-         "key: 2}"},
+         ":1: more than one column is named 'ts' in the header 'ts', 'ts'; give the number of one, such as "
+         "2"},
+        {"id,time,id\nu1,2026-01-01,room-1\n", COLUMNS("time", "id", NULL),
+         ":1: more than one column is named 'id' in the header 'id', 'time', 'id'; give the number of one, "
+         "such as 3"},
+        {"ID,Id,time,size\na,b,2026-01-01,1\n", COLUMNS("time", "id", NULL),
+         ":1: more than one column is named 'id' in the header 'ID', 'Id', 'time', 'size'; give the number "
+         "of one, such as 2"},
+        {"id,ID,time,size\na,b,2026-01-01,1\n", COLUMNS("time", "ID", NULL), T0 " b 1|"},
+        {"id,time,id\nu1,2026-01-01,room-1\n", COLUMNS("time", "3", NULL), T0 " room-1 0|"},
+        {"{\"at\": 1767225600, \"key\": \"a\", \"key\": \"b\"}\n", AS_IS,
+         ":1: a field occurs twice in the object; rename one of them"},
+        /* A column of counts is proposed too, unless it is the key, or rows have sizes. */
+        {"date,host,Count\n2026-01-01,web-1,500\n", AS_IS,
+         ":1: no column 'key' in the header 'date', 'host', 'Count'; say which columns are which, as in "
+         "columns: {time: date, key: host, count: count}"},
+        {"date;count;host;size\n2026-01-01;7;a;1\n", AS_IS,
+         ":1: no column 'key' in the header 'date', 'count', 'host', 'size'; say which columns are which, as "
+         "in columns: {time: date, key: host}"},
+        {"date,count\n2026-01-01,500\n", AS_IS,
+         ":1: no column 'key' in the header 'date', 'count'; say which columns are which, as in columns: "
+         "{time: date, key: count}"},
         {"Device ID;Measured At;Size\r\ndev-1;2026-01-01T00:00:10Z;10\r\n", AS_IS,
          ":1: no column 'time' in the header 'Device ID', 'Measured At', 'Size'; say which columns are "
          "which, "

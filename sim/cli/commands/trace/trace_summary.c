@@ -107,20 +107,31 @@ static void summarise_keys(struct pass *pass)
     }
 }
 
-/* The peak of slots that each consist of `of` slots of the pass. */
-static struct trace_peak peak_of(const struct pass *pass, uint64_t of)
+/* The beginning of the slot that contains a time, where slots are counted from 1970 on. */
+static int64_t begin_of(int64_t time_ns, int64_t slot_ns)
 {
-    struct trace_peak peak = {.slot_ns = pass->slot_ns * (int64_t)of};
-    uint64_t slots = (pass->slot_count + of - 1) / of, empty = 0;
-    for (uint64_t i = 0; i < slots; i++) {
-        uint64_t rows = 0;
-        for (uint64_t j = i * of; j < (i + 1) * of && j < pass->slot_count; j++)
-            rows += pass->slots[j];
+    int64_t into_ns = time_ns % slot_ns;
+    return time_ns - (into_ns < 0 ? into_ns + slot_ns : into_ns);
+}
+
+/* The peak of the whole minutes or hours from that of the first row on. */
+static struct trace_peak peak_of(const struct pass *pass, int64_t slot_ns)
+{
+    struct trace_peak peak = {.slot_ns = slot_ns};
+    int64_t begin_ns = begin_of(pass->begin_ns, slot_ns);
+    uint64_t of = (uint64_t)(slot_ns / pass->slot_ns), rows = 0, slots = 0, empty = 0;
+    uint64_t before = (uint64_t)((pass->begin_ns - begin_ns) / pass->slot_ns);
+    for (uint64_t i = 0; i < pass->slot_count; i++) {
+        rows += pass->slots[i];
+        if ((before + i + 1) % of != 0 && i + 1 < pass->slot_count)
+            continue;
         empty += rows == 0;
         if (rows > peak.rows) {
             peak.rows = rows;
-            peak.begin_ns = pass->begin_ns + (int64_t)i * peak.slot_ns;
+            peak.begin_ns = begin_ns + (int64_t)slots * slot_ns;
         }
+        slots++;
+        rows = 0;
     }
     double span = (double)(pass->out->last_ns - pass->out->first_ns) / (double)peak.slot_ns;
     peak.over_mean = (double)peak.rows / ((double)pass->out->rows / (span > 1 ? span : 1));
@@ -132,10 +143,10 @@ static void summarise_day(const struct pass *pass)
 {
     struct trace_summary *out = pass->out;
     double hours[DAY_HOURS] = {0};
-    out->has_day = out->last_ns - out->first_ns >= 2 * SIM_DAY && pass->slot_ns <= SIM_HOUR;
+    out->has_day = out->last_ns - out->first_ns >= 2 * SIM_DAY;
     for (uint64_t i = 0; out->has_day && i < pass->slot_count; i++) {
-        int64_t into_ns = (pass->begin_ns + (int64_t)i * pass->slot_ns) % SIM_DAY;
-        hours[(into_ns < 0 ? into_ns + SIM_DAY : into_ns) / SIM_HOUR] += (double)pass->slots[i];
+        int64_t time_ns = pass->begin_ns + (int64_t)i * pass->slot_ns;
+        hours[(time_ns - begin_of(time_ns, SIM_DAY)) / SIM_HOUR] += (double)pass->slots[i];
     }
     for (int hour = 1; hour < DAY_HOURS; hour++) {
         if (hours[hour] > hours[out->busiest_hour])
@@ -152,30 +163,24 @@ static void summarise_slots(const struct pass *pass)
     struct trace_summary *out = pass->out;
     uint64_t first = 0, second = 0;
     if (pass->slot_ns == SIM_MINUTE)
-        out->minute = peak_of(pass, 1);
-    if (pass->slot_ns <= SIM_HOUR)
-        out->hour = peak_of(pass, (uint64_t)(SIM_HOUR / pass->slot_ns));
-    for (uint64_t i = 0; i < pass->slot_count; i++) {
-        if (i < pass->slot_count / 2)
-            first += pass->slots[i];
-        else if (i >= pass->slot_count - pass->slot_count / 2)
-            second += pass->slots[i];
+        out->minute = peak_of(pass, SIM_MINUTE);
+    out->hour = peak_of(pass, SIM_HOUR);
+    for (size_t i = 0; i < TRACE_PARTS / 2; i++) {
+        first += out->parts[i];
+        second += out->parts[TRACE_PARTS / 2 + i];
     }
     out->second_half = first == 0 ? 0 : (double)second / (double)first;
     summarise_day(pass);
 }
 
-/* Slots begin at whole hours. */
+/* Slots are whole minutes, or whole hours in a long trace, from that of the first row on. */
 static bool make_slots(struct pass *pass, struct sim_error *error)
 {
     const struct trace_summary *out = pass->out;
-    int64_t into_ns = out->first_ns % SIM_HOUR;
-    pass->begin_ns = out->first_ns - (into_ns < 0 ? into_ns + SIM_HOUR : into_ns);
-    pass->slot_ns = SIM_MINUTE;
-    uint64_t span = (uint64_t)out->last_ns - (uint64_t)pass->begin_ns;
-    if (span / (uint64_t)pass->slot_ns >= SLOTS_MAX)
-        pass->slot_ns = SIM_HOUR;
-    pass->slot_count = span / (uint64_t)pass->slot_ns + 1;
+    uint64_t minutes = ((uint64_t)out->last_ns - (uint64_t)out->first_ns) / (uint64_t)SIM_MINUTE;
+    pass->slot_ns = minutes >= SLOTS_MAX ? SIM_HOUR : SIM_MINUTE;
+    pass->begin_ns = begin_of(out->first_ns, pass->slot_ns);
+    pass->slot_count = ((uint64_t)out->last_ns - (uint64_t)pass->begin_ns) / (uint64_t)pass->slot_ns + 1;
     pass->slots = calloc(pass->slot_count, sizeof *pass->slots);
     return pass->slots != NULL || sim_fail_memory(error);
 }
