@@ -16,6 +16,9 @@
 #include "trace_table.h"
 
 #define LINES_AHEAD 32u
+/* Two rows of which one is this near to 1970, and the other this far from it, are not in one unit. */
+#define NEAR_1970 (31 * SIM_DAY)
+#define FAR_SPAN  (5479 * SIM_DAY) /* 15 years */
 
 /* The last line of a key in a trace with counts, whose step is known only at the key's next line. */
 struct pending {
@@ -47,6 +50,7 @@ struct wl_trace {
     struct trace_place place;
     int64_t first_time_ns, last_time_ns;
     uint64_t last_line;      /* number of the last line; 0: none was read */
+    const char *last_path;   /* its file */
     uint64_t rows;           /* total of the lines that were read */
     bool has_rows;           /* a line with rows was read; first_time_ns is the time of the first one */
     struct pending *pending; /* by key number; only for a trace with counts */
@@ -185,24 +189,6 @@ static bool fail_empty(const struct wl_trace *trace, struct sim_error *error)
                     is_headless ? "" : " below the header");
 }
 
-static bool fail_order(const struct wl_trace *trace, const struct trace_row *row, struct sim_error *error)
-{
-    if (trace->table == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
-                        "; sort the file by timestamp_ms, or add sort: true under trace",
-                        trace->path, trace->place.line, row->time_ns / SIM_MS, trace->last_time_ns / SIM_MS,
-                        trace->last_line);
-    char here[SIM_TIME_TEXT_SIZE], before[SIM_TIME_TEXT_SIZE];
-    sim_time_format(row->time_ns, here);
-    sim_time_format(trace->last_time_ns, before);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": the row's time %s is before %s of the row above; add sort: true under trace, "
-                    "or sort the file by time",
-                    trace->place.path, trace->place.line, here, before);
-}
-
 /* Parses the next line into `row`; false at the end of the file and on errors. */
 static bool parse_next(struct wl_trace *trace, struct trace_row *row)
 {
@@ -258,18 +244,80 @@ static bool read_other(struct wl_trace *trace, struct trace_row *row, bool *more
     return true;
 }
 
+static bool read_any(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+{
+    return trace->table == NULL ? read_line(trace, row, more, error) : read_other(trace, row, more, error);
+}
+
+static bool is_near_1970(int64_t time_ns)
+{
+    return time_ns > -NEAR_1970 && time_ns < NEAR_1970;
+}
+
+/* Whether one of two rows has no time, such as 0, or a time in another unit. */
+static bool are_apart(int64_t one_ns, int64_t other_ns)
+{
+    return (is_near_1970(one_ns) && (other_ns > FAR_SPAN || other_ns < -FAR_SPAN)) ||
+           (is_near_1970(other_ns) && (one_ns > FAR_SPAN || one_ns < -FAR_SPAN));
+}
+
+static bool fail_apart(const struct wl_trace *trace, int64_t time_ns, struct sim_error *error)
+{
+    bool is_last = is_near_1970(trace->last_time_ns);
+    char odd[SIM_TIME_TEXT_SIZE], other[SIM_TIME_TEXT_SIZE];
+    sim_time_format(is_last ? trace->last_time_ns : time_ns, odd);
+    sim_time_format(is_last ? time_ns : trace->last_time_ns, other);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": the row's time %s is near 1970, and another row's is %s: it is no time, or in another "
+                    "unit; correct it, or leave the row out",
+                    is_last ? trace->last_path : trace->place.path,
+                    is_last ? trace->last_line : trace->place.line, odd, other);
+}
+
+/* A row without a time is named before the file is asked to be sorted. */
+static bool fail_order(struct wl_trace *trace, const struct trace_row *row, struct sim_error *error)
+{
+    struct sim_error ignored = {.class = SIM_ERROR_NONE};
+    const struct trace_place place = trace->place;
+    struct trace_row later = *row;
+    bool more = true;
+    for (; more; more = read_any(trace, &later, &more, &ignored) && more) {
+        if (are_apart(later.time_ns, trace->last_time_ns))
+            return fail_apart(trace, later.time_ns, error);
+    }
+    trace->place = place;
+    if (trace->table == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
+                        "; sort the file by timestamp_ms, or add sort: true under trace",
+                        trace->path, trace->place.line, row->time_ns / SIM_MS, trace->last_time_ns / SIM_MS,
+                        trace->last_line);
+    char here[SIM_TIME_TEXT_SIZE], before[SIM_TIME_TEXT_SIZE];
+    sim_time_format(row->time_ns, here);
+    sim_time_format(trace->last_time_ns, before);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": the row's time %s is before %s of the row above; add sort: true under trace, "
+                    "or sort the file by time",
+                    trace->place.path, trace->place.line, here, before);
+}
+
 /* Reads the next line and checks the order of times. *more is false at the end of a trace that had rows. */
 static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
     *more = false;
-    if (!(trace->table == NULL ? read_line(trace, row, more, error) : read_other(trace, row, more, error)))
+    if (!read_any(trace, row, more, error))
         return false;
     if (!*more)
         return trace->last_line > 0 || fail_empty(trace, error);
     if (trace->last_line > 0 && row->time_ns < trace->last_time_ns)
         return fail_order(trace, row, error);
+    if (trace->last_line > 0 && are_apart(row->time_ns, trace->last_time_ns))
+        return fail_apart(trace, row->time_ns, error);
     trace->last_time_ns = row->time_ns;
     trace->last_line = trace->place.line;
+    trace->last_path = trace->place.path;
     trace->rows += trace->place.has_counts ? row->value : 1;
     if (trace->rows > WL_TRACE_ROWS_MAX) {
         return sim_fail(error, SIM_ERROR_INPUT,

@@ -57,15 +57,14 @@ char wl_trace_delimiter(const char *text)
 
 const char *wl_trace_time_name(enum wl_trace_time time)
 {
-    static const char *const names[] = {"unknown",
-                                        "ISO 8601",
-                                        "epoch seconds",
-                                        "epoch milliseconds",
-                                        "epoch microseconds",
-                                        "epoch nanoseconds",
-                                        "timeuuid",
-                                        "UUID v7",
-                                        "ULID",
-                                        "Snowflake"};
+#define NAME(id, option, name) name,
+    static const char *const names[] = {WL_TRACE_TIMES(NAME)};
     return names[time];
+}
+
+const char *wl_trace_time_option(enum wl_trace_time time)
+{
+#define OPTION(id, option, name) option,
+    static const char *const options[] = {WL_TRACE_TIMES(OPTION)};
+    return options[time];
 }

@@ -12,6 +12,7 @@
 #define ROWS_MAX     5u
 #define SECONDS_DIGITS                                                                                       \
     9u /* a shorter number of seconds is before March 1973, and more likely a size or an id */
+#define DATE_DIGITS    8u /* as in 20260131 */
 #define PREFIX_LETTERS 4u /* a listed word at least this long may also begin a longer word */
 
 static const char *const time_words[] = {"time", "date", "at", "ts", "created", "when", "epoch"};
@@ -29,7 +30,7 @@ struct column {
     bool is_known;  /* a value was read */
     bool is_number; /* all values are numbers */
     int time;       /* how sure it is that all are times: 0 they are not; 1 ids that contain a time; 2 numbers
-                       in the range of times since 1970; 3 ISO 8601 */
+                       in the range of times since 1970, or digits of dates; 3 ISO 8601 */
 };
 
 static char lower(char c)
@@ -75,10 +76,16 @@ static void take_value(struct column *column, const char *text, size_t size)
     enum wl_trace_time kind = trace_time_kind(text, size);
     bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
     int time = 0;
+    int64_t date_ns;
+    bool has_zone;
     if (kind == WL_TIME_ISO)
         time = 3;
     else if (is_number)
-        time = kind != WL_TIME_S || strspn(text, "0123456789") >= SECONDS_DIGITS ? 2 : 0;
+        time = kind != WL_TIME_S || strspn(text, "0123456789") >= SECONDS_DIGITS ||
+                       (size == DATE_DIGITS &&
+                        trace_time_parse(WL_TIME_YYYYMMDD, 0, text, size, &date_ns, &has_zone))
+                   ? 2
+                   : 0;
     else if (kind != WL_TIME_AUTO)
         time = 1;
     column->time = column->is_known && column->time < time ? column->time : time;

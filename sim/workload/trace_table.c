@@ -17,6 +17,8 @@
 
 #define LINE_BYTES_MAX ((size_t)16 << 20)
 #define TEXT_SIZE      640u
+#define SAMPLE_ROWS    1000u
+#define SAMPLE_BYTES   ((uint64_t)256 << 10)
 
 static __attribute__((format(printf, 4, 5))) bool fail(const struct trace_table *table, uint64_t line,
                                                        struct sim_error *error, const char *format, ...)
@@ -192,99 +194,6 @@ static bool read_record(struct trace_table *table, struct sim_error *error)
     return csv_records_next(&table->records, &table->reader, &table->dialect, &table->record, error);
 }
 
-static bool begin_csv(struct trace_table *table, struct sim_error *error)
-{
-    const struct wl_trace_format *format = table->format;
-    const char *missing;
-    if (!read_record(table, error))
-        return false;
-    if (table->record.count == 0)
-        return fail(table, 1, error,
-                    "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
-    bool are_numbers =
-        trace_columns_are_given(&format->columns) && trace_columns_are_numbers(&format->columns);
-    table->has_header = format->header == WL_HEADER_YES ||
-                        (format->header == WL_HEADER_AUTO && (!are_numbers || looks_like_header(table)));
-    table->field_count = table->record.count;
-    if (!trace_columns_find(format, find_in_csv, table, false, &table->columns, &missing))
-        return fail_column(table, missing, error);
-    if (table->has_header)
-        list_names(table, true, table->unused);
-    table->has_record = !table->has_header;
-    return true;
-}
-
-static bool begin_json(struct trace_table *table, struct sim_error *error)
-{
-    struct first_object first = {.table = table};
-    char *line;
-    const char *missing, *why;
-    uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
-    do {
-        if (!trace_reader_next(&table->reader, &line, &first.size, error))
-            return false;
-    } while (line != NULL && first.size == 0);
-    if (line == NULL)
-        return fail(table, 1, error, "the file is empty; write one JSON object a line");
-    first.line = line;
-    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
-        return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
-    if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
-        return fail(
-            table, table->reader.line, error,
-            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, key: "
-            "user}",
-            missing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name);
-    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
-        return sim_fail_memory(error);
-    list_names(table, true, table->unused);
-    return trace_reader_go(&table->reader, place, number) ||
-           fail(table, 1, error, "the file changed while it was read; read it again");
-}
-
-/* Skips a byte order mark. */
-static bool skip_mark(struct trace_reader *reader)
-{
-    bool has_mark =
-        reader->end - reader->begin >= 3 && memcmp(reader->buffer + reader->begin, "\xEF\xBB\xBF", 3) == 0;
-    reader->begin += has_mark ? 3 : 0;
-    return has_mark;
-}
-
-static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
-{
-    const struct wl_trace_format *format = table->format;
-    const char *bytes;
-    size_t size, at = 0;
-    table->done_bytes += file > table->file ? table->reader.all_bytes : 0;
-    trace_reader_close(&table->reader);
-    table->file = file;
-    table->has_record = false;
-    if (!trace_reader_open(table->files.paths[file], &table->reader, error))
-        return false;
-    table->reader.line_bytes_max = LINE_BYTES_MAX;
-    if (!trace_reader_peek(&table->reader, &bytes, &size, error))
-        return false;
-    const char *foreign = trace_foreign(bytes, size);
-    if (foreign != NULL)
-        return fail(table, 1, error, "this is %s", foreign);
-    const char *end = memchr(bytes, '\n', size);
-    if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
-        return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
-    size -= skip_mark(&table->reader) ? 3 : 0;
-    bytes = table->reader.buffer + table->reader.begin;
-    while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
-        at++;
-    table->is_json = format->layout == WL_LAYOUT_JSON ||
-                     (format->layout == WL_LAYOUT_AUTO && at < size && bytes[at] == '{');
-    table->dialect = csv_sniff(bytes, size);
-    if (format->delimiter != '\0')
-        table->dialect.delimiter = format->delimiter;
-    if (format->escape != WL_ESCAPE_AUTO)
-        table->dialect.has_backslash = format->escape == WL_ESCAPE_BACKSLASH;
-    return table->is_json ? begin_json(table, error) : begin_csv(table, error);
-}
-
 static bool fail_fields(const struct trace_table *table, struct sim_error *error)
 {
     size_t here = table->record.count, wanted = table->field_count;
@@ -324,26 +233,6 @@ static bool next_record(struct trace_table *table, struct sim_error *error)
     return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
 }
 
-/* Reads the next row into table->record, from the next file where the current one has ended. */
-static bool advance(struct trace_table *table, bool *more, struct sim_error *error)
-{
-    *more = table->has_record;
-    while (!*more) {
-        if (!next_record(table, error))
-            return false;
-        *more = table->record.count > 0;
-        if (*more)
-            break;
-        if (table->file + 1 == table->files.count)
-            return true;
-        if (!open_file(table, table->file + 1, error))
-            return false;
-        *more = table->has_record;
-    }
-    table->has_record = false;
-    return true;
-}
-
 /* The field without surrounding spaces. */
 static const char *trimmed(const struct trace_table *table, size_t index, size_t *size)
 {
@@ -364,6 +253,149 @@ static bool is_ms_name(const char *name)
     return size > 3 && is_name(name + size - 3, "_ms", false);
 }
 
+/* Returns to a place where reading has been. */
+static bool go_back(struct trace_table *table, uint64_t place, uint64_t line, struct sim_error *error)
+{
+    return trace_reader_go(&table->reader, place, line) ||
+           fail(table, line + 1, error, "the file changed while it was read; read it again");
+}
+
+/* Finds the format of the times by the first rows. Later rows must have it too, so together with this check
+ * the whole column is judged. */
+static bool judge_times(struct trace_table *table, struct sim_error *error)
+{
+    struct trace_time_judge judge = {0};
+    struct sim_error fault = {.class = SIM_ERROR_NONE};
+    char readings[TRACE_READINGS_SIZE];
+    const uint64_t place = trace_reader_place(&table->reader), line = table->reader.line;
+    for (unsigned i = 0; i < SAMPLE_ROWS && trace_reader_place(&table->reader) < place + SAMPLE_BYTES; i++) {
+        if (!next_record(table, &fault) || table->record.count == 0)
+            break;
+        size_t size;
+        const char *text = trimmed(table, table->columns.time, &size);
+        if (size > 0)
+            trace_time_take(&judge, text, size, table->record.line);
+    }
+    if (fault.class != SIM_ERROR_NONE && fault.class != SIM_ERROR_INPUT) {
+        *error = fault;
+        return false;
+    }
+    bool is_number = judge.first >= WL_TIME_S && judge.first <= WL_TIME_NS;
+    bool is_ms = is_number && is_ms_name(table->columns.time_name);
+    table->time = is_ms ? WL_TIME_MS : trace_time_verdict(&judge, readings);
+    if (table->time == WL_TIME_AUTO && readings[0] != '\0')
+        return fail(table, judge.line, error,
+                    "%s '%s' may be %s; say which with --set trace.time=NAME, or by 'time' under trace",
+                    table->columns.time_name, judge.number, readings);
+    return go_back(table, place, line, error);
+}
+
+static bool begin_csv(struct trace_table *table, struct sim_error *error)
+{
+    const struct wl_trace_format *format = table->format;
+    const char *missing;
+    const uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
+    if (!read_record(table, error))
+        return false;
+    if (table->record.count == 0)
+        return fail(table, 1, error,
+                    "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
+    bool are_numbers =
+        trace_columns_are_given(&format->columns) && trace_columns_are_numbers(&format->columns);
+    table->has_header = format->header == WL_HEADER_YES ||
+                        (format->header == WL_HEADER_AUTO && (!are_numbers || looks_like_header(table)));
+    table->field_count = table->record.count;
+    if (!trace_columns_find(format, find_in_csv, table, false, &table->columns, &missing))
+        return fail_column(table, missing, error);
+    if (table->has_header)
+        list_names(table, true, table->unused);
+    return table->has_header || go_back(table, place, number, error);
+}
+
+static bool begin_json(struct trace_table *table, struct sim_error *error)
+{
+    struct first_object first = {.table = table};
+    char *line;
+    const char *missing, *why;
+    uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
+    do {
+        if (!trace_reader_next(&table->reader, &line, &first.size, error))
+            return false;
+    } while (line != NULL && first.size == 0);
+    if (line == NULL)
+        return fail(table, 1, error, "the file is empty; write one JSON object a line");
+    first.line = line;
+    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
+        return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
+    if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
+        return fail(
+            table, table->reader.line, error,
+            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, key: "
+            "user}",
+            missing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name);
+    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
+        return sim_fail_memory(error);
+    list_names(table, true, table->unused);
+    return go_back(table, place, number, error);
+}
+
+/* Skips a byte order mark. */
+static bool skip_mark(struct trace_reader *reader)
+{
+    bool has_mark =
+        reader->end - reader->begin >= 3 && memcmp(reader->buffer + reader->begin, "\xEF\xBB\xBF", 3) == 0;
+    reader->begin += has_mark ? 3 : 0;
+    return has_mark;
+}
+
+static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
+{
+    const struct wl_trace_format *format = table->format;
+    const char *bytes;
+    size_t size, at = 0;
+    table->done_bytes += file > table->file ? table->reader.all_bytes : 0;
+    trace_reader_close(&table->reader);
+    table->file = file;
+    if (!trace_reader_open(table->files.paths[file], &table->reader, error))
+        return false;
+    table->reader.line_bytes_max = LINE_BYTES_MAX;
+    if (!trace_reader_peek(&table->reader, &bytes, &size, error))
+        return false;
+    const char *foreign = trace_foreign(bytes, size);
+    if (foreign != NULL)
+        return fail(table, 1, error, "this is %s", foreign);
+    const char *end = memchr(bytes, '\n', size);
+    if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
+        return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
+    size -= skip_mark(&table->reader) ? 3 : 0;
+    bytes = table->reader.buffer + table->reader.begin;
+    while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
+        at++;
+    table->is_json = format->layout == WL_LAYOUT_JSON ||
+                     (format->layout == WL_LAYOUT_AUTO && at < size && bytes[at] == '{');
+    table->dialect = csv_sniff(bytes, size);
+    if (format->delimiter != '\0')
+        table->dialect.delimiter = format->delimiter;
+    if (format->escape != WL_ESCAPE_AUTO)
+        table->dialect.has_backslash = format->escape == WL_ESCAPE_BACKSLASH;
+    return (table->is_json ? begin_json(table, error) : begin_csv(table, error)) &&
+           (table->time != WL_TIME_AUTO || judge_times(table, error));
+}
+
+/* Reads the next row into table->record, from the next file where the current one has ended. */
+static bool advance(struct trace_table *table, bool *more, struct sim_error *error)
+{
+    for (;;) {
+        if (!next_record(table, error))
+            return false;
+        *more = table->record.count > 0;
+        if (*more || table->file + 1 == table->files.count)
+            return true;
+        if (!open_file(table, table->file + 1, error))
+            return false;
+    }
+}
+
 static bool read_time(struct trace_table *table, size_t column, const char *name, int64_t *out_ns,
                       struct sim_error *error)
 {
@@ -371,11 +403,6 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
     size_t size;
     const char *text = trimmed(table, column, &size);
     bool has_zone;
-    if (table->time == WL_TIME_AUTO) {
-        enum wl_trace_time kind = trace_time_kind(text, size);
-        bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
-        table->time = is_number && is_ms_name(name) ? WL_TIME_MS : kind;
-    }
     if (size == 0)
         return fail(table, table->record.line, error, "%s is %s; give each row a time", name,
                     table->record.fields[column] == NULL ? "missing" : "empty");
@@ -389,12 +416,11 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1)
-        return fail(table, table->record.line, error,
-                    "%s '%s' is not a time in %s between the years 1677 and 2262%s", name, shown.text,
-                    wl_trace_time_name(table->time),
-                    format->time == WL_TIME_AUTO
-                        ? ", as the first row's was; write all alike, or name the format: time: ms"
-                        : "; correct it, or change 'time'");
+        return fail(
+            table, table->record.line, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s",
+            name, shown.text, wl_trace_time_name(table->time),
+            format->time == WL_TIME_AUTO ? ", as most are; write all alike, or name the format: time: ms"
+                                         : "; correct it, or change 'time'");
     table->has_zones = table->has_zones && has_zone;
     return true;
 }

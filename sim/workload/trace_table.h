@@ -24,8 +24,7 @@ struct trace_table {
     struct csv_dialect dialect;
     struct csv_records records;
     struct trace_json json;
-    struct wl_csv_record record; /* the current row; before the first row, the header of a CSV file */
-    bool has_record;             /* `record` is a row that was not returned yet */
+    struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
     size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses times: ISO 8601, times since 1970 in four units, and ids that contain a time. */
+/* Parses times: ISO 8601, numbers that count units from an origin, digits of a date, and ids that contain a
+ * time; and judges which of these a column of numbers has. */
 #include "trace_time.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "kernel/time.h"
 #include "workload/ulid.h"
@@ -13,6 +17,24 @@
 #define SECONDS_BELOW INT64_C(100000000000)
 #define MS_BELOW      INT64_C(100000000000000)
 #define US_BELOW      INT64_C(100000000000000000)
+/* A reading of a number is plausible from 1980 to 2099, or in the first month if it counts from its own
+ * start.
+ */
+#define PLAUSIBLE_FROM  (3652 * SIM_DAY)
+#define PLAUSIBLE_UNTIL (47482 * SIM_DAY)
+#define FIRST_MONTH_S   (INT64_C(31) * 86400)
+#define SNOWFLAKE_BELOW INT64_C(1000000000000000000) /* a larger one is more likely in nanoseconds */
+
+/* The unit that a number counts, and the number's value in 1970. */
+static const struct {
+    int64_t unit_ns, at_1970;
+} counts[WL_TIME_COUNT] = {[WL_TIME_S] = {SIM_SECOND, 0},
+                           [WL_TIME_MS] = {SIM_MS, 0},
+                           [WL_TIME_US] = {SIM_US, 0},
+                           [WL_TIME_NS] = {1, 0},
+                           [WL_TIME_EXCEL] = {SIM_DAY, 25569},
+                           [WL_TIME_TICKS] = {100, INT64_C(621355968000000000)},
+                           [WL_TIME_FILETIME] = {100, INT64_C(116444736000000000)}};
 
 static bool is_digit(char c)
 {
@@ -94,14 +116,51 @@ static bool from_units(int64_t count, int64_t unit_ns, int64_t epoch_ns, int64_t
            !__builtin_add_overflow(*out_ns, epoch_ns, out_ns);
 }
 
-static bool parse_epoch(const char *text, size_t size, int64_t unit_ns, int64_t *out_ns)
+static bool parse_count(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns)
 {
-    int64_t whole, decimals;
+    int64_t whole, decimals, unit_ns = counts[kind].unit_ns;
     bool is_negative;
     if (!read_number(text, size, &whole, &decimals, &is_negative))
         return false;
-    int64_t part_ns = decimals / (SIM_SECOND / unit_ns);
-    return from_units(is_negative ? -whole : whole, unit_ns, is_negative ? -part_ns : part_ns, out_ns);
+    int64_t part_ns =
+        unit_ns > SIM_SECOND ? decimals * (unit_ns / SIM_SECOND) : decimals / (SIM_SECOND / unit_ns);
+    if (kind == WL_TIME_EXCEL) /* nine decimals of a day are good for a millisecond */
+        part_ns = (part_ns + SIM_MS / 2) / SIM_MS * SIM_MS;
+    whole = is_negative ? -whole : whole;
+    return !__builtin_sub_overflow(whole, counts[kind].at_1970, &whole) &&
+           from_units(whole, unit_ns, is_negative ? -part_ns : part_ns, out_ns);
+}
+
+/* The number of digits, if the text consists of digits, and of decimals that are 0; otherwise 0. */
+static size_t digit_count(const char *text, size_t size)
+{
+    size_t count = 0, i;
+    while (count < size && is_digit(text[count]))
+        count++;
+    for (i = count + 1; i < size && text[i] == '0'; i++)
+        ;
+    return count == size || (text[count] == '.' && i == size) ? count : 0;
+}
+
+/* Parses a year of four or two digits, and after it as many pairs of digits as there are: month, day, hour,
+ * minute, second; at last three digits of milliseconds. */
+static bool parse_digits(const char *text, size_t size, size_t year_digits, int64_t *out_ns)
+{
+    static const size_t places[] = {5, 8, 11, 14, 17};
+    char iso[] = "2000-01-01T00:00:00.000Z";
+    size_t digits = digit_count(text, size), at = year_digits, pairs = 0;
+    if (digits < year_digits + (year_digits == 2 ? 4 : 0))
+        return false;
+    memcpy(iso + 4 - year_digits, text, year_digits);
+    if (year_digits == 2 && text[0] >= '7')
+        memcpy(iso, "19", 2);
+    for (; digits - at >= 2 && pairs < sizeof places / sizeof *places; at += 2)
+        memcpy(iso + places[pairs++], text + at, 2);
+    if (digits - at == 3 && pairs == sizeof places / sizeof *places) {
+        memcpy(iso + 20, text + at, 3);
+        at += 3;
+    }
+    return at == digits && sim_time_parse(iso, out_ns) == 0;
 }
 
 static bool parse_snowflake(const char *text, size_t size, int64_t epoch_ns, int64_t *out_ns)
@@ -141,13 +200,19 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     case WL_TIME_ISO:
         return sim_time_parse_zoned(text, size, out_ns, has_zone) == 0;
     case WL_TIME_S:
-        return parse_epoch(text, size, SIM_SECOND, out_ns);
     case WL_TIME_MS:
-        return parse_epoch(text, size, SIM_MS, out_ns);
     case WL_TIME_US:
-        return parse_epoch(text, size, SIM_US, out_ns);
     case WL_TIME_NS:
-        return parse_epoch(text, size, 1, out_ns);
+    case WL_TIME_TICKS:
+    case WL_TIME_FILETIME:
+        return parse_count(kind, text, size, out_ns);
+    case WL_TIME_EXCEL:
+        *has_zone = false;
+        return parse_count(kind, text, size, out_ns);
+    case WL_TIME_YYYYMMDD:
+    case WL_TIME_YYMMDD:
+        *has_zone = false;
+        return parse_digits(text, size, kind == WL_TIME_YYYYMMDD ? 4 : 2, out_ns);
     case WL_TIME_TIMEUUID:
         return parse_timeuuid(text, size, out_ns);
     case WL_TIME_UUID7:
@@ -158,7 +223,96 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     case WL_TIME_SNOWFLAKE:
         return parse_snowflake(text, size, epoch_ns, out_ns);
     case WL_TIME_AUTO:
+    case WL_TIME_COUNT:
         break;
     }
     return false;
+}
+
+/* Hours, minutes and seconds; a spreadsheet drops a leading 0. */
+static bool is_time_of_day(const char *text, size_t size, int64_t whole)
+{
+    size_t digits = digit_count(text, size);
+    return (digits == 5 || digits == 6) && whole / 10000 < 24 && whole / 100 % 100 < 60 && whole % 100 < 60;
+}
+
+static bool is_plausible(enum wl_trace_time kind, const char *text, size_t size)
+{
+    int64_t time_ns;
+    bool has_zone;
+    return trace_time_parse(kind, WL_SNOWFLAKE_EPOCH_NS, text, size, &time_ns, &has_zone) &&
+           time_ns >= PLAUSIBLE_FROM && time_ns < PLAUSIBLE_UNTIL;
+}
+
+void trace_time_take(struct trace_time_judge *judge, const char *text, size_t size, uint64_t line)
+{
+    enum wl_trace_time kind = trace_time_kind(text, size);
+    int64_t whole, decimals;
+    bool is_negative;
+    judge->first = judge->first == WL_TIME_AUTO ? kind : judge->first;
+    if (kind < WL_TIME_S || kind > WL_TIME_NS || !read_number(text, size, &whole, &decimals, &is_negative)) {
+        judge->kinds[kind]++;
+        return;
+    }
+    if (whole == 0 && decimals == 0)
+        return;
+    judge->kinds[kind]++;
+    if (judge->numbers++ == 0) {
+        snprintf(judge->number, sizeof judge->number, "%.*s", (int)size, text);
+        judge->line = line;
+    }
+    judge->since_start += kind == WL_TIME_S && whole < FIRST_MONTH_S;
+    judge->times_of_day += is_time_of_day(text, size, whole);
+    judge->fits[kind] += is_plausible(kind, text, size);
+    for (enum wl_trace_time other = WL_TIME_EXCEL; other <= WL_TIME_YYMMDD; other++)
+        judge->fits[other] += is_plausible(other, text, size);
+    judge->fits[WL_TIME_SNOWFLAKE] += kind == WL_TIME_NS && whole < SNOWFLAKE_BELOW;
+}
+
+/* Whether nearly all numbers are counted; a few others are errors, which their own lines report. */
+static bool are_most(const struct trace_time_judge *judge, size_t count)
+{
+    return count > 0 && 4 * count >= 3 * judge->numbers;
+}
+
+/* Appends "s (1970-01-03T18:41:55Z)". */
+static size_t list_reading(const struct trace_time_judge *judge, enum wl_trace_time kind, char *out,
+                           size_t used)
+{
+    char text[SIM_TIME_TEXT_SIZE] = "";
+    int64_t time_ns;
+    bool has_zone;
+    if (trace_time_parse(kind, WL_SNOWFLAKE_EPOCH_NS, judge->number, strlen(judge->number), &time_ns,
+                         &has_zone))
+        sim_time_format(time_ns, text);
+    return used + (size_t)snprintf(out + used, TRACE_READINGS_SIZE - used, "%s%s (%s)", used == 0 ? "" : ", ",
+                                   wl_trace_time_option(kind), text);
+}
+
+enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char *readings)
+{
+    enum wl_trace_time base = judge->first, other = WL_TIME_AUTO;
+    size_t used = 0, others = 0;
+    readings[0] = '\0';
+    for (enum wl_trace_time kind = WL_TIME_ISO; kind < WL_TIME_COUNT; kind++)
+        base = judge->kinds[kind] > (base == WL_TIME_AUTO ? 0 : judge->kinds[base]) ? kind : base;
+    if (base < WL_TIME_S || base > WL_TIME_NS)
+        return base;
+    bool is_epoch = are_most(judge, judge->fits[base]) || are_most(judge, judge->since_start);
+    if (is_epoch)
+        used = list_reading(judge, base, readings, used);
+    for (enum wl_trace_time kind = WL_TIME_EXCEL; kind < WL_TIME_COUNT; kind++) {
+        if (!are_most(judge, judge->fits[kind]))
+            continue;
+        used = list_reading(judge, kind, readings, used);
+        other = kind;
+        others++;
+    }
+    bool is_of_day = are_most(judge, judge->times_of_day);
+    if (is_of_day)
+        snprintf(readings + used, TRACE_READINGS_SIZE - used, ", a time of day without its date");
+    if (others + is_of_day > 0 && (is_epoch || others + is_of_day > 1 || other == WL_TIME_SNOWFLAKE))
+        return WL_TIME_AUTO;
+    readings[0] = '\0';
+    return others > 0 ? other : base;
 }

@@ -13,8 +13,27 @@
  * known format. A number of 18 digits or more is taken for nanoseconds, and never for a Snowflake. */
 enum wl_trace_time trace_time_kind(const char *text, size_t size);
 /* Returns false when the text is not a time of that format, or not within the years 1677 to 2262. *has_zone
- * is set to whether an ISO time has a zone, and to true for the other formats. */
+ * is set to whether a time that is written as a date has a zone, and to true for the other formats. */
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
+
+/* Judges the format of a column by a sample of its values. A number has several readings: an epoch in the
+ * unit of its size, digits of a date, a spreadsheet's days, ticks. */
+struct trace_time_judge {
+    enum wl_trace_time first;    /* of the first value */
+    size_t kinds[WL_TIME_COUNT]; /* values by trace_time_kind(), without the number 0, which is no time */
+    size_t numbers;
+    size_t fits[WL_TIME_COUNT]; /* numbers that are times of this kind, in the years 1980 to 2099 */
+    size_t since_start;         /* numbers that are seconds in the first month from 0 on */
+    size_t times_of_day;        /* numbers that are hours, minutes and seconds */
+    char number[32];            /* the first number */
+    uint64_t line;              /* and its line */
+};
+
+void trace_time_take(struct trace_time_judge *judge, const char *text, size_t size, uint64_t line);
+/* Returns the format of the column; WL_TIME_AUTO when it has none, and when the numbers have several
+ * readings. `readings` then lists these for a message, otherwise it is empty. */
+#define TRACE_READINGS_SIZE 320
+enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char *readings);
 
 #endif

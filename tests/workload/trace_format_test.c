@@ -158,6 +158,115 @@ static void test_files_in_common_formats_give_their_rows(void **state)
     check_cases(cases, COUNT(cases));
 }
 
+/* A format of times that is named. */
+#define TIME(kind)                                                                                           \
+    {                                                                                                        \
+        .time = WL_TIME_##kind                                                                               \
+    }
+#define SORT                                                                                                 \
+    {                                                                                                        \
+        .sort = true                                                                                         \
+    }
+
+/* One reading is plausible, or it is named. */
+static void test_a_column_of_times_is_read_as_a_whole(void **state)
+{
+    static const struct file_case cases[] = {
+        {"date,key\n20260101,a\n20260115,b\n", AS_IS, T0 " a 0|1768435200000000000 b 0|"},
+        {"time,key\n202601010030,a\n", AS_IS, "1767227400000000000 a 0|"},
+        {"time,key\n20260101000000,a\n20260101000001,a\n", AS_IS, T0 " a 0|1767225601000000000 a 0|"},
+        {"time,key\n20260101000000500,a\n", AS_IS, "1767225600500000000 a 0|"},
+        {"time,key\n260101000001,a\n", AS_IS, "1767225601000000000 a 0|"},
+        {"date,key\n20260101.0,a\n", AS_IS, T0 " a 0|"},
+        {"{\"date\": 20260101, \"key\": \"a\"}\n", AS_IS, T0 " a 0|"},
+        {"20260101,a\n20260101,b\n", COLUMNS("1", "2", NULL), T0 " a 0|" T0 " b 0|"},
+        {"time,key\n260101,a\n", TIME(YYMMDD), T0 " a 0|"},
+        {"time,key\n700101,a\n", TIME(YYMMDD), "0 a 0|"},
+        {"time,key\n2026,a\n", TIME(YYYYMMDD), T0 " a 0|"},
+        {"time,key\n2026010100,a\n", TIME(YYYYMMDD), T0 " a 0|"},
+        {"time,key\n46023.5,a\n46023.500011574,a\n", TIME(EXCEL),
+         "1767268800000000000 a 0|1767268801000000000 a 0|"},
+        {"time,key\n639028224000000001,a\n", TIME(TICKS), "1767225600000000100 a 0|"},
+        {"time,key\n134116992000000001,a\n", TIME(FILETIME), "1767225600000000100 a 0|"},
+        /* Of these, one value alone might be a time of day, a date, or a day of Excel's. */
+        {"time,key\n10000,a\n10060,a\n10075,a\n10090,a\n", AS_IS,
+         "10000000000000 a 0|10060000000000 a 0|10075000000000 a 0|10090000000000 a 0|"},
+        {"time,key\n240115,a\n260115,a\n280175,a\n", AS_IS,
+         "240115000000000 a 0|260115000000000 a 0|280175000000000 a 0|"},
+        {"time,key\n0,a\n45000,a\n90080,a\n", AS_IS, "0 a 0|45000000000000 a 0|90080000000000 a 0|"},
+        /* Rows from 1970 to now have times. */
+        {"time,key\n2020-01-01,b\n1970-01-01,a\n1980-01-01,a\n1990-01-01,a\n2005-01-01,a\n", SORT,
+         "0 a 0|315532800000000000 a 0|631152000000000000 a 0|1104537600000000000 a 0|1577836800000000000 b "
+         "0|"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
+#define SAY  "; say which with --set trace.time=NAME, or by 'time' under trace"
+#define NEAR ": it is no time, or in another unit; correct it, or leave the row out"
+
+static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused(void **state)
+{
+    static const struct file_case cases[] = {
+        {"time,key\n010000,a\n012000,b\n", AS_IS,
+         ":2: time '010000' may be s (1970-01-01T02:46:40Z), a time of day without its date" SAY},
+        {"time,key\n115959,a\n", AS_IS,
+         ":2: time '115959' may be s (1970-01-02T08:12:39Z), a time of day without its date" SAY},
+        {"time,key\n,a\n240115,a\n240116,b\n", AS_IS,
+         ":3: time '240115' may be s (1970-01-03T18:41:55Z), yymmdd (2024-01-15T00:00:00Z)" SAY},
+        {"time,key\n2024011500,a\n", AS_IS,
+         ":2: time '2024011500' may be s (2034-02-20T01:25:00Z), yyyymmdd (2024-01-15T00:00:00Z)" SAY},
+        {"time,key\n45306.75,a\n", AS_IS,
+         ":2: time '45306.75' may be s (1970-01-01T12:35:06.75Z), excel (2024-01-15T18:00:00Z)" SAY},
+        {"time,key\n638408736000000000,a\n", AS_IS,
+         ":2: time '638408736000000000' may be ns (1990-03-25T23:45:36Z), ticks (2024-01-15T00:00:00Z), "
+         "snowflake (2015-08-31T17:51:18.38Z)" SAY},
+        {"time,key\n133497504000000000,a\n", AS_IS,
+         ":2: time '133497504000000000' may be filetime (2024-01-15T00:00:00Z), snowflake "
+         "(2011-11-07T10:54:19.874Z)" SAY},
+        {"{\"time\": 240115, \"key\": \"a\"}\n", AS_IS,
+         ":1: time '240115' may be s (1970-01-03T18:41:55Z), yymmdd (2024-01-15T00:00:00Z)" SAY},
+        {"date,key\n20260101,a\n20260132,b\n20260103,a\n20260104,a\n", AS_IS,
+         ":3: date '20260132' is not a time in yyyymmdd between the years 1677 and 2262, as most are; write "
+         "all alike, or name the format: time: ms"},
+        {"date,key\n0,a\n20260101,a\n", AS_IS,
+         ":2: date '0' is not a time in yyyymmdd between the years 1677 and 2262, as most are; write all "
+         "alike, or name the format: time: ms"},
+        {"time,key\n1767225600000,a\n1767225600,a\n1767225601,a\n", AS_IS,
+         ":2: time '1767225600000' is not a time in epoch seconds between the years 1677 and 2262, as most "
+         "are; write all alike, or name the format: time: ms"},
+        /* Seconds among milliseconds, no time at all; sorted or not, in every form. */
+        {"time,key\n1767225601000,a\n1767225600000,a\n1767225602,a\n1767225603,a\n", AS_IS,
+         ":4: the row's time 1970-01-21T10:53:45.602Z is near 1970, and another row's is "
+         "2026-01-01T00:00:01Z" NEAR},
+        {"time,key\n1767225601000,a\n1767225600000,a\n1767225603,a\n1767225602,a\n", SORT,
+         ":4: the row's time 1970-01-21T10:53:45.603Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"time,key\n1767225600000,a\n0,a\n1767225602000,a\n", TIME(MS),
+         ":3: the row's time 1970-01-01T00:00:00Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"time,key\n0,a\n1767225600,a\n", AS_IS,
+         ":2: the row's time 1970-01-01T00:00:00Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"time,key\n2026-01-01,a\n1970-01-01,a\n", SORT,
+         ":3: the row's time 1970-01-01T00:00:00Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"timestamp_ms,key,bytes\n-1,a,1\n1767225600000,a,1\n", AS_IS,
+         ":2: the row's time 1969-12-31T23:59:59.999Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"timestamp_ms,key,bytes\n1767225600000,a,1\n1767225500000,a,1\n1767225600,a,1\n", AS_IS,
+         ":4: the row's time 1970-01-21T10:53:45.6Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
+        {"timestamp_ms,key,count\n1767225600000,a,1\n1767225500000,a,1\nx,a,1\n", AS_IS,
+         ":3: timestamp_ms 1767225500000 is before 1767225600000 of line 2; sort the file by timestamp_ms, "
+         "or "
+         "add sort: true under trace"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
 static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 {
     static const struct file_case cases[] = {
@@ -228,6 +337,9 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":1: no column 'time' in the header 'Size', 'Last Time', 'wann', 'Raum'; say which columns are "
          "which, "
          "as in columns: {time: wann, key: Raum}"},
+        {"Size,wann,Raum\n20261301,20260101,a\n", AS_IS,
+         ":1: no column 'time' in the header 'Size', 'wann', 'Raum'; say which columns are which, as in "
+         "columns: {time: wann, key: Raum}"},
         /* Of several times, not that of the arrival; a Snowflake is a key. */
         {"receivedAt,userId,eventTime\n2026-01-01,175928847299117063,2026-01-01\n", AS_IS,
          ":1: no column 'time' in the header 'receivedAt', 'userId', 'eventTime'; say which columns are "
@@ -246,9 +358,8 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          ":2: t '1/2/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
-         ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as the first "
-         "row's "
-         "was; write all alike, or name the format: time: ms"},
+         ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as most "
+         "are; write all alike, or name the format: time: ms"},
         {"t,u,s\n,a,1\n", COLUMNS("t", "u", "s"), ":2: t is empty; give each row a time"},
         {"t,u,s\n1767225600,,1\n", COLUMNS("t", "u", "s"), ":2: key is empty; give each row a key"},
         {"t,u,s\n1767225600,\"a\nb\",1\n", COLUMNS("t", "u", "s"), ":2: line break in a key; leave it out"},
@@ -397,6 +508,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_in_common_formats_give_their_rows),
+        cmocka_unit_test(test_a_column_of_times_is_read_as_a_whole),
+        cmocka_unit_test(test_a_time_of_several_readings_and_a_row_without_a_time_are_refused),
         cmocka_unit_test(test_wrong_files_are_reported_with_place_and_remedy),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
         cmocka_unit_test(test_folder_is_read_in_order_of_names),

@@ -83,9 +83,10 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
         if (first_ns >= 0 && first_ns < 31 * SIM_DAY) {
             fprintf(stream, "warning: ");
             cli_print_text(stream, path);
-            fprintf(stream,
-                    ": the first row is in January 1970; if its time is in seconds or in another unit, say "
-                    "so: trace: {file: ..., time: s}\n");
+            fprintf(
+                stream,
+                ": the first row is in January 1970; if its time is in another unit, name the unit: --set "
+                "trace.time=s, ms, us or ns\n");
         }
     }
     wl_trace_close(trace);

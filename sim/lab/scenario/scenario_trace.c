@@ -106,17 +106,8 @@ static bool read_sort(struct lab_reader *reader, const struct lab_field *field, 
 
 static const struct lab_choice layouts[] = {
     {"auto", WL_LAYOUT_AUTO}, {"csv", WL_LAYOUT_CSV}, {"json", WL_LAYOUT_JSON}, {NULL, 0}};
-static const struct lab_choice times[] = {{"auto", WL_TIME_AUTO},
-                                          {"iso", WL_TIME_ISO},
-                                          {"s", WL_TIME_S},
-                                          {"ms", WL_TIME_MS},
-                                          {"us", WL_TIME_US},
-                                          {"ns", WL_TIME_NS},
-                                          {"timeuuid", WL_TIME_TIMEUUID},
-                                          {"uuid7", WL_TIME_UUID7},
-                                          {"ulid", WL_TIME_ULID},
-                                          {"snowflake", WL_TIME_SNOWFLAKE},
-                                          {NULL, 0}};
+#define CHOICE(id, option, name) {option, WL_TIME_##id},
+static const struct lab_choice times[] = {WL_TRACE_TIMES(CHOICE){NULL, 0}};
 static const struct lab_choice headers[] = {
     {"auto", WL_HEADER_AUTO}, {"true", WL_HEADER_YES}, {"false", WL_HEADER_NO}, {NULL, 0}};
 static const struct lab_choice escapes[] = {

@@ -13,17 +13,29 @@
 
 enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
 
+/* How a time is written: its name in a scenario, and in messages. */
+#define WL_TRACE_TIMES(X)                                                                                    \
+    X(AUTO, "auto", "unknown") /* judged by a sample of the column */                                        \
+    X(ISO, "iso", "ISO 8601")                                                                                \
+    X(S, "s", "epoch seconds") /* like the next six, a number with or without decimals */                    \
+    X(MS, "ms", "epoch milliseconds")                                                                        \
+    X(US, "us", "epoch microseconds")                                                                        \
+    X(NS, "ns", "epoch nanoseconds")                                                                         \
+    X(EXCEL, "excel", "Excel's days")                                                                        \
+    X(TICKS, "ticks", ".NET ticks")     /* 100 ns since the year 1 */                                        \
+    X(FILETIME, "filetime", "FILETIME") /* 100 ns since 1601 */                                              \
+    X(YYYYMMDD, "yyyymmdd", "yyyymmdd") /* the digits of a date, and of a time of day after it */            \
+    X(YYMMDD, "yymmdd", "yymmdd")       /* the same with a year of two digits, from 1970 to 2069 */          \
+    X(TIMEUUID, "timeuuid", "timeuuid")                                                                      \
+    X(UUID7, "uuid7", "UUID v7")                                                                             \
+    X(ULID, "ulid", "ULID")                                                                                  \
+    X(SNOWFLAKE, "snowflake", "Snowflake") /* milliseconds since epoch_ns, above 22 low bits */
+
 enum wl_trace_time {
-    WL_TIME_AUTO, /* detected from the value in the first row */
-    WL_TIME_ISO,
-    WL_TIME_S, /* seconds since 1970; like the next three, with or without decimals */
-    WL_TIME_MS,
-    WL_TIME_US,
-    WL_TIME_NS,
-    WL_TIME_TIMEUUID,
-    WL_TIME_UUID7,
-    WL_TIME_ULID,
-    WL_TIME_SNOWFLAKE, /* milliseconds since epoch_ns, above 22 low bits */
+#define WL_TRACE_TIME_ID(id, option, name) WL_TIME_##id,
+    WL_TRACE_TIMES(WL_TRACE_TIME_ID)
+#undef WL_TRACE_TIME_ID
+        WL_TIME_COUNT
 };
 
 /* Whether a quote within a quoted field is doubled, or escaped by a backslash. */
@@ -70,5 +82,7 @@ char wl_trace_delimiter(const char *text);
 const char *wl_trace_delimiter_name(char delimiter);
 /* The name of a format of times, for messages: "epoch seconds", "ISO 8601". */
 const char *wl_trace_time_name(enum wl_trace_time time);
+/* Its name in a scenario: "s", "iso". */
+const char *wl_trace_time_option(enum wl_trace_time time);
 
 #endif
