@@ -13,7 +13,6 @@
 
 #include "reports/partial.h"
 
-enum { WRITE_MAX = 65536 };
 /* A file name has at most 255 bytes, some of which the chart's name, the extension and the temporary name
  * need. */
 enum { STEM_SIZE_MAX = 160 };
@@ -86,45 +85,20 @@ static bool make_folder(const char *folder, size_t *made_from, struct sim_error 
     return reason == 0;
 }
 
-static bool write_whole(const char *path, char **temporary, const struct report_bytes *content,
+static bool write_whole(const char *path, struct report_partial *output, const struct report_bytes *content,
                         struct sim_error *error)
 {
-    const int file = report_partial_create(path, temporary);
-    if (file < 0) {
-        return fail(error, "open", path, errno);
-    }
-    int reason = 0;
-    const char *step = "write";
-    for (size_t done = 0; reason == 0 && done < content->size;) {
-        size_t left = content->size - done;
-        ssize_t written = write(file, content->data + done, left < WRITE_MAX ? left : WRITE_MAX);
-        if (written < 0) {
-            reason = errno == EINTR ? 0 : errno;
-        } else {
-            done += (size_t)written;
-        }
+    const char *step = "open";
+    int reason = report_partial_open(output, path, false);
+    if (reason == 0) {
+        step = "write";
+        reason = report_partial_write(output, content->data, content->size);
     }
     if (reason == 0) {
         step = "flush";
-        /* Some file systems do not support fsync() and report EINVAL, which is not treated as an error. */
-        if (fsync(file) != 0 && errno != EINVAL) {
-            reason = errno;
-        }
-    }
-    if (close(file) != 0 && reason == 0) {
-        reason = errno;
+        reason = report_partial_sync(output);
     }
     return reason == 0 ? true : fail(error, step, path, reason);
-}
-
-static bool rename_all(char *const *paths, char **temporaries, size_t count, struct sim_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (rename(temporaries[i], paths[i]) != 0) {
-            return fail(error, "rename", paths[i], errno);
-        }
-    }
-    return true;
 }
 
 bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
@@ -134,19 +108,16 @@ bool report_output(const char *folder, char *const *paths, const struct report_b
     if (!make_folder(folder, &made_from, error)) {
         return false;
     }
-    char **temporaries = calloc(count > 0 ? count : 1, sizeof *temporaries);
-    bool ok = temporaries != NULL ? true : sim_fail_memory(error);
+    struct report_partial *outputs = calloc(count > 0 ? count : 1, sizeof *outputs);
+    bool ok = outputs != NULL ? true : sim_fail_memory(error);
     for (size_t i = 0; ok && i < count; i++) {
-        ok = write_whole(paths[i], &temporaries[i], &contents[i], error);
+        ok = write_whole(paths[i], &outputs[i], &contents[i], error);
     }
-    ok = ok && rename_all(paths, temporaries, count, error);
-    for (size_t i = 0; temporaries != NULL && i < count; i++) {
-        if (!ok && temporaries[i] != NULL) {
-            unlink(temporaries[i]);
-        }
-        free(temporaries[i]);
+    for (size_t i = 0; outputs != NULL && i < count; i++) {
+        int reason = report_partial_end(&outputs[i], ok);
+        ok = ok && (reason == 0 || fail(error, "rename", paths[i], reason));
     }
-    free(temporaries);
+    free(outputs);
     if (!ok) {
         remove_folders(folder, made_from);
     }

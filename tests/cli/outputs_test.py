@@ -5,9 +5,13 @@ every input: by its name, by another spelling, through a symbolic link, a hard l
 command must end with exit code 2 and one line that names the remedy; afterwards every file has its bytes, and
 there is no new file.
 """
+import fcntl
 import os
 import shutil
+import signal
 import sqlite3
+import stat
+import time
 import unittest
 
 from program import ProgramTest
@@ -24,6 +28,15 @@ strategies:
   - time: {window: 1h}
 """
 AGENTS = SCENARIO.replace("strategies", "agents: {count: 2}\nstrategies")
+LONG = """\
+duration: 2h
+keys: {count: 4}
+arrivals: {rate: 20/s}
+row: {bytes: 100}
+cluster: {nodes: 3, replication_factor: 3}
+agents: {count: 4}
+strategies: [probabilistic: {bits: 4, threshold: 10}]
+"""
 SWEEP = SCENARIO + "  - probabilistic: {bits: 2, threshold: 4}\n" \
     "sweep: {seeds: 2, grid: {strategies.probabilistic.bits: [2, 3]}}\n"
 SIDES = ["bucketlab.db", "bucketlab.db-wal", "bucketlab.db-shm", "bucketlab.db-journal"]
@@ -54,6 +67,18 @@ FOLDERS = [
     (["report", "last"], "pdf", ["bucketlab.db"]),
     (["report", "last"], "html", ["bucketlab.db"]),
     (["tune", "s.yaml"], "png", ["s.yaml", "t.csv", "bucketlab.db"]),
+]
+# Every command and option that writes a file.
+WRITERS = [
+    (["export", "1"], "--out"),
+    (["check", "s.yaml", "--no-store", "--quiet"], "--junit"),
+    (["run", "agents.yaml", "--no-charts", "--quiet"], "--trace-events"),
+    (["sweep", "sweep.yaml", "--quiet"], "--csv"),
+    (["watch", "1", "sizes.csv"], "--prometheus"),
+    (["trace", "t.csv"], "--anonymise"),
+    (["trace", "t.csv"], "--scenario"),
+    (["tune", "s.yaml", "--no-charts", "--quiet"], "--emit"),
+    (["fuzz", "--seeds", "1..2", "--quiet", "--update-baseline"], "--baseline"),
 ]
 
 
@@ -207,6 +232,73 @@ class OutputsTest(ProgramTest):
                 self.good(*command, preexec_fn=link)
                 with open(victim, encoding="utf-8") as file:
                     self.assertEqual(file.read(), "mine\n")
+
+    def write_to(self, command, option, name):
+        code, _, err = self.run_program(*command, option, name)
+        self.assertIn(code, [0, 1], err)  # 1: an alarm of watch
+
+    def test_every_output_is_opened_in_one_way(self):
+        """Devices and FIFOs are written to, links followed, names may have 254 bytes, and what a killed process
+        left is removed, unless it is alive."""
+        os.mkfifo(self.path("fifo"))
+        long = "ü" * 127
+        mine = open(self.path(".mine.txt.1.0.partial"), "w", encoding="utf-8")
+        self.addCleanup(mine.close)
+        fcntl.flock(mine, fcntl.LOCK_EX)
+        for command, option in WRITERS:
+            with self.subTest(command=command, option=option):
+                self.write_to(command, option, "plain")
+                with open(self.path("plain"), "rb") as file:
+                    self.assertGreater(len(file.read()), 10)
+                self.write_to(command, option, "/dev/null")
+                self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+                reader = os.open(self.path("fifo"), os.O_RDONLY | os.O_NONBLOCK)
+                self.write_to(command, option, "fifo")
+                self.assertGreater(len(os.read(reader, 65536)), 10)
+                os.close(reader)
+                self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo")).st_mode))
+                os.symlink("target", self.path("link"))
+                self.write(".other.csv.99.0.partial", "left")
+                self.write(f".{long[:100]}.99.12.partial", "left")
+                self.write(".notes.partial", "mine")
+                for name in ("link", "link", long):
+                    self.write_to(command, option, name)
+                self.assertTrue(os.path.islink(self.path("link")) and os.path.isfile(self.path("target")))
+                self.assertEqual([name for name in self.files() if name.endswith(".partial")],
+                                 [".mine.txt.1.0.partial", ".notes.partial"])
+                for name in ("plain", "link", "target", long):
+                    os.unlink(self.path(name))
+        self.write(".chat-costs.svg.99.0.partial", "left")
+        os.symlink("target", self.path("chat-costs.svg"))
+        self.good("report", "1", "--out", ".", "--format", "svg")
+        self.assertTrue(os.path.islink(self.path("chat-costs.svg")) and os.path.isfile(self.path("target")))
+        self.assertNotIn(".chat-costs.svg.99.0.partial", self.files())
+
+    def test_output_in_a_folder_that_is_replaced_meanwhile_is_refused(self):
+        os.mkdir(self.path("d"))
+        self.write("long.yaml", LONG)
+        process = self.start("run", "long.yaml", "--no-charts", "--quiet", "--trace-events", "d/e.txt", "--kinds",
+                             "faults")
+        self.wait_until(lambda: os.listdir(self.path("d")), process)
+        os.rename(self.path("d"), self.path("old"))
+        os.mkdir(self.path("d"))
+        _, err = process.communicate(timeout=self.patience_s)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn(b"d/e.txt: ", err)
+        self.assertEqual(os.listdir(self.path("d")) + os.listdir(self.path("old")), [])
+
+    def test_output_to_a_fifo_without_a_reader_hears_signals(self):
+        os.mkfifo(self.path("fifo"))
+        for command, option in WRITERS:
+            with self.subTest(command=command, option=option):
+                process = self.start(*command, option, "fifo")
+                used, before = self.used_s(process.pid), -1.0
+                while used - before > 0.02 or used < 0.005:  # until it works no more
+                    time.sleep(0.3)
+                    used, before = self.used_s(process.pid), used
+                process.send_signal(signal.SIGTERM)
+                process.communicate(timeout=self.patience_s)
+                self.assertIn(process.returncode, [-signal.SIGTERM, 128 + signal.SIGTERM])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,11 @@ foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init 
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
+# Each command once, under the sanitizers.
+add_test(NAME cli/commands_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/commands_test.py
+         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(cli/commands_test PROPERTIES TIMEOUT 300 LABELS sanitized)
+set_property(GLOBAL APPEND PROPERTY BUCKETLAB_SANITIZED bucketlab)
 add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 1800 LABELS slow)

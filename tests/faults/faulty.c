@@ -442,9 +442,16 @@ int rename(const char *from, const char *to)
     WHOLE(path_error(AT_FDCWD, from, O_WRONLY, CALLER), SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-int link(const char *from, const char *to)
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-    WHOLE(path_error(AT_FDCWD, from, O_WRONLY, CALLER), SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    WHOLE(path_error(from_folder, from, O_WRONLY, CALLER), SYS_renameat2, from_folder, from, to_folder, to,
+          0);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    WHOLE(path_error(from_folder, from, O_WRONLY, CALLER), SYS_linkat, from_folder, from, to_folder, to,
+          flags);
 }
 
 int mkdir(const char *path, mode_t mode)

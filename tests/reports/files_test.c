@@ -340,7 +340,7 @@ static void test_folder_that_cannot_be_created_is_an_environment_error(void **st
     snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.svg", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(report_write(result, REPORT_SVG, place.folder, &files, &error));
-    assert_environment(&error, "rows.svg: cannot rename: Is a directory; move the existing file away");
+    assert_environment(&error, "rows.svg: cannot open: Is a directory; move the existing file away");
     assert_int_equal(entries(place.folder, false), 2);
     lab_result_destroy(result);
     close_place(&place);

@@ -4,7 +4,6 @@
 #include "cli/text_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,49 +39,16 @@ bool cli_text_file_check(const char *name, const char *path, struct sim_error *e
     return code == 0 || fail_with(code, path, error);
 }
 
-static bool write_to(int file, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(file, text, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            text += written;
-            size -= (size_t)written;
-        }
-    }
-    return true;
-}
-
-static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)
-{
-    char *target = realpath(path, NULL); /* a symbolic link is kept; its target is replaced */
-    char *part;
-    int file = report_partial_create(target != NULL ? target : path, &part), code = file == -1 ? errno : 0;
-    if (code == 0) {
-        bool is_fine = write_to(file, text, size) && fsync(file) == 0;
-        code = is_fine ? 0 : errno;
-        if (close(file) != 0 && code == 0)
-            code = errno;
-        if (code == 0 && rename(part, target != NULL ? target : path) != 0)
-            code = errno;
-        if (code != 0)
-            unlink(part);
-    }
-    free(part);
-    free(target);
-    return code == 0 || fail_with(code, path, error);
-}
-
 bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
 {
-    struct stat status;
-    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-        return write_beside(path, text, size, error);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    int code = file != -1 && write_to(file, text, size) ? 0 : errno;
-    if (file != -1)
-        close(file);
+    struct report_partial output;
+    int code = report_partial_open(&output, path, false);
+    if (code != 0)
+        return fail_with(code, path, error);
+    code = report_partial_write(&output, text, size);
+    code = code != 0 ? code : report_partial_sync(&output);
+    int ended = report_partial_end(&output, code == 0);
+    code = code != 0 ? code : ended;
     return code == 0 || fail_with(code, path, error);
 }
 

@@ -12,7 +12,6 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "lab/quantity.h"
-#include "reports/partial.h"
 
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct sim_error *error)
@@ -119,33 +118,6 @@ static bool read_format(const struct cli_args *args, struct cli_event_trace *tra
     return true;
 }
 
-/* The absolute path without links, also of a file that does not exist yet; NULL with errno. */
-static char *whole_path(const char *path)
-{
-    char *whole = realpath(path, NULL);
-    if (whole != NULL || errno != ENOENT)
-        return whole;
-    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    char *folder = cli_folder_of(path);
-    if (folder == NULL)
-        return NULL;
-    char *whole_folder = realpath(folder, NULL);
-    free(folder);
-    if (whole_folder == NULL)
-        return NULL;
-    size_t size = strlen(whole_folder) + strlen(name) + 2;
-    whole = malloc(size);
-    if (whole != NULL)
-        snprintf(whole, size, "%s/%s", strcmp(whole_folder, "/") == 0 ? "" : whole_folder, name);
-    free(whole_folder);
-    if (whole != NULL && *name == '\0') {
-        free(whole);
-        errno = EISDIR;
-        return NULL;
-    }
-    return whole;
-}
-
 static bool fail_with(int code, const char *path, struct sim_error *error)
 {
     bool is_input =
@@ -156,23 +128,21 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
                              : "free space there, or name a file where you may write");
 }
 
-static bool find_target(struct cli_event_trace *trace, struct sim_error *error)
+/* Whether FILE can be made, as far as can be seen without making it. */
+static bool check_file(const char *path, struct sim_error *error)
 {
-    trace->target = whole_path(trace->path);
-    int code = trace->target == NULL ? errno : 0;
-    if (code != 0)
-        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, trace->path, error);
-    char *slash = strrchr(trace->target, '/');
-    *slash = '\0';
-    code = access(trace->target[0] == '\0' ? "/" : trace->target, W_OK | X_OK) == 0 ? 0 : errno;
-    *slash = '/';
-    return code == 0 || fail_with(code, trace->path, error);
-}
-
-static bool open_special(struct cli_event_trace *trace, struct sim_error *error)
-{
-    trace->stream = fopen(trace->path, "w");
-    return trace->stream != NULL || fail_with(errno, trace->path, error);
+    struct stat status;
+    size_t size = strlen(path);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return !S_ISDIR(status.st_mode) || fail_with(EISDIR, path, error);
+    if (path[size - 1] == '/')
+        return fail_with(EISDIR, path, error);
+    char *folder = cli_folder_of(path);
+    if (folder == NULL)
+        return sim_fail_memory(error);
+    int code = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return code == 0 || fail_with(code, path, error);
 }
 
 static void note_failure(struct cli_event_trace *trace)
@@ -224,26 +194,16 @@ bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario
         out->stream = stdout;
         return true;
     }
-    struct stat status;
-    if (stat(out->path, &status) == 0 && !S_ISREG(status.st_mode))
-        return S_ISDIR(status.st_mode) ? fail_with(EISDIR, out->path, error) : open_special(out, error);
-    return find_target(out, error);
+    return check_file(out->path, error);
 }
 
 bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *error)
 {
     if (trace->path == NULL || trace->stream != NULL)
         return true;
-    char *part;
-    int file = report_partial_create(trace->target, &part);
-    if (file == -1)
-        return fail_with(errno, trace->path, error);
-    trace->part = part;
-    trace->stream = fdopen(file, "w");
-    if (trace->stream != NULL)
-        return true;
-    close(file);
-    return sim_fail_memory(error);
+    int code = report_partial_open(&trace->output, trace->path, false);
+    trace->stream = code == 0 ? report_partial_stream(&trace->output) : NULL;
+    return trace->stream != NULL || fail_with(code == 0 ? errno : code, trace->path, error);
 }
 
 struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace)
@@ -262,35 +222,25 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
     }
     if (trace->code == 0 && fflush(trace->stream) != 0)
         trace->code = errno;
-    /* EINVAL means that the file cannot be synced, like a pipe or on some file systems, which is not an
-     * error. */
-    if (trace->code == 0 && trace->part != NULL && fsync(fileno(trace->stream)) != 0 && errno != EINVAL)
-        trace->code = errno;
     if (!is_stdout && fclose(trace->stream) != 0 && trace->code == 0)
         trace->code = errno;
     trace->stream = NULL;
+    if (trace->code == 0 && !is_stdout)
+        trace->code = report_partial_sync(&trace->output);
     return trace->code == 0 || fail_with(trace->code, is_stdout ? "standard output" : trace->path, error);
 }
 
 bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error)
 {
-    if (trace->part == NULL)
-        return true;
-    if (rename(trace->part, trace->target) != 0)
-        return fail_with(errno, trace->path, error);
-    free(trace->part);
-    trace->part = NULL;
-    return true;
+    int code = report_partial_end(&trace->output, true);
+    return code == 0 || fail_with(code, trace->path, error);
 }
 
 void cli_event_trace_free(struct cli_event_trace *trace)
 {
     if (trace->stream != NULL && trace->stream != stdout)
         fclose(trace->stream);
-    if (trace->part != NULL)
-        unlink(trace->part);
-    free(trace->part);
-    free(trace->target);
+    report_partial_end(&trace->output, false);
     free(trace->chrome.open);
     free(trace->chrome.named);
 }

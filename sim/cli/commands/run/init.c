@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/commands/run.h"
 #include "cli/text.h"
@@ -32,41 +31,16 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
                              : "free space there, or choose a folder that you may write to");
 }
 
-static bool write_beside(const char *path, char **part, struct sim_error *error)
+static bool write_starter(const char *path, struct sim_error *error)
 {
-    int file = report_partial_create(path, part);
-    if (file == -1)
-        return fail_with(errno, path, error);
-    size_t done = 0;
-    int code = 0;
-    while (done < cli_starter_size && code == 0) {
-        ssize_t written = write(file, cli_starter + done, cli_starter_size - done);
-        if (written >= 0)
-            done += (size_t)written;
-        else if (errno != EINTR)
-            code = errno;
-    }
-    if (code == 0 && fsync(file) != 0)
-        code = errno;
-    if (close(file) != 0 && code == 0)
-        code = errno;
-    if (code == 0)
-        return true;
-    unlink(*part);
-    return fail_with(code, path, error);
-}
-
-/* A hard link fails if the name exists, whereas a rename would replace the file. */
-static bool give_name(const char *part, const char *path, struct sim_error *error)
-{
-    int code = link(part, path) == 0 ? 0 : errno;
-    if (code != 0 && code != EEXIST && access(path, F_OK) != 0) {
-        /* The file system has no hard links. */
-        code = rename(part, path) == 0 ? 0 : errno;
-        if (code == 0)
-            return true;
-    }
-    unlink(part);
+    struct report_partial output;
+    int code = report_partial_open(&output, path, true);
+    if (code != 0)
+        return fail_with(code, path, error);
+    code = report_partial_write(&output, cli_starter, cli_starter_size);
+    code = code != 0 ? code : report_partial_sync(&output);
+    int ended = report_partial_end(&output, code == 0);
+    code = code != 0 ? code : ended;
     return code == 0 || fail_with(code, path, error);
 }
 
@@ -79,13 +53,13 @@ static int init(const struct cli_args *args, struct sim_error *error)
         return SIM_ERROR_INPUT;
     }
     size_t size = strlen(name) + 32;
-    char *path = malloc(size), *part = NULL;
+    char *path = malloc(size);
     bool is_fine = path != NULL;
     if (!is_fine) {
         sim_fail_memory(error);
     } else {
         snprintf(path, size, "%s%s", name, ends_in_yaml(name) ? "" : ".yaml");
-        is_fine = write_beside(path, &part, error) && give_name(part, path, error);
+        is_fine = write_starter(path, error);
     }
     if (is_fine && !cli_has(args, "quiet")) {
         printf("wrote ");
@@ -95,7 +69,6 @@ static int init(const struct cli_args *args, struct sim_error *error)
         putchar('\n');
     }
     free(path);
-    free(part);
     return is_fine ? 0 : (int)error->class;
 }
 

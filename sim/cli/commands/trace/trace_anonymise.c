@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
@@ -61,29 +60,31 @@ static bool write_rows(struct wl_trace *trace, FILE *stream, struct sim_error *e
     return ok;
 }
 
-static bool fail_file(const char *path, struct sim_error *error)
+static bool fail_file(const char *path, int code, struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                     "%s: cannot be written (%s); free space there, or name another file", path,
-                    strerror(errno));
+                    strerror(code));
 }
 
-/* Writes a file, which gets its name when it is complete. */
 static bool write_file(struct wl_trace *trace, const char *path, struct sim_error *error)
 {
-    char *part;
-    int file = report_partial_create(path, &part);
-    FILE *stream = file == -1 ? NULL : fdopen(file, "wb");
-    bool ok = stream != NULL ? write_rows(trace, stream, error) : fail_file(path, error);
-    bool is_lost = stream != NULL && (fflush(stream) != 0 || ferror(stream) != 0 || fsync(file) != 0);
-    if (stream != NULL && fclose(stream) != 0)
-        is_lost = true;
-    if (ok && (is_lost || rename(part, path) != 0))
-        ok = fail_file(path, error);
-    if (!ok && part != NULL)
-        unlink(part);
-    free(part);
-    return ok;
+    struct report_partial output;
+    int code = report_partial_open(&output, path, false);
+    FILE *stream = code == 0 ? report_partial_stream(&output) : NULL;
+    if (stream == NULL) {
+        code = code == 0 ? errno : code;
+        report_partial_end(&output, false);
+        return fail_file(path, code, error);
+    }
+    bool ok = write_rows(trace, stream, error);
+    code = fflush(stream) != 0 || ferror(stream) != 0 ? errno : 0;
+    if (fclose(stream) != 0 && code == 0)
+        code = errno;
+    code = code != 0 ? code : report_partial_sync(&output);
+    int ended = report_partial_end(&output, ok && code == 0);
+    code = code != 0 ? code : ended;
+    return ok && (code == 0 || fail_file(path, code, error));
 }
 
 bool trace_anonymise(const struct lab_scenario *scenario, const char *path, struct sim_error *error)

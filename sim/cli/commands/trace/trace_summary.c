@@ -4,6 +4,7 @@
 #include "trace_summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
             return false;
     }
     out->keys = wl_trace_key_count(pass->trace);
-    memcpy(out->read_as, wl_trace_text(pass->trace), sizeof out->read_as);
+    snprintf(out->read_as, sizeof out->read_as, "%s", wl_trace_text(pass->trace));
     out->late_mean_ns /= out->late_rows == 0 ? 1 : (double)out->late_rows;
     summarise_keys(pass);
     if (!make_slots(pass, error) || !wl_trace_rewind(&pass->trace, error))
