@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "bins.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "reports/format.h"
 #include "reports/model.h"
 #include "reports/strategy.h"

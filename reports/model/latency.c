@@ -10,7 +10,7 @@
 
 #include "axis.h"
 #include "bins.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "reports/format.h"
 #include "reports/strategy.h"
 

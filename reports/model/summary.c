@@ -44,10 +44,11 @@ static bool comes_before(const struct report_answer *answer, size_t one, size_t 
     if (one == answer->chosen || other == answer->chosen) {
         return one == answer->chosen;
     }
-    if ((a->disqualifiers == 0) != (b->disqualifiers == 0)) {
-        return a->disqualifiers == 0;
+    if (a->candidate.is_eligible != b->candidate.is_eligible) {
+        return a->candidate.is_eligible;
     }
-    const double over_a = isnan(a->over) ? 0 : a->over, over_b = isnan(b->over) ? 0 : b->over;
+    const double over_a = isnan(a->judgment.share) ? 0 : a->judgment.share,
+                 over_b = isnan(b->judgment.share) ? 0 : b->judgment.share;
     if (over_a != over_b) {
         return over_a < over_b;
     }
@@ -95,12 +96,12 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
     panel->figure_count = FIGURES;
     panel->figures[0] = (struct report_figure){.name = "cost in inserts per 1000 rows",
                                                .text = metric_text(arena, score->cost)};
-    panel->figures[1] =
-        (struct report_figure){.name = "partitions above a limit",
-                               .text = isnan(score->over) ? "–"
-                                       : score->over == 0 ? "0"
-                                                          : report_percent(arena, score->over),
-                               .is_alarm = (score->disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0};
+    panel->figures[1] = (struct report_figure){.name = "partitions above a limit",
+                                               .text = isnan(score->judgment.share) ? "–"
+                                                       : score->judgment.share == 0
+                                                           ? "0"
+                                                           : report_percent(arena, score->judgment.share),
+                                               .is_alarm = score->judgment.within == LAB_EXCEEDS};
     panel->figures[2] =
         (struct report_figure){.name = "partitions per read", .text = metric_text(arena, reads)};
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "axis.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "sizes.h"
 
 struct entry {

@@ -18,7 +18,7 @@ enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO, ABOVE_SHARE };
 struct column {
     const char *group; /* the same text in adjacent columns of a group */
     const char *name;
-    const char *metric; /* NULL: the cost of lab/choice.h, which is not a metric */
+    const char *metric; /* NULL: the cost of lab/judgment.h, which is not a metric */
     enum alarm alarm;
     bool is_rare;  /* left out if it is 0 for all strategies */
     bool is_first; /* in the first table rather than in the folded one */
@@ -181,7 +181,7 @@ static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm 
     case ABOVE_ZERO:
         return value > 0;
     case ABOVE_SHARE:
-        return (sheet->answer->scores[index].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0;
+        return sheet->answer->scores[index].judgment.within == LAB_EXCEEDS;
     case NEVER:
         break;
     }

@@ -22,6 +22,18 @@ struct telling {
     bool has_reads;
 };
 
+/* Until the answer is told anew: the judgment as bits beside the disqualifiers. */
+enum { OVER_ROWS = 1 << 10, OVER_BYTES = 1 << 11, OVER_OPEN = 1 << 12 };
+static unsigned bits_of(const struct lab_score *score)
+{
+    return score->disqualifiers |
+           (score->judgment.within == LAB_EXCEEDS
+                ? ((score->judgment.exceeded & 1) != 0 ? OVER_ROWS : 0u) |
+                      ((score->judgment.exceeded & 2) != 0 ? OVER_BYTES : 0u)
+                : 0u) |
+           (score->judgment.within == LAB_NOT_JUDGED && score->judgment.partitions > 0 ? OVER_OPEN : 0u);
+}
+
 /* 0 for a figure that the run does not have. */
 static double figure(const struct lab_result *result, size_t index, const char *name)
 {
@@ -136,8 +148,8 @@ static const char *refused_text(const struct telling *telling)
 static bool is_peer(const struct telling *telling, size_t index)
 {
     const struct lab_score *other = &telling->scores[index];
-    return index != telling->chosen && other->disqualifiers == 0 &&
-           other->cost <= telling->scores[telling->chosen].cost * LAB_AS_CHEAP;
+    return index != telling->chosen && bits_of(other) == 0 &&
+           other->cost <= telling->scores[telling->chosen].cost * 1.01;
 }
 
 static bool has_peer(const struct telling *telling)
@@ -153,7 +165,7 @@ static bool has_peer(const struct telling *telling)
 /* Of several strategies with equal cost and evenness the first is chosen. */
 static const char *tell_evenness(const struct telling *telling)
 {
-    const double cv = telling->scores[telling->chosen].cv;
+    const double cv = telling->scores[telling->chosen].candidate.cv;
     bool is_more = false, is_less = false;
     if (isnan(cv)) {
         return "";
@@ -163,8 +175,8 @@ static const char *tell_evenness(const struct telling *telling)
     }
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         if (is_peer(telling, i)) {
-            is_more |= telling->scores[i].cv > cv;
-            is_less |= telling->scores[i].cv <= cv;
+            is_more |= telling->scores[i].candidate.cv > cv;
+            is_less |= telling->scores[i].candidate.cv <= cv;
         }
     }
     return report_text(telling->arena, ", and its closed partitions %s a CV of %s",
@@ -188,16 +200,17 @@ static const char *tell_within(const struct telling *telling, size_t index)
     const struct lab_score *score = &telling->scores[index];
     double total = figure(result, index, "partitions.total");
     const char *all = report_grouped(arena, (uint64_t)total), *standard = tell_standard(result, arena);
-    const char *text = total == 1 ? report_text(arena, "its one partition exceeds no limit (%s", standard)
-                       : score->over > 0 ? report_text(arena, "%s of its %s partitions exceed a limit (%s",
-                                                       report_percent(arena, score->over), all, standard)
-                                         : report_text(arena, "none of its %s partitions exceeds a limit (%s",
-                                                       all, standard);
-    if (isnan(score->over_most)) {
+    const char *text =
+        total == 1 ? report_text(arena, "its one partition exceeds no limit (%s", standard)
+        : score->judgment.share > 0
+            ? report_text(arena, "%s of its %s partitions exceed a limit (%s",
+                          report_percent(arena, score->judgment.share), all, standard)
+            : report_text(arena, "none of its %s partitions exceeds a limit (%s", all, standard);
+    if (isnan(score->judgment.share_most)) {
         return report_text(arena, "%s)", text);
     }
     return report_text(arena, "%s; in other seeds at most %s, with %s confidence)", text,
-                       report_percent(arena, score->over_most),
+                       report_percent(arena, score->judgment.share_most),
                        report_percent(arena, result->limits.confidence));
 }
 
@@ -213,7 +226,7 @@ static size_t next_of(const struct telling *telling, bool has_sequence)
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         const struct lab_score *other = &telling->scores[i];
-        if (i != telling->chosen && other->disqualifiers == 0 && !isnan(other->cost) &&
+        if (i != telling->chosen && bits_of(other) == 0 && !isnan(other->cost) &&
             needs(telling, i, LAB_REQUIRES_SEQUENCE) == has_sequence &&
             (next == SIZE_MAX || other->cost < telling->scores[next].cost)) {
             next = i;
@@ -226,7 +239,7 @@ static size_t next_of(const struct telling *telling, bool has_sequence)
 static const char *compared(const struct telling *telling, size_t index)
 {
     const double mine = telling->scores[telling->chosen].cost, cost = telling->scores[index].cost;
-    if (cost <= mine * LAB_AS_CHEAP && mine <= cost * LAB_AS_CHEAP) {
+    if (cost <= mine * 1.01 && mine <= cost * 1.01) {
         return "costs as much";
     }
     return mine > 0 ? report_text(telling->arena, "costs %s times as much",
@@ -321,19 +334,19 @@ static const char *list_disqualified(const struct telling *telling, unsigned dis
     size_t at = 0;
     *count = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        *count += (telling->scores[i].disqualifiers & disqualifiers) != 0 &&
-                  (telling->scores[i].disqualifiers & without) == 0;
+        *count += (bits_of(&telling->scores[i]) & disqualifiers) != 0 &&
+                  (bits_of(&telling->scores[i]) & without) == 0;
     }
     size_t shown = *count <= NAMED_MAX + 1 ? *count : NAMED_MAX;
     size_t items = shown + (shown < *count);
     for (size_t i = 0; i < result->strategy_count && at < shown; i++) {
         const struct lab_score *score = &telling->scores[i];
-        if ((score->disqualifiers & disqualifiers) == 0 || (score->disqualifiers & without) != 0) {
+        if ((bits_of(score) & disqualifiers) == 0 || (bits_of(score) & without) != 0) {
             continue;
         }
         const char *item = name_of(telling, i);
-        if (has_share && !isnan(score->over)) {
-            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, score->over),
+        if (has_share && !isnan(score->judgment.share)) {
+            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, score->judgment.share),
                                at == 0 ? " of its partitions" : "");
         }
         list = joined(arena, list, item, at++, items);
@@ -353,16 +366,15 @@ static const char *disqualified_clauses(const struct telling *telling)
         unsigned disqualifiers, without;
         const char *one, *more;
     } clauses[] = {
-        {LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, 0, "exceeds a limit", "exceed a limit"},
-        {LAB_DISQUALIFIER_OPEN, 0,
-         "exceeds a limit more often than allowed, but with too few partitions to be sure",
+        {OVER_ROWS | OVER_BYTES, 0, "exceeds a limit", "exceed a limit"},
+        {OVER_OPEN, 0, "exceeds a limit more often than allowed, but with too few partitions to be sure",
          "exceed a limit more often than allowed, but with too few partitions to be sure"},
-        {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIED_BY_LIMITS, "hid rows from readers",
+        {LAB_DISQUALIFIER_HIDDEN, (OVER_ROWS | OVER_BYTES | OVER_OPEN), "hid rows from readers",
          "hid rows from readers"},
-        {LAB_DISQUALIFIER_REFUSED, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
+        {LAB_DISQUALIFIER_REFUSED, (OVER_ROWS | OVER_BYTES | OVER_OPEN) | LAB_DISQUALIFIER_HIDDEN,
          "refused rows although nothing had failed", "refused rows although nothing had failed"},
-        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LOSES_ROWS, "never closes a partition",
-         "never close a partition"},
+        {LAB_DISQUALIFIER_ENDLESS, (OVER_ROWS | OVER_BYTES | OVER_OPEN) | LOSES_ROWS,
+         "never closes a partition", "never close a partition"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
@@ -412,8 +424,9 @@ static const char *tell_refused(const struct telling *telling)
         const char *against =
             report_answer_against(result, &result->strategies[0], &telling->scores[0], arena);
         if (against[0] != 0) {
-            const bool is_within = (telling->scores[0].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
-                                   (telling->scores[0].disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0;
+            const bool is_within =
+                (bits_of(&telling->scores[0]) & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) == 0 &&
+                (bits_of(&telling->scores[0]) & LAB_DISQUALIFIER_REFUSED) != 0;
             return report_text(arena, "%s %s: %s.", named_with_settings(telling, 0),
                                is_within ? "cannot be chosen" : "does not stay within the limits", against);
         }
@@ -454,12 +467,12 @@ static size_t nearest(const struct telling *telling)
     const bool is_observed = lab_result_is_observed(telling->result);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        double over = telling->scores[i].over;
+        double over = telling->scores[i].judgment.share;
         if (isnan(over)) {
             continue;
         }
-        if (best == SIZE_MAX || over < telling->scores[best].over ||
-            (is_observed && over == 0 && telling->scores[best].over == 0 &&
+        if (best == SIZE_MAX || over < telling->scores[best].judgment.share ||
+            (is_observed && over == 0 && telling->scores[best].judgment.share == 0 &&
              largest_share(telling, i) > largest_share(telling, best))) {
             best = i;
         }
@@ -477,12 +490,12 @@ static const char *tell_nearest(const struct telling *telling)
         return "There are no partitions to judge.";
     }
     const char *name = name_of(telling, index);
-    unsigned disqualifiers = telling->scores[index].disqualifiers;
+    unsigned disqualifiers = bits_of(&telling->scores[index]);
     double rows = figure(result, index, "partitions.all.rows.max");
     double bytes = figure(result, index, "partitions.all.bytes.max");
     double share_of_rows = share_of_limit(telling, index, false);
     double share_of_bytes = share_of_limit(telling, index, true);
-    if ((disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
+    if ((disqualifiers & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) == 0 &&
         (disqualifiers & (LOSES_ROWS | LAB_DISQUALIFIER_ENDLESS)) != 0) {
         const char *why = (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
                           : (disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0
@@ -517,15 +530,16 @@ static const char *tell_extremes(const struct telling *telling)
     size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0, lost = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_score *score = &telling->scores[i];
-        hidden += (score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0;
-        lost += (score->disqualifiers & LOSES_ROWS) != 0;
-        if ((score->disqualifiers & LOSES_ROWS) != 0 && result->strategy_count > 1) {
+        hidden += (bits_of(score) & LAB_DISQUALIFIER_HIDDEN) != 0;
+        lost += (bits_of(score) & LOSES_ROWS) != 0;
+        if ((bits_of(score) & LOSES_ROWS) != 0 && result->strategy_count > 1) {
             continue;
         }
         if (!isnan(score->cost) && (cheapest == SIZE_MAX || score->cost < telling->scores[cheapest].cost)) {
             cheapest = i;
         }
-        if (!isnan(score->cv) && (evenest == SIZE_MAX || score->cv < telling->scores[evenest].cv)) {
+        if (!isnan(score->candidate.cv) &&
+            (evenest == SIZE_MAX || score->candidate.cv < telling->scores[evenest].candidate.cv)) {
             evenest = i;
         }
     }
@@ -543,7 +557,7 @@ static const char *tell_extremes(const struct telling *telling)
     if (evenest == SIZE_MAX) {
         return report_text(arena, "%s, and no partition has closed.", text);
     }
-    const char *cv = report_percent(arena, telling->scores[evenest].cv);
+    const char *cv = report_percent(arena, telling->scores[evenest].candidate.cv);
     if (evenest == cheapest) {
         return report_text(arena, "%s, and the rows of its closed partitions have a CV of %s.", text, cv);
     }
@@ -558,8 +572,7 @@ static size_t smallest(const struct telling *telling)
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         double value = figure(telling->result, i, name);
-        bool is_out =
-            (telling->scores[i].disqualifiers & LOSES_ROWS) != 0 && telling->result->strategy_count > 1;
+        bool is_out = (bits_of(&telling->scores[i]) & LOSES_ROWS) != 0 && telling->result->strategy_count > 1;
         if (!is_out && value > 0 && (best == SIZE_MAX || value < figure(telling->result, best, name))) {
             best = i;
         }
@@ -611,7 +624,7 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
     telling.chosen = out->chosen = lab_choose(result, scores);
     out->scores = scores;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        telling.eligible += scores[i].disqualifiers == 0 && !isnan(scores[i].cost);
+        telling.eligible += bits_of(&scores[i]) == 0 && !isnan(scores[i].cost);
         telling.has_reads |= figure(result, i, "reads.count") > 0;
     }
     out->asked = tell_asked(&telling);
@@ -641,9 +654,9 @@ static const char *over_text(const struct lab_result *result, const struct lab_s
     report_metric(strategy, "partitions.over_limit", &over);
     report_metric(strategy, "partitions.total", &total);
     struct lab_limits passed = result->limits;
-    bool is_open = (disqualifiers & LAB_DISQUALIFIER_OPEN) != 0;
-    bool has_rows = is_open || (disqualifiers & LAB_DISQUALIFIER_ROWS) != 0;
-    bool has_bytes = is_open || (disqualifiers & LAB_DISQUALIFIER_BYTES) != 0;
+    bool is_open = (disqualifiers & OVER_OPEN) != 0;
+    bool has_rows = is_open || (disqualifiers & OVER_ROWS) != 0;
+    bool has_bytes = is_open || (disqualifiers & OVER_BYTES) != 0;
     passed.partition_rows = has_rows ? passed.partition_rows : 0;
     passed.partition_bytes = has_bytes ? passed.partition_bytes : 0;
     return report_text(arena, "%s of %s partition%s (%s) above %s (%s)%s",
@@ -657,17 +670,17 @@ const char *report_answer_against(const struct lab_result *result, const struct 
                                   const struct lab_score *score, struct report_arena *arena)
 {
     const char *text = "";
-    if ((score->disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0) {
-        text = over_text(result, strategy, score->disqualifiers, arena);
+    if ((bits_of(score) & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) != 0) {
+        text = over_text(result, strategy, bits_of(score), arena);
     }
-    if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0) {
+    if ((bits_of(score) & LAB_DISQUALIFIER_HIDDEN) != 0) {
         text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
     }
-    if ((score->disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0) {
+    if ((bits_of(score) & LAB_DISQUALIFIER_REFUSED) != 0) {
         text = report_text(arena, "%s%s%s of the rows refused although nothing had failed", text,
                            text[0] == 0 ? "" : "; ", report_percent(arena, lab_refused_share(strategy)));
     }
-    if ((score->disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0) {
+    if ((bits_of(score) & LAB_DISQUALIFIER_ENDLESS) != 0) {
         text = report_text(arena, "%s%sits partitions never close", text, text[0] == 0 ? "" : "; ");
     }
     return text;

@@ -16,6 +16,7 @@ static const struct term {
 } terms[] = {
     {"over_limit_share", TERM(limits.over_limit_share), 0},
     {"confidence", TERM(limits.confidence), LAB_TUNE_CONFIDENCE},
+    {"tolerance", TERM(limits.tolerance), LAB_TUNE_TOLERANCE},
     {"price.counter_increment", TERM(prices.counter_increment), 0},
     {"price.state_read", TERM(prices.state_read), 0},
     {"price.state_write", TERM(prices.state_write), 0},

@@ -3,8 +3,8 @@
  * growing. */
 #include <math.h>
 
-#include "lab/choice.h"
 #include "lab/gone.h"
+#include "lab/judgment.h"
 #include "lab/metric.h"
 #include "tune/contest.h"
 
@@ -106,7 +106,7 @@ static bool enter(const struct tune_contest *contest, const struct lab_result *r
     if (!tune_see(strategy, &result->prices, contest->race.terms.share, seen, error))
         return false;
     tune_entrant_describe(contest, out);
-    out->over.high = isnan(score.over_most) ? score.over : score.over_most;
+    out->over.high = isnan(score.judgment.share_most) ? score.judgment.share : score.judgment.share_most;
     if (out->has_distribution)
         out->over.high = fmin(out->over.high, out->exact_share);
     return true;

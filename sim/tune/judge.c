@@ -98,7 +98,7 @@ static enum tune_verdict compare(struct tune_interval interval, double most)
                                    : TUNE_VERDICT_OPEN;
 }
 
-/* Judges by the standard of lab/choice.h. If no partition may exceed a limit, a single one is too many; if
+/* Judges by the standard of lab/judgment.h. If no partition may exceed a limit, a single one is too many; if
  * none did, the number of partitions decides which probability can be excluded. */
 static enum tune_verdict judge_over(const struct tune_entrant *entrant, const struct lab_tune *terms,
                                     double error_chance)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "lab/runnable.h"
 #include "tune/contest.h"
 

@@ -17,7 +17,7 @@
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "kernel/time.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "reports/format.h"
 #include "reports/model.h"
 #include "sizes.h"

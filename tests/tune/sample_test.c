@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "tune/sample.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

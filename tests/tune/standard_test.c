@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "tune/contest.h"
 
 static bool is_all;

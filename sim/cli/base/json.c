@@ -10,7 +10,7 @@
 
 #include "cli/text.h"
 #include "kernel/grow.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "reports/reports.h"
 
 struct text {
@@ -56,15 +56,13 @@ static json_t *hex(uint64_t value)
     return json_string(text);
 }
 
-/* The judgement of the limits by lab/choice.h; null without limits. */
+/* The judgement of the limits by lab/judgment.h; null without limits. */
 static json_t *limits_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const struct lab_score score = lab_score_of(result, strategy);
-    if (isnan(score.over))
-        return json_null();
-    return json_string((score.disqualifiers & LAB_DISQUALIFIER_OPEN) != 0        ? "open"
-                       : (score.disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0 ? "exceeded"
-                                                                                 : "within");
+    return score.judgment.within == LAB_NOT_JUDGED
+               ? json_null()
+               : json_string(score.judgment.within == LAB_EXCEEDS ? "exceeded" : "within");
 }
 
 /* The cost per 1000 rows, in inserts. */

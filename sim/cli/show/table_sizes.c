@@ -8,7 +8,7 @@
 
 #include "cli/table.h"
 #include "cli/text.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "lab/quantity.h"
 
 /* The most strategies above a limit that are named. */
@@ -195,7 +195,7 @@ bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
         const struct row row = {.strategy = &result->strategies[i],
                                 .limits = &result->limits,
                                 .is_chosen = i == chosen,
-                                .is_over = (scores[i].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0,
+                                .is_over = scores[i].judgment.within == LAB_EXCEEDS,
                                 .has_colour = cli_has_colour()};
         has_open_only |= print_row(&row);
     }

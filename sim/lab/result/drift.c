@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cassandra/estimated_histogram.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 
 /* The sorted sizes of all partitions, closed and open. */
 struct sizes {

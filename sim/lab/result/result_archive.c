@@ -84,8 +84,8 @@ static void archive_expect(struct lab_expect_result *expect, struct sim_archive 
     sim_archive_bool(archive, &expect->ok);
 }
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 40 && sizeof(struct lab_prices) == 56 &&
-                      sizeof(struct lab_result) == 224,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 48 && sizeof(struct lab_prices) == 56 &&
+                      sizeof(struct lab_result) == 232,
                   "results have changed: archive new fields");
 
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
@@ -107,6 +107,7 @@ void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
     sim_archive_u64(archive, &result->limits.tiny_rows);
     sim_archive_double(archive, &result->limits.over_limit_share);
     sim_archive_double(archive, &result->limits.confidence);
+    sim_archive_double(archive, &result->limits.tolerance);
     sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* has only doubles */
     size_t strategies = result->strategy_count, expects = result->expect_count;
     sim_archive_size(archive, &strategies);

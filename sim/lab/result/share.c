@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "lab/binomial.h"
-#include "lab/choice.h"
+#include "lab/judgment.h"
 
 #define SHARE_TOLERANCE 1e-12
 

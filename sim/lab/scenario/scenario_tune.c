@@ -51,6 +51,7 @@ const struct lab_table lab_tune_table = {
          "a number of at least 1, or leave it out", NULL},
         {"confidence", lab_read_share, TUNE(confidence), LAB_OPTIONAL, 0.5, 0.9999,
          "a share from 50% to 99.99%", NULL},
+        {"tolerance", lab_read_share, TUNE(tolerance), LAB_OPTIONAL, 0, 0.5, "a share from 0% to 50%", NULL},
         {"seeds", lab_read_whole32, TUNE(seeds), LAB_OPTIONAL, 2, LAB_TUNE_SEEDS_MAX,
          "a whole number from 2 to 1000", NULL},
         {"strategies", read_kinds, TUNE(kinds), LAB_OPTIONAL, 0, 0, NULL, NULL},
@@ -62,6 +63,7 @@ void lab_tune_default(struct lab_tune *tune)
     *tune = (struct lab_tune){.risk = LAB_TUNE_RISK,
                               .tiny = -1,
                               .confidence = LAB_TUNE_CONFIDENCE,
+                              .tolerance = LAB_TUNE_TOLERANCE,
                               .seeds = SEEDS_DEFAULT,
                               .kinds = (UINT32_C(1) << BK_KIND_COUNT) - 1};
 }
@@ -82,6 +84,7 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
     scenario->tune.risk = allowed > 0 ? allowed : LAB_TUNE_RISK;
     scenario->tune.share = scenario->limits.over_limit_share;
     scenario->limits.confidence = scenario->tune.confidence;
+    scenario->limits.tolerance = scenario->tune.tolerance;
     return true;
 }
 

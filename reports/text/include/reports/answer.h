@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The question and the answer of a run, in the three sentences at the top of a page. The strategy is chosen
- * by lab/choice.h: the cheapest one that stayed within the limits, hid no row and closes its partitions. */
+ * by lab/judgment.h: the cheapest one that stayed within the limits, hid no row and closes its partitions. */
 #ifndef REPORTS_ANSWER_H
 #define REPORTS_ANSWER_H
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "lab/result.h"
 #include "reports/arena.h"
 

@@ -63,7 +63,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 #include "lab/crew.h"
 #include "lab/scenario.h"
 #include "lab/tune.h"
@@ -291,7 +291,7 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 void tune_race_finish(struct tune_race *race);
 /* The order of the table: by cost, then CV, then p99. The recommended setting may cost up to TUNE_AS_CHEAP
  * times the least cost; among those settings it has the least CV, then the least p99. */
-#define TUNE_AS_CHEAP LAB_AS_CHEAP
+#define TUNE_AS_CHEAP 1.01
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
 /* The same over the seeds of both, whose rows are the same. */
 bool tune_is_cheaper_beside(const struct tune_entrant *one, const struct tune_entrant *other);

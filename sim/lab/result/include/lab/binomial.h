@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The binomial distribution with full relative accuracy in both tails, for n up to 2^64 - 1. `tune` and the
- * bounds of a share (lab/choice.h) use it.
+ * bounds of a share (lab/judgment.h) use it.
  *
  * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15), and on underflow
  * they call the error handler, which aborts. Here the probability at k is Loader's saddle-point form, and the

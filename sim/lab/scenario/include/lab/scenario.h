@@ -85,6 +85,7 @@ struct lab_limits {
     uint64_t tiny_rows;       /* partitions with fewer rows are tiny; 0: none is */
     double over_limit_share;  /* the share of the partitions that may exceed a limit; default 0: none */
     double confidence;        /* tune.confidence: the confidence of judgements */
+    double tolerance;         /* tune.tolerance: loads that differ by at most this share count as equal */
 };
 
 /* The ring, with the totals of all datacenters. */

@@ -13,12 +13,15 @@ struct lab_tune {
     double tiny; /* the share of closed partitions that may be tiny; negative, the default: any */
     double partitions_per_read; /* the largest allowed p99; 0, the default: any */
     double confidence;          /* confidence of statements about other seeds; default 95 % */
-    uint32_t seeds;             /* the most seeds with which a setting is run; default 8 */
-    uint32_t kinds;             /* bit k: strategies of kind k compete; default: all kinds */
+    double
+        tolerance;  /* settings whose load is within this share of the least count as equal; default 0.5 % */
+    uint32_t seeds; /* the most seeds with which a setting is run; default 8 */
+    uint32_t kinds; /* bit k: strategies of kind k compete; default: all kinds */
 };
 
 #define LAB_TUNE_SEEDS_MAX  1000u
 #define LAB_TUNE_CONFIDENCE 0.95
+#define LAB_TUNE_TOLERANCE  0.005
 #define LAB_TUNE_RISK       0.001 /* when no partition may exceed a limit */
 
 #endif

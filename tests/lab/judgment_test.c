@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lab/choice.h"
+#include "lab/judgment.h"
 
 enum { STRATEGIES = 3 };
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The judge: turns what is known of a strategy's partitions into one value, and chooses between strategies.
+ * `run`, `tune`, `import`, `show`, `check`, `sweep`, the page, charts and JSON all ask this judge.
+ *
+ * What is known decides in this order:
+ *  1. nothing of a size that has a limit: not judged;
+ *  2. percentiles: bounds of the share of partitions above the limit;
+ *  3. the partitions of the run, where every seed makes the same ones, or where one exceeded a limit although
+ *     none may;
+ *  4. the distribution of sizes (the metrics expected.*), where it decides: the number of partitions of a run
+ *     that are expected to exceed a limit, between two bounds;
+ *  5. the partitions of the run as a sample, by the bounds of Clopper and Pearson.
+ * If limits.over_limit_share is 0, no partition may exceed a limit: by its distribution a strategy is within
+ * the limits if, with limits.confidence, none of a run's partitions exceeds one. Otherwise the share of
+ * partitions above a limit must be at most over_limit_share. */
+#ifndef LAB_JUDGMENT_H
+#define LAB_JUDGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/result.h"
+
+/* What is known of a strategy's partitions. Facts of several seeds add up. */
+struct lab_facts {
+    uint64_t partitions;              /* of the runs; 0 for percentiles */
+    uint64_t over;                    /* partitions above a limit, in rows or bytes */
+    uint64_t over_of[LAB_SIZE_UNITS]; /* above the limit in rows, and in bytes */
+    bool is_unknown[LAB_SIZE_UNITS];  /* nothing is known of sizes in this unit */
+    bool is_certain;                  /* every seed makes the same partitions */
+    bool has_distribution;
+    double expected_most, expected_least; /* bounds of the expected number of partitions above a limit */
+    double expected_share; /* upper bound of the probability that a partition exceeds a limit */
+    bool has_bounds;       /* percentiles: */
+    double bound_least[LAB_SIZE_UNITS], bound_most[LAB_SIZE_UNITS]; /* bounds of the share above the limit */
+};
+
+enum lab_within { LAB_NOT_JUDGED, LAB_WITHIN, LAB_EXCEEDS };
+enum lab_judged_by {
+    LAB_BY_NOTHING,
+    LAB_BY_CERTAINTY,
+    LAB_BY_DISTRIBUTION,
+    LAB_BY_SAMPLE,
+    LAB_BY_PERCENTILES
+};
+/* "not judged", "certain", "distribution", "sample", "percentiles". */
+const char *lab_judged_by_name(enum lab_judged_by by);
+
+struct lab_judgment {
+    enum lab_within within;
+    enum lab_judged_by by;
+    uint64_t partitions, over;        /* of the facts */
+    uint64_t over_of[LAB_SIZE_UNITS]; /* of the facts */
+    unsigned exceeded;                /* bit u: the limit in unit u is exceeded */
+    double share;        /* of the partitions above a limit: seen, or a lower bound; NaN: not known */
+    double share_most;   /* its upper bound: by the distribution, for percentiles, or for other seeds with
+                            limits.confidence; NaN: there is none, or nothing is random */
+    const char *missing; /* not judged: what is missing and the remedy; a constant text, or NULL */
+};
+
+/* The facts of one run. */
+struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
+/* Adds those of another seed. */
+void lab_facts_add(struct lab_facts *into, const struct lab_facts *from);
+struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struct lab_facts *facts);
+
+/* What disqualifies a strategy besides the limits, as bits. */
+enum lab_disqualifier {
+    LAB_DISQUALIFIER_HIDDEN = 1,    /* a reader does not find some rows, or not among the newest */
+    LAB_DISQUALIFIER_REFUSED = 2,   /* agents refused more than LAB_REFUSED_MOST of the rows, or gave them up,
+                                       although nothing had failed; or they were too busy to take them */
+    LAB_DISQUALIFIER_FAILED = 4,    /* reads failed */
+    LAB_DISQUALIFIER_MISROUTED = 8, /* rows were stored in another bucket than the key's changes require */
+    LAB_DISQUALIFIER_BROKEN = 16,   /* it broke a guarantee of its protocol */
+    LAB_DISQUALIFIER_ENDLESS = 32,  /* partitions have no end: they grow for as long as rows arrive */
+    LAB_DISQUALIFIER_OBSERVED = 64, /* it was not run: its sizes were read from a file */
+    LAB_DISQUALIFIER_COUNT = 7
+};
+/* Those that lose rows or answers. */
+#define LAB_DISQUALIFIED_BY_LOSS                                                                             \
+    (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_FAILED |                          \
+     LAB_DISQUALIFIER_MISROUTED | LAB_DISQUALIFIER_BROKEN)
+
+/* This share of the rows may be refused although nothing had failed: conditional updates that compete for a
+ * key sometimes give up. */
+#define LAB_REFUSED_MOST 0.001
+
+/* The disqualifiers that a run shows. */
+unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy);
+/* The share of the rows that agents refused or gave up although nothing had failed, or because they were
+ * busy; 0 without agents. */
+double lab_refused_share(const struct lab_strategy_result *strategy);
+
+/* Requirements of a setting that not every service can meet. */
+enum lab_requirement {
+    LAB_REQUIRES_SEQUENCE, /* count: external: a gapless number in each row */
+    LAB_REQUIRES_WRITER,   /* one writer for each key: the key's state is in its memory alone */
+    LAB_REQUIRES_FAN_OUT,  /* hash: a reader queries all partitions of a key */
+    LAB_REQUIRES_LEAD,     /* three-state: a lead longer than the time to live of caches plus the difference
+                              between clocks */
+    LAB_REQUIRES_LWT,      /* conditional updates */
+    LAB_REQUIREMENT_COUNT
+};
+/* "sequence", "writer", "fan_out", "lead", "lwt". */
+const char *lab_requirement_name(enum lab_requirement requirement);
+/* The end of a sentence that begins with "It needs ": "conditional updates (LWT)". */
+const char *lab_requirement_text(enum lab_requirement requirement);
+/* The requirements of a setting; bit r: enum lab_requirement r. */
+uint32_t lab_requirements(const struct lab_settings *settings);
+
+/* The upper and the lower Clopper-Pearson bound of a probability, given `hits` successes in `count` trials,
+ * each bound with this confidence. 1 and 0 when count is 0. */
+double lab_share_most(uint64_t hits, uint64_t count, double confidence);
+double lab_share_least(uint64_t hits, uint64_t count, double confidence);
+
+/* The cost per 1000 rows, in inserts: the writers' operations in addition to the inserts, and the
+ * partitions that reads query. NaN when nothing was run. */
+struct lab_cost {
+    double write, read;
+};
+struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy);
+
+/* A strategy or setting to choose from. */
+struct lab_candidate {
+    bool is_eligible; /* within the limits, and nothing disqualifies it */
+    uint32_t requirements;
+    double load; /* inserts, extra operations and partitions read, per 1000 rows, in inserts */
+    double cv;   /* coefficient of variation of the closed partitions' rows; NaN: no partition has closed */
+    double fullness; /* the largest partition as a share of the limit that it is nearest to */
+};
+/* The rule of recommendation. Settings whose load is within `tolerance` of the least count as equal; of these
+ * the one with the lowest CV is taken, then the one with more headroom, then the first. A setting that needs
+ * a sequence number in each row is taken only if no other is eligible. Returns SIZE_MAX if none is. */
+size_t lab_choose_from(const struct lab_candidate *candidates, size_t count, double tolerance);
+
+struct lab_score {
+    struct lab_judgment judgment;
+    unsigned disqualifiers;
+    double cost; /* lab_cost_of(), both parts; NaN when nothing was run */
+    struct lab_candidate candidate;
+};
+struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
+/* Scores every strategy into `scores`, the caller's array with room for all of them. Returns the index of the
+ * strategy to choose by lab_choose_from(), or SIZE_MAX: there is none, the scenario has no limits, or `tune`
+ * has chosen from more than one run. */
+size_t lab_choose(const struct lab_result *result, struct lab_score *scores);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Judges the strategies of a run: facts from metrics, a judgment from facts, and the choice. */
+#include "lab/judgment.h"
+
+#include <math.h>
+#include <string.h>
+
+static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? missing : metric->value;
+}
+
+static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
+{
+    return (uint64_t)figure(strategy, name, 0);
+}
+
+struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy)
+{
+    const double rows = figure(strategy, "writes.rows", 0);
+    const double asked =
+        figure(strategy, "reads.count", 0) * figure(strategy, "reads.partitions_per_read.mean", 0);
+    struct lab_cost cost = {.write = (double)NAN, .read = (double)NAN};
+    if (!(rows > 0))
+        return cost;
+    if (lab_prices_are_equal(prices))
+        return (struct lab_cost){figure(strategy, "writes.extra_ops_per_1000_rows", 0), 1000 * asked / rows};
+    cost = (struct lab_cost){0, 0};
+    for (size_t i = 0; i < lab_price_count; i++) {
+        const struct lab_price *price = &lab_price_table[i];
+        double count = price->metric == NULL ? asked : figure(strategy, price->metric, 0);
+        *(price->metric == NULL ? &cost.read : &cost.write) +=
+            lab_price_of(prices, price) * (1000 * count / rows);
+    }
+    return cost;
+}
+
+/* Whether partitions grow without end. If rows expire, the live part of a partition stops growing. */
+static bool is_endless(const struct lab_strategy_result *strategy)
+{
+    return !strategy->settings.is_idgen && !lab_kind_ends(strategy->settings.strategy.kind) &&
+           figure(strategy, "rows.expired", 0) == 0;
+}
+
+/* Whether every seed makes the same partitions. */
+static bool is_certain(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    enum bk_kind kind = strategy->settings.strategy.kind;
+    return strategy->settings.observed != WL_OBSERVED_AUTO ||
+           (result->source != NULL && strcmp(result->source, "synthetic") != 0 &&
+            strategy->events.stride == 0 && (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT));
+}
+
+struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    static const char *const over[LAB_SIZE_UNITS] = {"partitions.over_limit_rows",
+                                                     "partitions.over_limit_bytes"};
+    const uint64_t limits[LAB_SIZE_UNITS] = {result->limits.partition_rows, result->limits.partition_bytes};
+    struct lab_facts facts = {.partitions = whole(strategy, "partitions.total"),
+                              .over = whole(strategy, "partitions.over_limit"),
+                              .is_certain = is_certain(result, strategy)};
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        facts.over_of[unit] = whole(strategy, over[unit]);
+        facts.is_unknown[unit] =
+            limits[unit] != 0 && lab_metrics_find(&strategy->metrics, over[unit]) == NULL;
+        facts.over = facts.over_of[unit] > facts.over ? facts.over_of[unit] : facts.over;
+    }
+    const struct lab_metric *most = lab_metrics_find(&strategy->metrics, "expected.over_limit");
+    facts.has_distribution = most != NULL;
+    facts.expected_most = most == NULL ? (double)INFINITY : most->value;
+    facts.expected_least = figure(strategy, "expected.over_limit_least", 0);
+    facts.expected_share = figure(strategy, "expected.share", (double)NAN);
+    return facts;
+}
+
+void lab_facts_add(struct lab_facts *into, const struct lab_facts *from)
+{
+    into->partitions += from->partitions;
+    into->over += from->over;
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        into->over_of[unit] += from->over_of[unit];
+        into->is_unknown[unit] |= from->is_unknown[unit];
+    }
+    /* The expected number is that of one run, so the largest of the seeds counts: bursts differ. */
+    into->has_distribution &= from->has_distribution;
+    into->expected_most = fmax(into->expected_most, from->expected_most);
+    into->expected_least = fmin(into->expected_least, from->expected_least);
+    into->expected_share = fmax(into->expected_share, from->expected_share);
+}
+
+static bool judge_bounds(const struct lab_limits *limits, const struct lab_facts *facts,
+                         struct lab_judgment *out)
+{
+    const uint64_t limit[LAB_SIZE_UNITS] = {limits->partition_rows, limits->partition_bytes};
+    double least = 0, most = 0;
+    if (!facts->has_bounds)
+        return false;
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        if (limit[unit] == 0 || facts->is_unknown[unit])
+            continue;
+        least = fmax(least, facts->bound_least[unit]);
+        most += facts->bound_most[unit];
+        out->exceeded |= facts->bound_least[unit] > limits->over_limit_share ? 1u << unit : 0;
+    }
+    out->by = LAB_BY_PERCENTILES;
+    out->share = least;
+    out->share_most = fmin(1, most);
+    out->within = least > limits->over_limit_share   ? LAB_EXCEEDS
+                  : most <= limits->over_limit_share ? LAB_WITHIN
+                                                     : LAB_NOT_JUDGED;
+    if (out->within == LAB_NOT_JUDGED)
+        out->missing =
+            "the percentiles do not show how many partitions exceed the limit; a list of partitions "
+            "(sstablepartitions) does";
+    return true;
+}
+
+static void exceed(const struct lab_facts *facts, enum lab_judged_by by, struct lab_judgment *out)
+{
+    out->within = LAB_EXCEEDS;
+    out->by = by;
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+        out->exceeded |= facts->over_of[unit] > 0 ? 1u << unit : 0;
+}
+
+/* Steps 3 to 5 of the header's list. */
+static void judge_partitions(const struct lab_limits *limits, const struct lab_facts *facts,
+                             struct lab_judgment *out)
+{
+    const double may = limits->over_limit_share, chance = 1 - limits->confidence;
+    const double each = 1 - chance / 2, seen = (double)facts->over / (double)facts->partitions;
+    out->share = seen;
+    if (facts->is_certain) {
+        out->share_most = (double)NAN;
+        out->within = LAB_WITHIN;
+        out->by = LAB_BY_CERTAINTY;
+        if (seen > may)
+            exceed(facts, LAB_BY_CERTAINTY, out);
+        return;
+    }
+    if (may == 0 && facts->over > 0) {
+        exceed(facts, LAB_BY_SAMPLE, out);
+        return;
+    }
+    if (facts->has_distribution) {
+        const bool is_within = may == 0 ? facts->expected_most <= chance : facts->expected_share <= may;
+        const bool is_over = may == 0 ? facts->expected_least > chance
+                                      : facts->expected_least > may * (double)facts->partitions;
+        out->share_most = facts->expected_share;
+        out->by = facts->expected_most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
+        if (is_within) {
+            out->within = LAB_WITHIN;
+            return;
+        }
+        if (is_over) {
+            exceed(facts, LAB_BY_DISTRIBUTION, out);
+            return;
+        }
+    }
+    out->by = LAB_BY_SAMPLE;
+    out->share_most = limits->confidence > 0 ? lab_share_most(facts->over, facts->partitions, each) : 1;
+    if (may == 0 || out->share_most <= may)
+        out->within = LAB_WITHIN;
+    else if (limits->confidence <= 0 ? seen > may
+                                     : lab_share_least(facts->over, facts->partitions, each) > may)
+        exceed(facts, LAB_BY_SAMPLE, out);
+    else
+        out->missing = "there are too few partitions to tell; use more seeds or a longer run";
+}
+
+struct lab_judgment lab_judgment_of(const struct lab_limits *limits, const struct lab_facts *facts)
+{
+    const uint64_t limit[LAB_SIZE_UNITS] = {limits->partition_rows, limits->partition_bytes};
+    const struct lab_judgment nothing = {.partitions = facts->partitions,
+                                         .over = facts->over,
+                                         .over_of = {facts->over_of[0], facts->over_of[1]},
+                                         .share = (double)NAN,
+                                         .share_most = (double)NAN};
+    struct lab_judgment out = nothing;
+    if (limit[LAB_IN_ROWS] == 0 && limit[LAB_IN_BYTES] == 0) {
+        out.missing = "no limit is set; add limits: {partition_bytes: 100MB}";
+        return out;
+    }
+    if (!judge_bounds(limits, facts, &out)) {
+        if (facts->partitions == 0) {
+            out.missing = "there are no partitions";
+            return out;
+        }
+        judge_partitions(limits, facts, &out);
+    }
+    /* What is known may show that a limit is exceeded, but not that the unknown limit is kept. */
+    if (out.within != LAB_EXCEEDS && (facts->is_unknown[LAB_IN_ROWS] || facts->is_unknown[LAB_IN_BYTES])) {
+        out = nothing;
+        out.missing =
+            facts->is_unknown[LAB_IN_ROWS]
+                ? "the limit is in rows, and the rows of partitions are not known; give a file with a "
+                  "rowCount column, or a limit in bytes"
+                : "the limit is in bytes, and the bytes of partitions are not known; give a limit in "
+                  "rows";
+    }
+    return out;
+}
+
+const char *lab_judged_by_name(enum lab_judged_by by)
+{
+    static const char *const names[] = {"not judged", "certain", "distribution", "sample", "percentiles"};
+    return (unsigned)by < sizeof names / sizeof *names ? names[by] : "unknown";
+}
+
+double lab_refused_share(const struct lab_strategy_result *strategy)
+{
+    const double rows = figure(strategy, "writes.rows", 0);
+    const double busy = figure(strategy, "writes.refused_busy", 0);
+    const double lost =
+        figure(strategy, "writes.refused", 0) + figure(strategy, "writes.unresolved", 0) - busy;
+    /* The oracle also counts rows that were stored late. */
+    const double violations = figure(strategy, "oracle.available.violations", 0);
+    return rows > 0 ? ((violations < lost ? violations : lost) + busy) / rows : 0;
+}
+
+unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy)
+{
+    unsigned out = strategy->settings.observed != WL_OBSERVED_AUTO ? LAB_DISQUALIFIER_OBSERVED
+                   : is_endless(strategy)                          ? LAB_DISQUALIFIER_ENDLESS
+                                                                   : 0u;
+    if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
+        0)
+        out |= LAB_DISQUALIFIER_HIDDEN;
+    if (lab_refused_share(strategy) > LAB_REFUSED_MOST)
+        out |= LAB_DISQUALIFIER_REFUSED;
+    if (figure(strategy, "reads.failed", 0) > 0)
+        out |= LAB_DISQUALIFIER_FAILED;
+    if (figure(strategy, "writes.misrouted", 0) > 0)
+        out |= LAB_DISQUALIFIER_MISROUTED;
+    if (figure(strategy, "guarantees.broken", 0) > 0)
+        out |= LAB_DISQUALIFIER_BROKEN;
+    return out;
+}
+
+/* The largest partition as a share of the limit that it is nearest to. */
+static double fullness_of(const struct lab_limits *limits, const struct lab_strategy_result *strategy)
+{
+    const double rows = figure(strategy, "partitions.all.rows.max", 0);
+    const double bytes = figure(strategy, "partitions.all.bytes.max", 0);
+    double most = limits->partition_rows != 0 ? rows / (double)limits->partition_rows : 0;
+    if (limits->partition_bytes != 0)
+        most = fmax(most, bytes / (double)limits->partition_bytes);
+    return most;
+}
+
+struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
+    const struct lab_facts facts = lab_facts_of(result, strategy);
+    const struct lab_cost cost = lab_cost_of(&result->prices, strategy);
+    struct lab_score score = {.judgment = lab_judgment_of(&result->limits, &facts),
+                              .disqualifiers = lab_disqualifiers_of(strategy),
+                              .cost = cost.write + cost.read};
+    score.candidate = (struct lab_candidate){
+        .is_eligible = score.judgment.within == LAB_WITHIN && score.disqualifiers == 0 && !isnan(score.cost),
+        .requirements = lab_requirements(&strategy->settings),
+        .load = 1000 + score.cost,
+        .cv = mean > 0 ? figure(strategy, "partitions.closed.rows.stddev", 0) / mean : (double)NAN,
+        .fullness = fullness_of(&result->limits, strategy)};
+    return score;
+}
+
+/* NaN is greater than any number. */
+static int order(double one, double other)
+{
+    return isnan(one) || isnan(other) ? isnan(one) - isnan(other) : (one > other) - (one < other);
+}
+
+size_t lab_choose_from(const struct lab_candidate *candidates, size_t count, double tolerance)
+{
+    const uint32_t sequence = UINT32_C(1) << LAB_REQUIRES_SEQUENCE;
+    for (uint32_t allowed = 0;; allowed = sequence) {
+        double least = (double)INFINITY;
+        for (size_t i = 0; i < count; i++) {
+            const struct lab_candidate *one = &candidates[i];
+            if (one->is_eligible && (one->requirements & sequence) == allowed)
+                least = fmin(least, one->load);
+        }
+        size_t chosen = SIZE_MAX;
+        for (size_t i = 0; i < count; i++) {
+            const struct lab_candidate *one = &candidates[i],
+                                       *best = chosen == SIZE_MAX ? NULL : &candidates[chosen];
+            if (!one->is_eligible || (one->requirements & sequence) != allowed ||
+                !(one->load <= least * (1 + tolerance)))
+                continue;
+            const int by_cv = best == NULL ? -1 : order(one->cv, best->cv);
+            if (by_cv < 0 || (by_cv == 0 && one->fullness < best->fullness))
+                chosen = i;
+        }
+        if (chosen != SIZE_MAX || allowed != 0)
+            return chosen;
+    }
+}
+
+size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
+{
+    struct lab_candidate candidates[LAB_STRATEGIES_MAX];
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        scores[i] = lab_score_of(result, &result->strategies[i]);
+        if (i < LAB_STRATEGIES_MAX)
+            candidates[i] = scores[i].candidate;
+    }
+    const size_t count =
+        result->strategy_count < LAB_STRATEGIES_MAX ? result->strategy_count : LAB_STRATEGIES_MAX;
+    return result->is_tuned ? SIZE_MAX : lab_choose_from(candidates, count, result->limits.tolerance);
+}
+
+/* Indexed by requirement. */
+static const struct {
+    const char *name, *text;
+} requirements[LAB_REQUIREMENT_COUNT] = {
+    [LAB_REQUIRES_SEQUENCE] = {"sequence", "a gapless number in each row"},
+    [LAB_REQUIRES_WRITER] = {"writer", "one writer per key, or a protocol for several"},
+    [LAB_REQUIRES_FAN_OUT] = {"fan_out", "readers that query all partitions of a key"},
+    [LAB_REQUIRES_LEAD] = {"lead", "a lead with bounded caches and clocks"},
+    [LAB_REQUIRES_LWT] = {"lwt", "conditional updates (LWT)"},
+};
+
+const char *lab_requirement_name(enum lab_requirement requirement)
+{
+    return (unsigned)requirement < LAB_REQUIREMENT_COUNT ? requirements[requirement].name : "unknown";
+}
+
+const char *lab_requirement_text(enum lab_requirement requirement)
+{
+    return (unsigned)requirement < LAB_REQUIREMENT_COUNT ? requirements[requirement].text : "unknown";
+}
+
+uint32_t lab_requirements(const struct lab_settings *settings)
+{
+    enum bk_kind kind = settings->strategy.kind;
+    bool is_count = kind == BK_COUNT, fires = bk_kind_fires(kind);
+    bool has_lwt = (is_count && (settings->source == BK_SOURCE_LWT || settings->source == BK_SOURCE_LEASE)) ||
+                   (fires && (settings->counter == BK_COUNTER_LWT || settings->coordination == BK_LOCKED ||
+                              settings->coordination == BK_GUARDED));
+    bool has_writer =
+        (is_count && settings->source == BK_SOURCE_MEMORY) || (fires && settings->coordination == BK_SINGLE);
+    return (uint32_t)(is_count && settings->source == BK_SOURCE_EXTERNAL) << LAB_REQUIRES_SEQUENCE |
+           (uint32_t)has_writer << LAB_REQUIRES_WRITER | (uint32_t)(kind == BK_HASH) << LAB_REQUIRES_FAN_OUT |
+           (uint32_t)(fires && settings->coordination == BK_THREE_STATE) << LAB_REQUIRES_LEAD |
+           (uint32_t)has_lwt << LAB_REQUIRES_LWT;
+}
