@@ -77,9 +77,7 @@ struct report_horizon report_horizon_of(const struct lab_result *result)
  * partition exceeded a limit, shows more. */
 static bool is_told(const struct lab_strategy_result *strategy, double *days)
 {
-    double is_least;
-    report_metric(strategy, "horizon.is_least", &is_least);
-    return report_metric(strategy, "horizon.days", days) && is_least == 0;
+    return report_metric(strategy, "horizon.days", days);
 }
 
 const char *report_horizons(const struct lab_result *result, struct report_arena *arena)

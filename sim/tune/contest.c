@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tune/expected.h"
+
 bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -205,6 +207,28 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
            (contest->race.recommended == SIZE_MAX || finish_cheap(contest, threads, progress, error)) &&
            (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
                                                       tune_contest_lead(contest, threads, progress, error)));
+}
+
+struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct tune_outlook outlook = {contest->scenario, contest->growth, tune_contest_days(contest),
+                                         contest->rows.busiest_rows, contest->rows.busiest_bytes};
+    struct tune_horizon horizon = {.days = (double)NAN, .over_most = (double)NAN};
+    if (entrant->seeds == 0 || tune_is_cut(&entrant->seen[entrant->seeds - 1]))
+        return horizon;
+    struct lab_facts facts = {.partitions = entrant->seen[0].partitions, .over = entrant->seen[0].over};
+    uint64_t rows = 0, bytes = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        horizon.partitions += (double)entrant->seen[i].partitions / entrant->seeds;
+        rows = entrant->seen[i].rows_most > rows ? entrant->seen[i].rows_most : rows;
+        bytes = entrant->seen[i].bytes_most > bytes ? entrant->seen[i].bytes_most : bytes;
+    }
+    horizon.over = tune_mean_of(entrant, TUNE_OVER) * horizon.partitions;
+    tune_expected_of(contest->scenario, &entrant->strategy.settings, (double)contest->rows.rows,
+                     (double)contest->rows.keys, 1, &facts);
+    horizon.days =
+        tune_first_over_days(&outlook, &entrant->strategy.settings, &facts, (double)NAN, rows, bytes);
+    return horizon;
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

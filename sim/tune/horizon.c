@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Estimates when the first partition exceeds a limit, if the stream continues at its rate or keeps
- * growing. */
+/* When the first partition exceeds a limit. In: what a run showed of a strategy, and the distribution of its
+ * partitions. Out: days from the first row. */
+#include "tune/horizon.h"
+
 #include <math.h>
 
+#include "kernel/time.h"
 #include "lab/gone.h"
-#include "lab/judgment.h"
 #include "lab/metric.h"
-#include "tune/contest.h"
+#include "tune/expected.h"
+
+/* Expected numbers of partitions over the length of the run up to this are told as "never". */
+#define NEVER 1e-6
+
+bool tune_rows_stop(const struct lab_scenario *scenario, double days)
+{
+    return scenario->row_ttl_ns > 0 && (double)scenario->row_ttl_ns <= days * (double)SIM_DAY;
+}
 
 /* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
-static double room_above(const struct tune_contest *contest, uint64_t rows, uint64_t bytes)
+static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_t bytes)
 {
-    const struct lab_limits *limits = &contest->scenario->limits;
     double least = (double)INFINITY;
     if (limits->partition_rows != 0 && rows > 0)
         least = fmin(least, (double)limits->partition_rows / (double)rows);
@@ -20,74 +29,48 @@ static double room_above(const struct tune_contest *contest, uint64_t rows, uint
     return least;
 }
 
-/* Returns the ratio of the nearest limit to the largest partition; infinity without limits. */
-static double room_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+double tune_unbucketed_days(const struct tune_outlook *outlook)
 {
-    double least = (double)INFINITY;
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        const struct tune_seen *seen = &entrant->seen[i];
-        least = fmin(least, room_above(contest, seen->rows_most, seen->bytes_most));
-        if (entrant->is_endless) /* only the first seed counts */
-            break;
-    }
-    return least;
+    return tune_growth_rows_at(
+        &outlook->growth, outlook->days,
+        room_above(&outlook->scenario->limits, outlook->busiest_rows, outlook->busiest_bytes));
 }
 
-static double partitions_of(const struct tune_entrant *entrant)
+double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
+                            uint64_t bytes_most)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++)
-        sum += (double)entrant->seen[i].partitions;
-    return sum / (double)entrant->seeds;
+    const struct lab_scenario *scenario = outlook->scenario;
+    const struct tune_growth *growth = &outlook->growth;
+    const enum bk_kind kind = settings->strategy.kind;
+    const double days = outlook->days, room = room_above(&scenario->limits, rows_most, bytes_most);
+    if (!isnan(seen_days))
+        return seen_days;
+    if (!lab_kind_ends(kind) && !tune_rows_stop(scenario, days))
+        return tune_growth_rows_at(growth, days, room);
+    if (scenario->trace_path != NULL && kind == BK_TIME)
+        return growth->per_day > 0 ? fmax(days, tune_growth_rate_at(growth, days, room)) : (double)NAN;
+    if (!facts->has_distribution)
+        return (double)NAN;
+    if (facts->expected_most <= NEVER)
+        return (double)INFINITY;
+    if (!(facts->expected_least > 0) || !isfinite(facts->expected_most))
+        return (double)NAN;
+    const double expected = (facts->expected_least + facts->expected_most) / 2;
+    /* No partition has more rows than its key so far. */
+    return fmax(tune_growth_rows_at(growth, days, 1 / expected), tune_unbucketed_days(outlook));
 }
 
-/* Returns when the busiest key has as many rows as a limit allows in a partition: the horizon with all its
- * rows in one. */
-static double busiest_days(const struct tune_contest *contest)
+static double figure(const struct lab_strategy_result *strategy, const char *name)
 {
-    return tune_growth_rows_at(&contest->growth, tune_contest_days(contest),
-                               room_above(contest, contest->rows.busiest_rows, contest->rows.busiest_bytes));
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
 }
 
-struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
 {
-    struct tune_horizon horizon = {.days = (double)NAN};
-    if (entrant->seeds == 0 || tune_is_cut(&entrant->seen[entrant->seeds - 1]))
-        return horizon;
-    horizon.partitions = partitions_of(entrant);
-    const struct tune_growth *growth = &contest->growth;
-    double days = tune_contest_days(contest);
-    if (entrant->is_endless) {
-        /* Partitions that never end grow with their key, so the largest one reaches a limit first. */
-        horizon.days = tune_growth_rows_at(growth, days, room_of(contest, entrant));
-        horizon.over = tune_mean_of(entrant, TUNE_OVER) * horizon.partitions;
-        horizon.over_most = (double)NAN;
-        return horizon;
-    }
-    double seen = tune_mean_of(entrant, TUNE_OVER), share = seen;
-    if (entrant->is_fixed && seen == 0) {
-        /* For a trace, nothing else is known about the time after its end. */
-        bool is_never = entrant->has_distribution && entrant->exact_share == 0;
-        bool is_window = entrant->strategy.settings.strategy.kind == BK_TIME;
-        if (is_never)
-            horizon.days = (double)INFINITY;
-        else if (is_window && growth->per_day > 0)
-            horizon.days = fmax(days, tune_growth_rate_at(growth, days, room_of(contest, entrant)));
-        return horizon;
-    }
-    if (!(seen > 0)) {
-        horizon.is_least = true;
-        share = entrant->over.high;
-    }
-    horizon.over = seen > 0 ? seen * horizon.partitions : 0;
-    horizon.over_most = entrant->over.high * horizon.partitions;
-    horizon.days =
-        share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
-    /* No partition has more rows than its key so far. Where rows go, the busiest key's are not known. */
-    const double first_days = busiest_days(contest);
-    if (!horizon.is_least && isfinite(first_days) && !lab_rows_go(contest->scenario))
-        horizon.days = fmax(horizon.days, first_days);
-    return horizon;
+    const double value = figure(strategy, name);
+    return isnan(value) ? 0 : (uint64_t)value;
 }
 
 static bool add(struct lab_strategy_result *strategy, const char *name, double days)
@@ -95,62 +78,42 @@ static bool add(struct lab_strategy_result *strategy, const char *name, double d
     return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
 }
 
-/* Enters the result as if the run were the only seed of a race. */
-static bool enter(const struct tune_contest *contest, const struct lab_result *result,
-                  const struct lab_strategy_result *strategy, struct tune_seen *seen,
-                  struct tune_entrant *out, struct sim_error *error)
-{
-    const struct lab_score score = lab_score_of(result, strategy);
-    *out = (struct tune_entrant){
-        .strategy = {.label = strategy->label, .settings = strategy->settings}, .seen = seen, .seeds = 1};
-    if (!tune_see(strategy, &result->prices, contest->race.terms.share, seen, error))
-        return false;
-    tune_entrant_describe(contest, out);
-    out->over.high = isnan(score.judgment.share_most) ? score.judgment.share : score.judgment.share_most;
-    if (out->has_distribution)
-        out->over.high = fmin(out->over.high, out->exact_share);
-    return true;
-}
-
-static bool add_all(struct tune_contest *contest, const struct lab_result *result,
-                    struct lab_strategy_result *strategy, struct sim_error *error)
+static bool add_all(struct tune_outlook *outlook, const struct lab_result *result,
+                    struct lab_strategy_result *strategy)
 {
     /* Of the rows that this strategy stored. */
-    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "keys.rows.max"),
-                            *bytes = lab_metrics_find(&strategy->metrics, "keys.bytes.max");
-    contest->rows.busiest_rows = rows == NULL ? 0 : (uint64_t)rows->value;
-    contest->rows.busiest_bytes = bytes == NULL ? 0 : (uint64_t)bytes->value;
-    struct tune_seen seen;
-    struct tune_entrant entrant;
-    if (strategy->settings.observed != WL_OBSERVED_AUTO)
-        return true;
-    if (!enter(contest, result, strategy, &seen, &entrant, error))
-        return false;
-    const struct tune_horizon horizon = tune_horizon_of(contest, &entrant);
-    return (add(strategy, "horizon.days", horizon.days) &&
-            (isnan(horizon.days) ||
-             add(strategy, "horizon.is_least", horizon.is_least && isfinite(horizon.days))) &&
-            /* If rows expire, such partitions may not grow. */
-            add(strategy, "horizon.unbucketed_days",
-                tune_is_bounded(contest) ? (double)NAN : busiest_days(contest)) &&
-            (contest->growth.per_day == 0 ||
-             add(strategy, "horizon.doubles_days", tune_growth_doubles(&contest->growth)))) ||
-           sim_fail_memory(error);
+    outlook->busiest_rows = whole(strategy, "keys.rows.max");
+    outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
+    const struct lab_facts facts = lab_facts_of(result, strategy);
+    const double days = tune_first_over_days(
+        outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
+        whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
+    /* If rows expire, the partitions of `unbucketed` may not grow. */
+    const double unbucketed =
+        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : tune_unbucketed_days(outlook);
+    return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
+           (outlook->growth.per_day == 0 ||
+            add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
 }
 
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error)
 {
-    struct tune_contest contest = {.scenario = scenario, .race = {.terms = scenario->tune}};
     const struct lab_limits *limits = &scenario->limits;
+    struct tune_outlook outlook = {
+        .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
+    if (!tune_expected_add(scenario, result, error))
+        return false;
     if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
-        result->strategy_count == 0 ||
-        lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max") == NULL)
+        result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
         return true;
-    bool is_fine = tune_contest_rows(&contest, result, error);
-    if (is_fine && scenario->trace_path != NULL)
-        is_fine = tune_growth_of_run(scenario, result, contest.race.terms.confidence, &contest.growth, error);
-    for (size_t i = 0; is_fine && i < result->strategy_count; i++)
-        is_fine = add_all(&contest, result, &result->strategies[i], error);
-    return is_fine;
+    if (scenario->trace_path != NULL &&
+        !tune_growth_of_run(scenario, result, scenario->tune.confidence, &outlook.growth, error))
+        return false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_strategy_result *strategy = &result->strategies[i];
+        if (strategy->settings.observed == WL_OBSERVED_AUTO && !add_all(&outlook, result, strategy))
+            return sim_fail_memory(error);
+    }
+    return true;
 }

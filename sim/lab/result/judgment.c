@@ -144,10 +144,12 @@ static void judge_partitions(const struct lab_limits *limits, const struct lab_f
         return;
     }
     if (facts->has_distribution) {
-        const bool is_within = may == 0 ? facts->expected_most <= chance : facts->expected_share <= may;
+        const double share = isnan(facts->expected_share) ? facts->expected_most / (double)facts->partitions
+                                                          : facts->expected_share;
+        const bool is_within = may == 0 ? facts->expected_most <= chance : share <= may;
         const bool is_over = may == 0 ? facts->expected_least > chance
                                       : facts->expected_least > may * (double)facts->partitions;
-        out->share_most = facts->expected_share;
+        out->share_most = share;
         out->by = facts->expected_most == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
         if (is_within) {
             out->within = LAB_WITHIN;

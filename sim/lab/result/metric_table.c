@@ -31,6 +31,10 @@
 #define NO_HORIZON_AT_ALL                                                                                    \
     "without limits, with `table`, where rows expire within the run, and in runs of commands other than "    \
     "`run` and `check`"
+#define NO_EXPECTED                                                                                          \
+    "without limits, with `table`, `deletes`, `then` or agents, of windows and hash buckets of a trace or "  \
+    "of "                                                                                                    \
+    "late rows, and in runs of commands other than `run` and `check`"
 #define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define NO_TOMBS   "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
@@ -73,14 +77,21 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("keys.bytes.max", BYTES), .absent = NO_KEYS,
      .meaning = "bytes of the key that has the most bytes"},
 
+    {IN("Expected"), IS_LATE, IS("expected.over_limit", PARTITIONS), .absent = NO_EXPECTED,
+     .meaning =
+         "how many partitions of such a run are expected to exceed a limit, by the distribution of their "
+         "sizes: an upper bound"},
+    {IN("Expected"), IS_LATE, IS("expected.over_limit_least", PARTITIONS), .absent = NO_EXPECTED,
+     .meaning = "a lower bound of that number"},
+    {IN("Expected"), IS_LATE, IS("expected.share", SHARE), .absent = NO_EXPECTED,
+     .meaning = "an upper bound of the probability that a partition exceeds a limit, where it has its full "
+                "size"},
+
     {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =
-         "from the first row until the first partition is expected to exceed a limit, if the stream "
-         "continues at its rate, or a trace of four weeks or more at its growth; not before the busiest "
-         "key has that many rows; 106751, the end of the range of times, means never"},
-    {IN("Horizon"), IS_LATE, IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
-     .meaning = "1: sizes are random, and none of the run's partitions is above a limit, so `horizon.days` "
-                "is a lower bound, with `limits.confidence`"},
+         "from the first row until a partition exceeds a limit: the time at which one did, or else the "
+         "expectation, if the stream continues at its rate, or a trace of four weeks or more at its growth; "
+         "106751, the end of the range of times, means never"},
     {IN("Horizon"), IS_LATE, IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
     {IN("Horizon"), IS_LATE, IS("horizon.doubles_days", DAYS),

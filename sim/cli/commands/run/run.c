@@ -22,7 +22,7 @@
 #include "cli/warnings.h"
 #include "lab/expects.h"
 #include "store/store.h"
-#include "tune/contest.h"
+#include "tune/horizon.h"
 
 static const struct cli_option options[] = {
     {"seed", "N", "use this seed instead of the scenario's"},

@@ -15,6 +15,7 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "tune/growth.h"
+#include "tune/horizon.h"
 #include "tune/kept.h"
 #include "tune/lead.h"
 #include "tune/memory.h"
@@ -148,10 +149,6 @@ struct tune_horizon {
  * it is the horizon of the largest one. The rows of a window grow with the rate, and its largest partition is
  * assumed to have the mean rate. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-/* Adds the metrics horizon.* to the strategies of a single run. For a trace of four weeks or more, the file
- * is read to determine its growth. */
-bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
-                       struct sim_error *error);
 
 /* --- flip.c: which kind is the cheapest elsewhere */
 

@@ -63,8 +63,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lab/judgment.h"
 #include "lab/crew.h"
+#include "lab/judgment.h"
 #include "lab/scenario.h"
 #include "lab/tune.h"
 #include "tune/sample.h"
