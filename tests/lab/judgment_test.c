@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the strategy that a run recommends is the cheapest without disqualifiers. Method: results made by
- * hand, with one disqualifier at a time, and ties in each figure that decides. */
+/* Aim: the judge calls a strategy within the limits only if something shows it, and chooses by load, evenness
+ * and headroom. Method: facts and results made by hand, one cause at a time; properties over drawn facts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,128 @@
 
 #include <cmocka.h>
 
+#include "kernel/random.h"
 #include "lab/judgment.h"
+
+static const struct lab_limits none_may = {.partition_rows = 500, .confidence = 0.95, .tolerance = 0.005};
+static const struct lab_limits one_percent = {
+    .partition_rows = 500, .over_limit_share = 0.01, .confidence = 0.95, .tolerance = 0.005};
+
+static struct lab_facts sample(uint64_t over, uint64_t partitions)
+{
+    return (struct lab_facts){.partitions = partitions,
+                              .over = over,
+                              .over_of = {over, 0},
+                              .expected_most = (double)INFINITY,
+                              .expected_share = (double)NAN};
+}
+
+static struct lab_facts distribution(double least, double most, double share)
+{
+    struct lab_facts facts = sample(0, 1000);
+    facts.has_distribution = true;
+    facts.expected_least = least;
+    facts.expected_most = most;
+    facts.expected_share = share;
+    return facts;
+}
+
+static struct lab_facts bounds(double least, double most)
+{
+    struct lab_facts facts = sample(0, 0);
+    facts.has_bounds = true;
+    facts.bound_least[LAB_IN_ROWS] = least;
+    facts.bound_most[LAB_IN_ROWS] = most;
+    return facts;
+}
+
+static struct lab_facts certain(uint64_t over)
+{
+    struct lab_facts facts = sample(over, 1000);
+    facts.is_certain = true;
+    return facts;
+}
+
+static struct lab_facts unknown(uint64_t over)
+{
+    struct lab_facts facts = sample(over, 1000);
+    facts.is_unknown[LAB_IN_BYTES] = true;
+    return facts;
+}
+
+static void test_each_kind_of_evidence_has_its_verdict(void **state)
+{
+    (void)state;
+    const struct {
+        const struct lab_limits *limits;
+        struct lab_facts facts;
+        enum lab_within within;
+        enum lab_judged_by by;
+    } cases[] = {
+        {&none_may, sample(0, 0), LAB_NOT_JUDGED, LAB_BY_NOTHING},
+        {&none_may, sample(0, 10), LAB_WITHIN, LAB_BY_SAMPLE},
+        {&none_may, sample(1, 1000), LAB_EXCEEDS, LAB_BY_SAMPLE},
+        {&one_percent, sample(0, 10), LAB_NOT_JUDGED, LAB_BY_SAMPLE},
+        {&one_percent, sample(0, 1000), LAB_WITHIN, LAB_BY_SAMPLE},
+        {&one_percent, sample(11, 1000), LAB_NOT_JUDGED, LAB_BY_SAMPLE},
+        {&one_percent, sample(40, 1000), LAB_EXCEEDS, LAB_BY_SAMPLE},
+        {&none_may, certain(0), LAB_WITHIN, LAB_BY_CERTAINTY},
+        {&none_may, certain(1), LAB_EXCEEDS, LAB_BY_CERTAINTY},
+        {&one_percent, certain(10), LAB_WITHIN, LAB_BY_CERTAINTY},
+        {&one_percent, certain(11), LAB_EXCEEDS, LAB_BY_CERTAINTY},
+        {&none_may, distribution(0, 0, 0), LAB_WITHIN, LAB_BY_CERTAINTY},
+        {&none_may, distribution(0, 0.04, 4e-5), LAB_WITHIN, LAB_BY_DISTRIBUTION},
+        {&none_may, distribution(0.06, 0.07, 7e-5), LAB_EXCEEDS, LAB_BY_DISTRIBUTION},
+        {&none_may, distribution(0.01, 0.07, 7e-5), LAB_WITHIN, LAB_BY_SAMPLE},
+        {&one_percent, distribution(5, 9, 0.009), LAB_WITHIN, LAB_BY_DISTRIBUTION},
+        {&one_percent, distribution(11, 20, 0.02), LAB_EXCEEDS, LAB_BY_DISTRIBUTION},
+        {&one_percent, distribution(5, 9, (double)NAN), LAB_WITHIN, LAB_BY_DISTRIBUTION},
+        {&none_may, bounds(0.01, 0.02), LAB_EXCEEDS, LAB_BY_PERCENTILES},
+        {&none_may, bounds(0, 0), LAB_WITHIN, LAB_BY_PERCENTILES},
+        {&none_may, bounds(0, 0.02), LAB_NOT_JUDGED, LAB_BY_PERCENTILES},
+        {&one_percent, bounds(0.005, 0.01), LAB_WITHIN, LAB_BY_PERCENTILES},
+        {&none_may, unknown(0), LAB_NOT_JUDGED, LAB_BY_NOTHING},
+        {&none_may, unknown(3), LAB_EXCEEDS, LAB_BY_SAMPLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lab_judgment judgment = lab_judgment_of(cases[i].limits, &cases[i].facts);
+        if (judgment.within != cases[i].within || judgment.by != cases[i].by)
+            fail_msg("case %zu: %d by %s", i, judgment.within, lab_judged_by_name(judgment.by));
+        assert_int_equal(judgment.missing != NULL, judgment.within == LAB_NOT_JUDGED);
+        assert_int_equal(judgment.within == LAB_NOT_JUDGED || !isnan(judgment.share), 1);
+    }
+    const struct lab_limits none = {.confidence = 0.95};
+    const struct lab_facts facts = sample(0, 10);
+    assert_int_equal(lab_judgment_of(&none, &facts).within, LAB_NOT_JUDGED);
+}
+
+/* More partitions above a limit, or a larger expectation, never turn `exceeds` into `within`; a larger share
+ * that is allowed never turns `within` into `exceeds`. */
+static void test_more_above_the_limit_is_never_better(void **state)
+{
+    (void)state;
+    struct sim_random random;
+    sim_random_init(&random, 1, 2, 3);
+    for (int i = 0; i < 20000; i++) {
+        struct lab_limits limits = i % 2 != 0 ? none_may : one_percent;
+        const uint64_t partitions = 1 + sim_random_below(&random, 3000);
+        struct lab_facts facts = sample(sim_random_below(&random, partitions / 20 + 1), partitions), worse;
+        facts.has_distribution = sim_random_below(&random, 2) != 0;
+        facts.expected_least = 1e-3 * (double)sim_random_below(&random, 200);
+        facts.expected_most = facts.expected_least * (1 + (double)sim_random_below(&random, 3));
+        facts.expected_share = fmin(1, facts.expected_most / (double)partitions);
+        worse = facts;
+        worse.over_of[LAB_IN_ROWS] = worse.over += 1 + sim_random_below(&random, 3);
+        worse.over_of[LAB_IN_ROWS] = worse.over = worse.over < partitions ? worse.over : partitions;
+        worse.expected_least *= 2;
+        worse.expected_most *= 2;
+        worse.expected_share = fmin(1, 2 * worse.expected_share);
+        const enum lab_within before = lab_judgment_of(&limits, &facts).within;
+        assert_false(before == LAB_EXCEEDS && lab_judgment_of(&limits, &worse).within == LAB_WITHIN);
+        limits.over_limit_share += 0.01;
+        assert_false(before == LAB_WITHIN && lab_judgment_of(&limits, &facts).within == LAB_EXCEEDS);
+    }
+}
 
 enum { STRATEGIES = 3 };
 
@@ -30,15 +151,20 @@ static void set(struct fixture *fixture, size_t index, const char *name, double 
 static void begin(struct fixture *fixture)
 {
     memset(fixture, 0, sizeof *fixture);
-    fixture->result = (struct lab_result){.strategies = fixture->strategies,
-                                          .strategy_count = STRATEGIES,
-                                          .limits = {.partition_rows = 500, .partition_bytes = 0}};
+    fixture->result = (struct lab_result){
+        .strategies = fixture->strategies, .strategy_count = STRATEGIES, .limits = none_may};
     for (size_t i = 0; i < STRATEGIES; i++) {
-        assert_int_equal(bk_strategy_count(100, &fixture->strategies[i].settings.strategy), BK_OK);
+        assert_int_equal(bk_strategy_time(1000, 0, &fixture->strategies[i].settings.strategy), BK_OK);
         set(fixture, i, "writes.rows", 1000);
         set(fixture, i, "partitions.total", 10);
         set(fixture, i, "partitions.closed.rows.mean", 100);
     }
+}
+
+static void keep_limit(struct fixture *fixture)
+{
+    for (size_t i = 0; i < STRATEGIES; i++)
+        set(fixture, i, "partitions.over_limit_rows", 0);
 }
 
 static size_t choose(struct fixture *fixture)
@@ -52,149 +178,127 @@ static void end(struct fixture *fixture)
         free(fixture->strategies[i].metrics.items);
 }
 
-static void test_cheapest_is_chosen_and_reads_count_as_cost(void **state)
+static void test_least_load_is_chosen_and_reads_count(void **state)
 {
     (void)state;
     struct fixture fixture;
     begin(&fixture);
+    keep_limit(&fixture);
     set(&fixture, 0, "writes.extra_ops_per_1000_rows", 5);
     set(&fixture, 0, "reads.count", 41);
     set(&fixture, 0, "reads.partitions_per_read.mean", 2.5);
-    set(&fixture, 1, "writes.extra_ops_per_1000_rows", 104);
+    set(&fixture, 1, "writes.extra_ops_per_1000_rows", 101);
     set(&fixture, 2, "writes.extra_ops_per_1000_rows", 200);
     assert_int_equal(choose(&fixture), 1);
-    assert_true(fixture.scores[0].cost == 107.5 && fixture.scores[1].cost == 104);
+    assert_true(fixture.scores[0].cost == 107.5 && fixture.scores[0].candidate.load == 1107.5);
     end(&fixture);
 }
 
-static void test_strategy_with_a_disqualifier_is_not_chosen(void **state)
+static void test_equal_loads_are_decided_by_evenness_then_by_headroom(void **state)
 {
     (void)state;
-    static const struct {
+    struct fixture fixture;
+    begin(&fixture);
+    keep_limit(&fixture);
+    const double costs[STRATEGIES] = {1.2, 4.5, 36}, stddevs[STRATEGIES] = {39, 16, 3};
+    for (size_t i = 0; i < STRATEGIES; i++) {
+        set(&fixture, i, "writes.extra_ops_per_1000_rows", costs[i]);
+        set(&fixture, i, "partitions.closed.rows.stddev", stddevs[i]);
+    }
+    assert_int_equal(choose(&fixture), 1);
+    assert_true(fixture.scores[1].candidate.cv == 0.16);
+    fixture.result.limits.tolerance = 0;
+    assert_int_equal(choose(&fixture), 0);
+    end(&fixture);
+    begin(&fixture);
+    keep_limit(&fixture);
+    set(&fixture, 0, "partitions.all.rows.max", 400);
+    set(&fixture, 1, "partitions.all.rows.max", 300);
+    set(&fixture, 2, "partitions.all.rows.max", 300);
+    assert_int_equal(choose(&fixture), 1);
+    end(&fixture);
+}
+
+static void test_whatever_loses_rows_or_answers_disqualifies(void **state)
+{
+    (void)state;
+    const struct {
         const char *metric;
+        double value;
         unsigned disqualifier;
-    } cases[] = {{"partitions.over_limit_rows", LAB_DISQUALIFIER_ROWS},
-                 {"partitions.over_limit_bytes", LAB_DISQUALIFIER_BYTES},
-                 {"oracle.findable.violations", LAB_DISQUALIFIER_HIDDEN},
-                 {"oracle.newest.violations", LAB_DISQUALIFIER_HIDDEN}};
+    } cases[] = {{"oracle.findable.violations", 1, LAB_DISQUALIFIER_HIDDEN},
+                 {"oracle.newest.violations", 1, LAB_DISQUALIFIER_HIDDEN},
+                 {"reads.failed", 1, LAB_DISQUALIFIER_FAILED},
+                 {"writes.misrouted", 1, LAB_DISQUALIFIER_MISROUTED},
+                 {"guarantees.broken", 1, LAB_DISQUALIFIER_BROKEN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fixture;
         begin(&fixture);
-        set(&fixture, 1, "writes.extra_ops_per_1000_rows", 10);
-        set(&fixture, 2, "writes.extra_ops_per_1000_rows", 20);
-        assert_int_equal(choose(&fixture), 0);
-        set(&fixture, 0, cases[i].metric, 1);
-        if (strncmp(cases[i].metric, "partitions", 10) == 0)
-            set(&fixture, 0, "partitions.over_limit", 1);
+        keep_limit(&fixture);
+        set(&fixture, 0, cases[i].metric, cases[i].value);
+        set(&fixture, 1, cases[i].metric, 0);
         assert_int_equal(choose(&fixture), 1);
         assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifier);
         end(&fixture);
     }
 }
 
-/* Rows that are refused without a fault are those that both the oracle and the agents count. */
-static void test_strategy_that_refuses_rows_is_not_chosen(void **state)
+/* Rows refused while nothing failed are those that the oracle `available` counts too; those that a busy agent
+ * refuses count always. */
+static void test_refused_rows_disqualify(void **state)
 {
     (void)state;
-    static const struct {
-        double violations, refused, unresolved;
-        bool is_disqualified;
-    } cases[] = {{9, 1, 1, true}, {9, 1, 0, false}, {1, 20, 0, false}, {2, 20, 0, true}}; /* of 1000 rows */
+    const struct {
+        double refused, busy, unresolved, available;
+        bool is_out;
+    } cases[] = {{0, 0, 0, 100, false}, {100, 0, 0, 0, false}, {100, 0, 0, 1, false}, {100, 0, 0, 2, true},
+                 {0, 0, 100, 2, true},  {2, 2, 0, 0, true},    {1, 1, 0, 0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fixture;
         begin(&fixture);
-        set(&fixture, 0, "oracle.available.violations", cases[i].violations);
+        keep_limit(&fixture);
         set(&fixture, 0, "writes.refused", cases[i].refused);
+        set(&fixture, 0, "writes.refused_busy", cases[i].busy);
         set(&fixture, 0, "writes.unresolved", cases[i].unresolved);
-        set(&fixture, 1, "writes.extra_ops_per_1000_rows", 10);
-        set(&fixture, 2, "writes.extra_ops_per_1000_rows", 20);
-        assert_int_equal(choose(&fixture), cases[i].is_disqualified ? 1 : 0);
-        assert_int_equal(fixture.scores[0].disqualifiers,
-                         cases[i].is_disqualified ? LAB_DISQUALIFIER_REFUSED : 0);
+        set(&fixture, 0, "oracle.available.violations", cases[i].available);
+        assert_int_equal(choose(&fixture), cases[i].is_out ? 1 : 0);
+        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].is_out ? LAB_DISQUALIFIER_REFUSED : 0);
         end(&fixture);
     }
 }
 
-/* 0 of 10, 2 of 10, 40 of 1000 partitions, with 1 % allowed. */
-static void test_share_that_may_be_over_is_judged_by_its_interval(void **state)
-{
-    (void)state;
-    static const struct {
-        double over, total, may;
-        bool is_trace;
-        unsigned disqualifier;
-    } cases[] = {{0, 10, 0, false, 0},
-                 {1, 1000, 0, false, LAB_DISQUALIFIER_ROWS},
-                 {9, 1000, 0.01, false, 0},
-                 {11, 1000, 0.01, false, LAB_DISQUALIFIER_OPEN},
-                 {11, 1000, 0.01, true, LAB_DISQUALIFIER_ROWS},
-                 {40, 1000, 0.01, false, LAB_DISQUALIFIER_ROWS}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fixture fixture;
-        char source[] = "rows.csv";
-        begin(&fixture);
-        free(fixture.strategies[0].metrics.items);
-        fixture.strategies[0].metrics = (struct lab_metrics){.items = NULL};
-        set(&fixture, 0, "writes.rows", 1000);
-        set(&fixture, 0, "partitions.total", cases[i].total);
-        set(&fixture, 0, "partitions.over_limit", cases[i].over);
-        set(&fixture, 0, "partitions.over_limit_rows", cases[i].over);
-        fixture.result.limits.over_limit_share = cases[i].may;
-        fixture.result.limits.confidence = 0.95;
-        fixture.result.source = cases[i].is_trace ? source : NULL;
-        choose(&fixture);
-        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifier);
-        assert_true(isnan(fixture.scores[0].over_most) == cases[i].is_trace);
-        end(&fixture);
-    }
-    assert_true(fabs(lab_share_most(0, 1200, 0.975) - 0.0030693) < 1e-6);
-}
-
-static void test_unbounded_or_observed_strategies_are_not_chosen(void **state)
+static void test_endless_observed_and_unjudged_strategies_are_not_chosen(void **state)
 {
     (void)state;
     struct fixture fixture;
     begin(&fixture);
-    assert_int_equal(bk_strategy_hash(8, &fixture.strategies[0].settings.strategy), BK_OK);
+    assert_true(choose(&fixture) == SIZE_MAX); /* nothing says how many partitions exceed the limit */
+    keep_limit(&fixture);
+    fixture.strategies[0].settings.strategy.kind = BK_UNBUCKETED;
     fixture.strategies[1].settings.observed = WL_OBSERVED_PARTITIONS;
     assert_int_equal(choose(&fixture), 2);
     assert_int_equal(fixture.scores[0].disqualifiers, LAB_DISQUALIFIER_ENDLESS);
     assert_int_equal(fixture.scores[1].disqualifiers, LAB_DISQUALIFIER_OBSERVED);
-    set(&fixture, 0, "rows.expired", 900);
-    assert_int_equal(choose(&fixture), 0);
-    end(&fixture);
-}
-
-static void test_equal_costs_are_decided_by_narrower_sizes(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    begin(&fixture);
-    const double costs[STRATEGIES] = {100, 100.9, 101.1}, spreads[STRATEGIES] = {20, 10, 5};
-    for (size_t i = 0; i < STRATEGIES; i++) {
-        set(&fixture, i, "writes.extra_ops_per_1000_rows", costs[i]);
-        set(&fixture, i, "partitions.closed.rows.stddev", spreads[i]);
-    }
-    assert_int_equal(choose(&fixture), 1);
-    assert_true(fixture.scores[1].cv == 0.1);
-    end(&fixture);
-}
-
-static void test_nothing_is_chosen_without_a_demand_or_candidates(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    begin(&fixture);
+    fixture.result.is_tuned = true;
+    assert_true(choose(&fixture) == SIZE_MAX);
+    fixture.result.is_tuned = false;
     fixture.result.limits.partition_rows = 0;
-    assert_true(choose(&fixture) == SIZE_MAX && isnan(fixture.scores[0].over));
-    fixture.result.limits.partition_bytes = 1000;
-    assert_int_equal(choose(&fixture), 0);
-    for (size_t i = 0; i < STRATEGIES; i++) {
-        set(&fixture, i, "partitions.over_limit", 4);
-        set(&fixture, i, "partitions.over_limit_bytes", 4);
-    }
-    assert_true(choose(&fixture) == SIZE_MAX && fixture.scores[2].over == 0.4);
+    assert_true(choose(&fixture) == SIZE_MAX);
     end(&fixture);
+}
+
+static void test_sequence_numbers_are_needed_only_if_nothing_else_will_do(void **state)
+{
+    (void)state;
+    struct lab_candidate candidates[] = {
+        {.is_eligible = true, .requirements = 1u << LAB_REQUIRES_SEQUENCE, .load = 1000},
+        {.is_eligible = true, .load = 4000},
+        {.is_eligible = false, .load = 500}};
+    assert_int_equal(lab_choose_from(candidates, 3, 0.005), 1);
+    candidates[1].is_eligible = false;
+    assert_int_equal(lab_choose_from(candidates, 3, 0.005), 0);
+    candidates[0].is_eligible = false;
+    assert_true(lab_choose_from(candidates, 3, 0.005) == SIZE_MAX);
 }
 
 static void test_requirements_are_those_of_the_settings(void **state)
@@ -206,10 +310,12 @@ static void test_requirements_are_those_of_the_settings(void **state)
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);
     settings.source = BK_SOURCE_SCAN;
     assert_int_equal(lab_requirements(&settings), 0);
+    settings.source = BK_SOURCE_MEMORY;
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_WRITER);
     settings = (struct lab_settings){.strategy = {.kind = BK_HASH}};
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_FAN_OUT);
     settings = (struct lab_settings){.strategy = {.kind = BK_PROBABILISTIC}};
-    assert_int_equal(lab_requirements(&settings), 0);
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_WRITER);
     settings.coordination = BK_GUARDED;
     assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);
     settings.coordination = BK_THREE_STATE;
@@ -219,14 +325,15 @@ static void test_requirements_are_those_of_the_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_kind_of_evidence_has_its_verdict),
+        cmocka_unit_test(test_more_above_the_limit_is_never_better),
+        cmocka_unit_test(test_least_load_is_chosen_and_reads_count),
+        cmocka_unit_test(test_equal_loads_are_decided_by_evenness_then_by_headroom),
+        cmocka_unit_test(test_whatever_loses_rows_or_answers_disqualifies),
+        cmocka_unit_test(test_refused_rows_disqualify),
+        cmocka_unit_test(test_endless_observed_and_unjudged_strategies_are_not_chosen),
+        cmocka_unit_test(test_sequence_numbers_are_needed_only_if_nothing_else_will_do),
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
-        cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
-        cmocka_unit_test(test_strategy_with_a_disqualifier_is_not_chosen),
-        cmocka_unit_test(test_strategy_that_refuses_rows_is_not_chosen),
-        cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),
-        cmocka_unit_test(test_unbounded_or_observed_strategies_are_not_chosen),
-        cmocka_unit_test(test_equal_costs_are_decided_by_narrower_sizes),
-        cmocka_unit_test(test_nothing_is_chosen_without_a_demand_or_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,21 +81,22 @@ static void race(struct tune_contest *contest, const struct lab_scenario *scenar
 
 static void compare(const char *path, const struct lab_score *score, const struct tune_entrant *entrant)
 {
-    bool is_above = (score->disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) != 0;
+    bool is_above = score->judgment.within == LAB_EXCEEDS;
     bool tune_holds = entrant->status <= TUNE_HOLDS;
     bool tune_fails = (entrant->status == TUNE_FAILS && entrant->failed == TUNE_IN_LIMITS) ||
                       entrant->status == TUNE_REFUSED;
     /* When `run` finds no partition above a limit, it reports an upper bound that depends on the number of
      * partitions. */
     double seen = entrant->status == TUNE_REFUSED ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER);
-    bool run_denies = score->disqualifiers == 0 && (isnan(score->over_most) || score->over_most < seen);
+    bool run_denies = score->judgment.within == LAB_WITHIN && score->disqualifiers == 0 &&
+                      (isnan(score->judgment.share_most) || score->judgment.share_most < seen);
     judged++;
     if ((is_above && tune_holds) || (tune_fails && run_denies)) {
         print_error("%s: %s: run %s, tune %s\n", path, entrant->strategy.label,
                     is_above ? "exceeded" : "within", tune_status_name(entrant->status));
         failed++;
     }
-    if (entrant->status != TUNE_REFUSED && entrant->seen[0].figures[TUNE_OVER] != score->over) {
+    if (entrant->status != TUNE_REFUSED && entrant->seen[0].figures[TUNE_OVER] != score->judgment.share) {
         print_error("%s: %s: run and tune saw other shares\n", path, entrant->strategy.label);
         failed++;
     }

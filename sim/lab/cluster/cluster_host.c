@@ -262,6 +262,7 @@ static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32
                                              uint64_t number)
 {
     run->refused++;
+    run->refused_busy += chosen != UINT32_MAX;
     lab_oracles_placed(run, key, number, 0, LAB_UNPLACED, 0);
     if (chosen == UINT32_MAX)
         lab_event_trace_add(run, LAB_TOLD(ROWS, key, LAB_EVENT_NOBODY), "no agent is up to take a row");

@@ -195,6 +195,17 @@ bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metric
     return ok;
 }
 
+/* Adds the number of guarantees of the protocol that the run broke, with nothing to excuse it. */
+static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_settings *settings = &run->strategy->settings;
+    unsigned broken = 0;
+    for (unsigned i = 0; i < LAB_ORACLE_COUNT; i++)
+        broken += lab_guarantee_is_broken(lab_settings_kind(settings), lab_settings_protocol(settings),
+                                          (enum lab_oracle)i, &run->oracles.verdict);
+    return lab_metrics_add(out, "guarantees.broken", broken);
+}
+
 /* Adds the metrics of the tombstones that reads scanned, and of reads that scanned too many. */
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
@@ -225,6 +236,7 @@ static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics 
 static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
+           lab_metrics_add(out, "writes.refused_busy", (double)run->refused_busy) &&
            lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
 }
 
@@ -249,5 +261,5 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     if (lab_adds_to_counters(run))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
-    return ok && lab_metrics_of_oracles(verdict, out);
+    return ok && add_guarantees(run, out) && lab_metrics_of_oracles(verdict, out);
 }

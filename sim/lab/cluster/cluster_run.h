@@ -271,7 +271,7 @@ struct lab_cluster_run {
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
     struct lab_spent spent;
-    uint64_t refused, unresolved, unresolved_increments;
+    uint64_t refused, refused_busy, unresolved, unresolved_increments; /* refused_busy: among the refused */
     uint64_t rows_uncounted;  /* BK_SOURCE_INCREMENTAL: number of rows that no count will ever include */
     uint64_t conditions_lost; /* number of conditional updates of a state that lost to another agent */
     uint64_t keys_met;        /* number of keys with rows */

@@ -2,8 +2,11 @@
 /* Judges the strategies of a run: facts from metrics, a judgment from facts, and the choice. */
 #include "lab/judgment.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "lab/known.h"
 
 static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
 {
@@ -52,6 +55,27 @@ static bool is_certain(const struct lab_result *result, const struct lab_strateg
             strategy->events.stride == 0 && (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT));
 }
 
+/* What a file says: the sizes of all partitions, bounds, or nothing. */
+static void observe(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                    struct lab_facts *facts)
+{
+    const struct lab_limits *limits = &result->limits;
+    const uint64_t limit[LAB_SIZE_UNITS] = {limits->partition_rows, limits->partition_bytes};
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        const struct lab_known known = lab_known_of(strategy, limits, (enum lab_size_unit)unit);
+        facts->is_unknown[unit] = limit[unit] != 0 && known.by == LAB_KNOWN_NOTHING;
+        facts->over_of[unit] = known.over;
+        if (known.listed > facts->partitions)
+            facts->partitions = known.listed;
+        if (limit[unit] == 0 || known.by == LAB_KNOWN_NOTHING || known.by == LAB_KNOWN_EXACTLY)
+            continue;
+        const bool has_one = limits->over_limit_share == 0 && known.largest_least > limit[unit];
+        facts->has_bounds = true;
+        facts->bound_least[unit] = has_one ? fmax(known.over_least, DBL_MIN) : known.over_least;
+        facts->bound_most[unit] = known.over_most;
+    }
+}
+
 struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     static const char *const over[LAB_SIZE_UNITS] = {"partitions.over_limit_rows",
@@ -66,6 +90,8 @@ struct lab_facts lab_facts_of(const struct lab_result *result, const struct lab_
             limits[unit] != 0 && lab_metrics_find(&strategy->metrics, over[unit]) == NULL;
         facts.over = facts.over_of[unit] > facts.over ? facts.over_of[unit] : facts.over;
     }
+    if (strategy->settings.observed != WL_OBSERVED_AUTO)
+        observe(result, strategy, &facts);
     const struct lab_metric *most = lab_metrics_find(&strategy->metrics, "expected.over_limit");
     facts.has_distribution = most != NULL;
     facts.expected_most = most == NULL ? (double)INFINITY : most->value;

@@ -187,6 +187,8 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
      .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, no "
                 "coordinator was up, or the row was too late for what `three-state` remembers of its key"},
+    {IN("Writes"), IS("writes.refused_busy", ROWS), .absent = NO_AGENTS,
+     .meaning = "of these, rows that an agent did not take because it had too many operations under way"},
     {IN("Writes"), IS("writes.unresolved", ROWS), .absent = NO_AGENTS,
      .meaning = "rows of unknown outcome: the last try timed out, or their agent crashed"},
     {IN("Writes"), IS("writes.increments_unresolved", ROWS), .absent = NO_AGENTS,
@@ -216,6 +218,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .absent = "without `agents`, where the oracle does not apply, and for `live` where faults leave too "
                "little of the run to judge it: let them end sooner, or run for longer",
      .meaning = "violations, in the unit of the oracle; [oracles.md](oracles.md)"},
+    {IN("Cluster runs"), IS("guarantees.broken", NUMBER), .absent = "without `agents`",
+     .meaning = "guarantees of its protocol that the strategy broke, with no condition to excuse it"},
     {IN("Cluster runs"), IS("events", EVENTS), .absent = "without `agents` and `identifiers`",
      .meaning = "events of the simulation"},
 
