@@ -22,7 +22,7 @@ struct telling {
     bool has_reads;
 };
 
-/* Until the answer is told anew: the judgment as bits beside the disqualifiers. */
+/* The judgment as bits beside the disqualifiers. */
 enum { OVER_ROWS = 1 << 10, OVER_BYTES = 1 << 11, OVER_OPEN = 1 << 12 };
 static unsigned bits_of(const struct lab_score *score)
 {

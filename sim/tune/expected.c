@@ -136,7 +136,7 @@ static double exponent(const struct sizes *sizes, size_t last, const struct numb
     return best;
 }
 
-/* An upper bound of the chance that so many rows have more than `room` bytes. */
+/* An upper bound of the chance that this number of rows has more than `room` bytes. */
 static double bytes_tail(const struct sizes *sizes, const struct number *number, double room)
 {
     double best = 1, before = 0;

@@ -10,7 +10,7 @@
 #include "lab/metric.h"
 #include "tune/expected.h"
 
-/* Expected numbers of partitions over the length of the run up to this are told as "never". */
+/* Expected numbers of partitions over the length of the run up to this mean "never". */
 #define NEVER 1e-6
 
 bool tune_rows_stop(const struct lab_scenario *scenario, double days)

@@ -77,13 +77,13 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("keys.bytes.max", BYTES), .absent = NO_KEYS,
      .meaning = "bytes of the key that has the most bytes"},
 
-    {IN("Expected"), IS_LATE, IS("expected.over_limit", PARTITIONS), .absent = NO_EXPECTED,
+    {IN("Horizon"), IS_LATE, IS("expected.over_limit", PARTITIONS), .absent = NO_EXPECTED,
      .meaning =
          "how many partitions of such a run are expected to exceed a limit, by the distribution of their "
          "sizes: an upper bound"},
-    {IN("Expected"), IS_LATE, IS("expected.over_limit_least", PARTITIONS), .absent = NO_EXPECTED,
+    {IN("Horizon"), IS_LATE, IS("expected.over_limit_least", PARTITIONS), .absent = NO_EXPECTED,
      .meaning = "a lower bound of that number"},
-    {IN("Expected"), IS_LATE, IS("expected.share", SHARE), .absent = NO_EXPECTED,
+    {IN("Horizon"), IS_LATE, IS("expected.share", SHARE), .absent = NO_EXPECTED,
      .meaning = "an upper bound of the probability that a partition exceeds a limit, where it has its full "
                 "size"},
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the answer tells of one strategy of a run, or of one setting of `tune`. Both commands fill this value,
+/* What the answer says about one strategy of a run, or one setting of `tune`. Both commands fill this value,
  * and one function makes the answer of it (reports/answer.h). */
 #ifndef REPORTS_OPTION_H
 #define REPORTS_OPTION_H
