@@ -53,7 +53,7 @@ class WorkflowTest(ProgramTest):
         with open(WORKFLOW, encoding="utf-8") as file:
             self.workflow = yaml.safe_load(file)
         self.clone = os.path.join(self.folder, "clone")
-        shutil.copytree(self.checked_out, self.clone, symlinks=True, ignore=shutil.ignore_patterns(".git", "corpus"))
+        shutil.copytree(self.checked_out, self.clone, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         tools = os.path.join(self.folder, "tools")
         os.mkdir(tools)
         with open(os.path.join(tools, "cmake"), "w", encoding="utf-8") as file:

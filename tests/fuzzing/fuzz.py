@@ -5,9 +5,10 @@
     cmake --preset fuzz && cmake --build --preset fuzz
     tests/fuzzing/fuzz.py build/fuzz [TARGET...] [--runs 10000000] [--keep]
 
-New inputs of libFuzzer stay in BUILD/fuzzing/TARGET, where the next call continues; --keep merges the inputs
-that add coverage into tests/fuzzing/corpus, the smallest first. An input that breaks a target stays in
-BUILD/fuzzing, and its name is printed: add it to the corpus together with the fix.
+The build unpacks tests/fuzzing/corpus/TARGET.tar into BUILD/tests/corpus/TARGET. New inputs of libFuzzer stay in
+BUILD/fuzzing/TARGET, where the next call continues; --keep adds those that cover more to the corpus, the smallest
+first, and packs it. An input that breaks a target stays in BUILD/fuzzing, and its name is printed: move it into
+BUILD/tests/corpus/TARGET under a name that says what broke, and pack it together with the fix (--runs 0 --keep).
 """
 import argparse
 import os
@@ -15,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The targets, and the longest input of each.
@@ -22,8 +24,18 @@ TARGETS = {"scenario": 4096, "trace": 4096, "observed": 4096, "expect": 256}
 SEEDS = {"scenario": [HERE.parents[1] / "scenarios"]}
 
 
+def pack(folder, archive):
+    """Equal inputs give equal archives."""
+    with tarfile.open(archive, "w", format=tarfile.USTAR_FORMAT) as file:
+        for path in sorted(folder.iterdir()):
+            entry = tarfile.TarInfo(path.name)
+            entry.size = path.stat().st_size
+            with open(path, "rb") as data:
+                file.addfile(entry, data)
+
+
 def fuzz(build, target, runs, keep):
-    own, kept = build / "fuzzing" / target, HERE / "corpus" / target
+    own, kept = build / "fuzzing" / target, build / "tests" / "corpus" / target
     own.mkdir(parents=True, exist_ok=True)
     program = build / "tests" / f"fuzz_{target}"
     arguments = [program, f"-runs={runs}", f"-max_len={TARGETS[target]}", "-timeout=10", "-rss_limit_mb=2048",
@@ -48,6 +60,7 @@ def fuzz(build, target, runs, keep):
         # Each new edge is worth a file, but not the number of times it is taken.
         subprocess.run([program, "-merge=1", "-use_counters=0", f"-max_len={TARGETS[target]}", kept, own], check=True,
                        capture_output=True)
+        pack(kept, HERE / "corpus" / f"{target}.tar")
     return True
 
 

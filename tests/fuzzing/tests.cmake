@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every build runs each target over the inputs in its corpus; with the preset `fuzz`, libFuzzer runs it (fuzz.py).
+# Every build runs each target over the inputs in its corpus, an archive; with the preset `fuzz`, libFuzzer runs it (fuzz.py).
 set(FUZZING ${CMAKE_CURRENT_SOURCE_DIR}/fuzzing)
 string(FIND "${CMAKE_C_FLAGS}" "-fsanitize=fuzzer" BUCKETLAB_FUZZER)
 # bucketlab_fuzz_target(trace sim_workload [SEEDS further folders])
@@ -7,12 +7,18 @@ function(bucketlab_fuzz_target name library)
   cmake_parse_arguments(ARG "" "" "SEEDS" ${ARGN})
   add_executable(fuzz_${name} ${FUZZING}/${name}_target.c ${FUZZING}/fuzzing.c)
   target_link_libraries(fuzz_${name} PRIVATE bucketlab_flags ${library})
+  set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FUZZING}/corpus/${name}.tar)
+  if(${FUZZING}/corpus/${name}.tar IS_NEWER_THAN ${corpus})
+    file(REMOVE_RECURSE ${corpus})
+    file(ARCHIVE_EXTRACT INPUT ${FUZZING}/corpus/${name}.tar DESTINATION ${corpus})
+  endif()
   if(BUCKETLAB_FUZZER EQUAL -1)
     target_sources(fuzz_${name} PRIVATE ${FUZZING}/replay.c)
-    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} ${FUZZING}/corpus/${name} ${ARG_SEEDS})
+    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} ${corpus} ${ARG_SEEDS})
   else()
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} -runs=0 ${FUZZING}/corpus/${name} ${ARG_SEEDS})
+    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} -runs=0 ${corpus} ${ARG_SEEDS})
   endif()
   set_property(GLOBAL APPEND PROPERTY BUCKETLAB_SANITIZED fuzz_${name})
   set_tests_properties(fuzzing/${name} PROPERTIES LABELS sanitized
