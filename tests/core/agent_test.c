@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: every misuse that agent.h lists is refused and leaves the agent unchanged; an agent's contents fit its
- * memory, age and make room; a copy of the memory is the same agent. Method: the whole block is compared
- * before and after a misuse, and two copies are run in parallel. */
+ * memory, age and make room; a copy of the memory is the same agent; random waits and counts have their
+ * means. Method: the whole block is compared before and after a misuse, and two copies are run in parallel.
+ */
 #include "agent_host.h"
+#include "bucketing/hash.h"
 
 static void refuse(struct bk_agent_config config, enum bk_status status)
 {
@@ -372,6 +374,173 @@ static void test_copies_of_an_agent_behave_equally(void **state)
     }
 }
 
+static void test_count_takes_no_greatest_age(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+    assert_int_equal(bk_strategy_count(5, &config.strategy), BK_OK);
+    config.source = BK_SOURCE_LWT;
+    assert_int_equal(bk_agent_check(&config), BK_OK);
+    assert_int_equal(bk_strategy_max_age(1000, &config.strategy), BK_OK);
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_AGE);
+}
+
+/* Buckets of three rows, leases of four, a count after every second row. */
+static struct bk_agent_config source_config(enum bk_source source)
+{
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    assert_int_equal(bk_strategy_count(3, &config.strategy), BK_OK);
+    config.source = source;
+    config.lease_rows = 4;
+    config.every_rows = 2;
+    config.cache_entries = 4; /* one set, so that the fifth key replaces the first */
+    config.operations = 4;
+    return config;
+}
+
+static void test_impossible_source_settings_are_refused(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = source_config((enum bk_source)(BK_SOURCE_MEMORY + 1));
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
+    config = source_config((enum bk_source) - 1);
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
+    for (enum bk_source source = BK_SOURCE_EXTERNAL; source <= BK_SOURCE_MEMORY; source++) {
+        config = source_config(source);
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+        config.coordination = BK_LOCKED; /* there is no roll to coordinate */
+        assert_int_equal(bk_agent_check(&config), BK_ERROR_COORDINATION);
+        config = source_config(source);
+        assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
+        assert_int_equal(bk_agent_check(&config), source == BK_SOURCE_EXTERNAL ? BK_OK : BK_ERROR_SOURCE);
+        bool counts = source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN;
+        config = source_config(source);
+        config.every_rows = 0;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_ns = -1;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_rows = 1;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_rows = 0;
+        config.every_ns = 1;
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+        bool leases = source == BK_SOURCE_LEASE;
+        config = source_config(source);
+        config.lease_rows = 0;
+        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
+        assert_int_equal(bk_agent_size(&config) == 0, leases);
+        config.lease_rows = INT64_MAX;
+        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
+        config.lease_rows = INT64_MAX - 1;
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+    }
+}
+
+/* How long an agent waits at time 0 for a lock that another agent never releases. */
+static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
+{
+    struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
+    config.agent_id = agent_id;
+    config.lock_backoff_ns = mean_ns;
+    struct bk_agent *agent = make_agent(&config);
+    const struct bk_row row = row_at(0, true);
+    struct bk_action action;
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, 0, 7, &row, &operation), BK_OK);
+    while (bk_agent_next(agent, &action)) {
+        struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .counter = THRESHOLD};
+        if (action.kind == BK_ACT_CAS_LOCK)
+            outcome =
+                (struct bk_outcome){.kind = BK_OUTCOME_NOT_APPLIED, .mask = 3, .columns = {99, INT64_MAX}};
+        if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
+            assert_int_equal(bk_agent_outcome(agent, 0, operation, &outcome), BK_OK);
+    }
+    int64_t wait_ns = bk_agent_deadline(agent);
+    free(agent);
+    return wait_ns;
+}
+
+static void test_lock_back_off_is_about_its_mean_and_differs(void **state)
+{
+    (void)state;
+    const int64_t mean_ns = INT64_C(20000000000);
+    int64_t sum_ns = 0, waits[64];
+    for (int i = 0; i < 64; i++) {
+        waits[i] = first_wait_ns((uint64_t)i + 1, mean_ns);
+        assert_true(waits[i] >= mean_ns / 2 && waits[i] <= mean_ns / 2 * 3);
+        for (int j = 0; j < i; j++)
+            assert_true(waits[i] != waits[j]);
+        sum_ns += waits[i] / 64;
+        int64_t longest_ns = first_wait_ns((uint64_t)i + 1, INT64_MAX);
+        assert_true(longest_ns >= INT64_MAX / 2 && longest_ns < INT64_MAX);
+    }
+    /* The mean of 64 has a standard deviation of 0.72 s. */
+    assert_true(sum_ns > INT64_C(17000000000) && sum_ns < INT64_C(23000000000));
+}
+
+/* Writes a row of the key, answers the agent's actions, and returns whether the agent counted. */
+static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t key)
+{
+    const struct bk_row row = {.time_ns = now_ns, .id = bk_murmur3_128_u64((uint64_t)now_ns).h2};
+    struct bk_action action;
+    uint32_t operation;
+    bool has_counted = false;
+    assert_int_equal(bk_agent_write(agent, now_ns, key, &row, &operation), BK_OK);
+    while (bk_agent_next(agent, &action)) {
+        struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
+        has_counted = has_counted || action.kind == BK_ACT_COUNT_ROWS;
+        if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
+            assert_int_equal(bk_agent_outcome(agent, now_ns, operation, &outcome), BK_OK);
+    }
+    return has_counted;
+}
+
+/* Eight keys take turns of `stay` rows in a cache of four, so each turn begins without the knowledge of the
+ * last one. Each row is then counted with a chance of 1 in 10: of 20000 rows fewer than 1700 or more than
+ * 2300 are counted at most once in 10^9, and 28 times 10 rows pass without a count at 20000 / 10^12. The seed
+ * is fixed. */
+static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
+{
+    (void)state;
+    static const enum bk_source sources[] = {BK_SOURCE_SCAN, BK_SOURCE_INCREMENTAL};
+    for (uint64_t stay = 1; stay <= 7; stay += 3) {
+        for (int i = 0; i < 2; i++) {
+            struct bk_agent_config config = source_config(sources[i]);
+            config.every_rows = 10;
+            assert_int_equal(bk_strategy_count(1000000, &config.strategy), BK_OK);
+            struct bk_agent *agent = make_agent(&config);
+            uint64_t counts = 0, since[8] = {0};
+            for (uint64_t row = 0; row < 20000; row++) {
+                uint64_t key = row / stay % 8;
+                bool has_counted = write_and_answer(agent, 1000 + (int64_t)row, key);
+                counts += has_counted;
+                since[key] = has_counted ? 0 : since[key] + 1;
+                assert_true(since[key] < 280);
+            }
+            assert_in_range(counts, 1700, 2300);
+            free(agent);
+        }
+    }
+}
+
+/* With counts by time, the first row of an evicted key is counted; rows of a key that stays are not. */
+static void test_key_that_the_cache_evicts_is_counted_at_once_by_time(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = source_config(BK_SOURCE_SCAN);
+    config.every_rows = 0;
+    config.every_ns = 1000000;
+    struct bk_agent *agent = make_agent(&config);
+    for (uint64_t key = 0; key < 4; key++)
+        assert_false(write_and_answer(agent, 1000 + (int64_t)key, key));
+    for (uint64_t row = 4; row < 100; row++) {
+        int64_t now_ns = 1000 + 2 * (int64_t)row;
+        assert_true(write_and_answer(agent, now_ns, row % 5));
+        assert_false(write_and_answer(agent, now_ns + 1, row % 5));
+    }
+    free(agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +553,11 @@ int main(void)
         cmocka_unit_test(test_cache_entry_lives_its_time_and_not_before_it),
         cmocka_unit_test(test_cache_full_drops_the_oldest_and_what_cannot_be_found),
         cmocka_unit_test(test_copies_of_an_agent_behave_equally),
+        cmocka_unit_test(test_count_takes_no_greatest_age),
+        cmocka_unit_test(test_impossible_source_settings_are_refused),
+        cmocka_unit_test(test_lock_back_off_is_about_its_mean_and_differs),
+        cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_as_often),
+        cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_at_once_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
