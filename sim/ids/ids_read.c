@@ -13,6 +13,7 @@
 
 #define UUID_TEXT       36u
 #define SHOWN           40 /* characters of an invalid id that a message shows */
+#define SAMPLE_ROWS     1000u
 #define SNOWFLAKE_LEAST (INT64_C(1) << 41)
 
 struct reader {
@@ -20,6 +21,8 @@ struct reader {
     struct wl_csv *csv;
     struct wl_csv_record record;
     size_t field, capacity, bytes_capacity;
+    char *text; /* the id of the record */
+    size_t text_size, text_capacity;
     struct ids_sample *sample;
 };
 
@@ -92,15 +95,41 @@ static bool has_room(struct reader *reader, size_t used, size_t size)
            sim_grow(&sample->bytes, &reader->bytes_capacity, used + size, 1);
 }
 
-static bool take(struct reader *reader, struct sim_error *error)
+/* Sets reader->text to the record's id, without spaces around it, and without quotes or braces, as programs
+ * write constants. */
+static bool read_text(struct reader *reader, struct sim_error *error)
 {
-    struct ids_sample *sample = reader->sample;
+    static const char pairs[][2] = {{'"', '"'}, {'\'', '\''}, {'{', '}'}};
     const struct wl_csv_record *record = &reader->record;
     if (reader->field >= record->count)
         return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %zu fields, and the id is field %zu",
                         reader->path, record->line, record->count, reader->field + 1);
-    const char *text = record->fields[reader->field];
-    size_t size = record->sizes[reader->field], bytes_size = 0;
+    const char *text = record->fields[reader->field], *end = text + record->sizes[reader->field];
+    for (; text < end && *text == ' '; text++)
+        ;
+    for (; end > text && end[-1] == ' '; end--)
+        ;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool is_within = end - text > 2 && *text == pairs[i][0] && end[-1] == pairs[i][1];
+        text += is_within;
+        end -= is_within;
+    }
+    reader->text_size = (size_t)(end - text);
+    if (!sim_grow(&reader->text, &reader->text_capacity, reader->text_size + 1, 1))
+        return sim_fail_memory(error);
+    memcpy(reader->text, text, reader->text_size);
+    reader->text[reader->text_size] = '\0';
+    return true;
+}
+
+static bool take(struct reader *reader, struct sim_error *error)
+{
+    struct ids_sample *sample = reader->sample;
+    const struct wl_csv_record *record = &reader->record;
+    if (!read_text(reader, error))
+        return false;
+    const char *text = reader->text;
+    size_t size = reader->text_size, bytes_size = 0;
     uint8_t *bytes = NULL;
     bool is_fine = size > 0 && strlen(text) == size
                        ? bytes_of(sample->kind, text, size, &bytes, &bytes_size, error)
@@ -110,7 +139,7 @@ static bool take(struct reader *reader, struct sim_error *error)
         if (error->class != SIM_ERROR_INPUT)
             return false;
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": '%.*s' is not %s, as the ids before it are; leave it out, or test "
+                        "%s:%" PRIu64 ": '%.*s' is not %s, as most ids are; leave it out, or test "
                         "ids of one kind at a time (--kind)",
                         reader->path, record->line, SHOWN, text,
                         sample->kind == BK_ID_BYTES ? "id" : bk_id_kind_name(sample->kind));
@@ -127,39 +156,63 @@ static bool take(struct reader *reader, struct sim_error *error)
 
 static bool find_column(struct reader *reader, const char *column, struct sim_error *error)
 {
+    size_t found = 0;
     for (size_t i = 0; i < reader->record.count; i++) {
         if (strcmp(reader->record.fields[i], column) == 0) {
             reader->field = i;
-            return true;
+            found++;
         }
     }
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": no column '%s' in the header", reader->path,
-                    reader->record.line, column);
+    return found == 1 || sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s column '%s' in the header%s",
+                                  reader->path, reader->record.line, found == 0 ? "no" : "more than one",
+                                  column, found == 0 ? "" : "; rename the others");
 }
 
-/* Reads up to the first id. A first record without a digit is taken as a header, since nearly every id has a
- * digit, and hardly any name of a column has one. */
-static bool skip_header(struct reader *reader, const char *column, struct sim_error *error)
+/* Opens the file and reads its first record, in which a column is searched. */
+static bool begin(struct reader *reader, const char *column, struct sim_error *error)
 {
-    if (!wl_csv_next(reader->csv, &reader->record, error))
-        return false;
-    if (reader->record.count == 0)
-        return true;
-    if (column != NULL && !find_column(reader, column, error))
-        return false;
-    bool is_header = column != NULL || strpbrk(reader->record.fields[0], "0123456789") == NULL;
-    return !is_header || wl_csv_next(reader->csv, &reader->record, error);
+    wl_csv_close(reader->csv);
+    return wl_csv_open(reader->path, "ids", &reader->csv, error) &&
+           wl_csv_next(reader->csv, &reader->record, error) &&
+           (column == NULL || reader->record.count == 0 || find_column(reader, column, error));
 }
 
+/* Sets the kind of most ids, and the kind of the first record. */
+static bool judge_kind(struct reader *reader, enum bk_id_kind *most, enum bk_id_kind *first,
+                       struct sim_error *error)
+{
+    size_t counts[BK_ID_KIND_COUNT] = {0};
+    for (unsigned i = 0; i < SAMPLE_ROWS && reader->record.count > 0; i++) {
+        if (!read_text(reader, error))
+            return false;
+        enum bk_id_kind kind = kind_of(reader->text, reader->text_size);
+        *first = i == 0 ? kind : *first;
+        counts[kind]++;
+        if (!wl_csv_next(reader->csv, &reader->record, error))
+            return false;
+    }
+    *most = BK_ID_TIMEUUID;
+    for (enum bk_id_kind kind = *most; kind < BK_ID_KIND_COUNT; kind++)
+        *most = counts[kind] > counts[*most] ? kind : *most;
+    return true;
+}
+
+/* A first record that is no id, where others are, is the header. Of ids of no known kind, one without a digit
+ * is, since nearly every id has a digit, and hardly any name of a column has one. */
 static bool read_all(struct reader *reader, const char *column, enum bk_id_kind kind, struct sim_error *error)
 {
     struct ids_sample *sample = reader->sample;
     const struct wl_csv_record *record = &reader->record;
-    if (!skip_header(reader, column, error))
+    enum bk_id_kind most = BK_ID_BYTES, first = BK_ID_BYTES;
+    if (!begin(reader, column, error) || !judge_kind(reader, &most, &first, error) ||
+        !begin(reader, column, error))
         return false;
-    sample->kind = kind;
-    if (kind == BK_ID_KIND_COUNT && reader->field < record->count)
-        sample->kind = kind_of(record->fields[reader->field], record->sizes[reader->field]);
+    sample->kind = kind == BK_ID_KIND_COUNT ? most : kind;
+    bool is_header =
+        column != NULL || (first == BK_ID_BYTES && record->count > 0 &&
+                           (sample->kind != BK_ID_BYTES || strpbrk(record->fields[0], "0123456789") == NULL));
+    if (is_header && record->count > 0 && !wl_csv_next(reader->csv, &reader->record, error))
+        return false;
     while (record->count > 0) {
         if (!take(reader, error) || !wl_csv_next(reader->csv, &reader->record, error))
             return false;
@@ -176,10 +229,9 @@ bool ids_read(const char *path, const char *column, enum bk_id_kind kind, struct
 {
     struct reader reader = {.path = path, .sample = out};
     *out = (struct ids_sample){.kind = BK_ID_BYTES};
-    if (!wl_csv_open(path, "ids", &reader.csv, error))
-        return false;
     bool is_fine = read_all(&reader, column, kind, error);
     wl_csv_close(reader.csv);
+    free(reader.text);
     if (!is_fine)
         ids_free(out);
     return is_fine;

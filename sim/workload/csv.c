@@ -10,6 +10,7 @@
 
 struct wl_csv {
     struct trace_reader reader;
+    struct csv_dialect dialect;
     struct csv_records records;
     char *path;
 };
@@ -25,18 +26,22 @@ bool wl_csv_open(const char *path, const char *what, struct wl_csv **out, struct
         free(csv);
         return sim_fail_memory(error);
     }
-    if (!trace_reader_open_as(csv->path, what, &csv->reader, error)) {
+    const char *bytes;
+    size_t size;
+    if (!trace_reader_open_as(csv->path, what, &csv->reader, error) ||
+        !trace_reader_peek(&csv->reader, &bytes, &size, error)) {
         wl_csv_close(csv);
         return false;
     }
+    csv->dialect = csv_sniff(bytes, size);
+    csv->dialect.has_backslash = true;
     *out = csv;
     return true;
 }
 
 bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
 {
-    static const struct csv_dialect dialect = {.delimiter = ',', .has_backslash = true};
-    return csv_records_next(&csv->records, &csv->reader, &dialect, out, error);
+    return csv_records_next(&csv->records, &csv->reader, &csv->dialect, out, error);
 }
 
 void wl_csv_close(struct wl_csv *csv)

@@ -9,6 +9,8 @@
 #include "kernel/grow.h"
 #include "workload/trace_format.h"
 
+#define PASTED_LINES_MAX 16u /* a prompt and a statement may be above a pasted table */
+
 /* State of the parser within a record. */
 struct parse {
     struct csv_records *records;
@@ -84,6 +86,33 @@ static bool take_line(struct parse *parse, const struct trace_reader *reader, co
     return true;
 }
 
+/* The line between the header of a pasted table and its rows; mysql has more of them. */
+static bool is_rule(const char *line, size_t size)
+{
+    size_t dashes = 0, most = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (line[i] != '-' && line[i] != '+' && line[i] != '|' && line[i] != ':' && line[i] != ' ')
+            return false;
+        dashes = line[i] == '-' ? dashes + 1 : 0;
+        most = dashes > most ? dashes : most;
+    }
+    return most >= 3;
+}
+
+/* What a terminal has around the rows of a table. */
+static bool is_around_rows(const char *line, size_t size)
+{
+    static const char *const others[] = {"cqlsh", "mysql>", "---MORE---"};
+    bool is_other = is_rule(line, size);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        is_other = is_other || (size >= strlen(others[i]) && memcmp(line, others[i], strlen(others[i])) == 0);
+    const size_t begin = size > 0 && line[0] == '(';
+    size_t digits = begin; /* "(96 rows)", "96 rows in set" */
+    while (digits < size && line[digits] >= '0' && line[digits] <= '9')
+        digits++;
+    return is_other || (digits > begin && size >= digits + 4 && memcmp(line + digits, " row", 4) == 0);
+}
+
 static bool next_line(struct trace_reader *reader, struct csv_records *records, char **line, size_t *size,
                       struct sim_error *error)
 {
@@ -91,6 +120,51 @@ static bool next_line(struct trace_reader *reader, struct csv_records *records, 
         return false;
     return sim_grow(&records->buffer, &records->capacity, records->size + 2 * *size + 2, 1) ||
            sim_fail_memory(error);
+}
+
+/* Removes the spaces on both sides. */
+static void trim(const char **begin, const char **end)
+{
+    while (*begin < *end && **begin == ' ')
+        ++*begin;
+    while (*end > *begin && (*end)[-1] == ' ')
+        --*end;
+}
+
+/* Splits a row of a pasted table at its bars. */
+static bool take_pasted(struct parse *parse, const struct trace_reader *reader, const char *line, size_t size,
+                        struct sim_error *error)
+{
+    struct csv_records *records = parse->records;
+    const char *end = line + size;
+    trim(&line, &end);
+    if (end > line + 1 && *line == '|') { /* a frame */
+        line++;
+        end -= end[-1] == '|';
+    }
+    for (const char *bar = line; bar != NULL; line = bar + 1) {
+        bar = memchr(line, '|', (size_t)(end - line));
+        const char *begin = line, *until = bar == NULL ? end : bar;
+        trim(&begin, &until);
+        size_t bytes = (size_t)(until - begin);
+        bytes = bytes == 4 && memcmp(begin, "null", 4) == 0 ? 0 : bytes;
+        memcpy(records->buffer + records->size, begin, bytes);
+        records->size += bytes;
+        if (!end_field(parse, reader, error))
+            return false;
+        if (bar == NULL)
+            break;
+    }
+    for (size_t i = 0; i < parse->out->count; i++)
+        parse->out->fields[i] = records->buffer + records->begins[i];
+    if (records->pasted_columns == 0)
+        records->pasted_columns = parse->out->count;
+    return parse->out->count == records->pasted_columns ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": %zu columns where the table's header has %zu; give only the table, with a row "
+                    "per line and no bars in its fields",
+                    reader->path, reader->line, parse->out->count, records->pasted_columns);
 }
 
 bool csv_records_next(struct csv_records *records, struct trace_reader *reader,
@@ -104,10 +178,13 @@ bool csv_records_next(struct csv_records *records, struct trace_reader *reader,
     do {
         if (!next_line(reader, records, &line, &size, error))
             return false;
-    } while (line != NULL && size == 0);
+    } while (line != NULL && (size == 0 || (dialect->is_pasted && (reader->line < dialect->header_line ||
+                                                                   is_around_rows(line, size)))));
     out->line = reader->line;
     if (line == NULL)
         return true;
+    if (dialect->is_pasted)
+        return take_pasted(&parse, reader, line, size, error);
     while (take_line(&parse, reader, line, size, error)) {
         if (!parse.is_quoted) {
             bool ok = end_field(&parse, reader, error);
@@ -171,12 +248,34 @@ static struct fit fit_of(const struct csv_dialect *dialect, const char *bytes, s
     return fit;
 }
 
+/* The number of the header's line: that above the first rule, or below it if the table has a frame. 0 when
+ * none of the first lines is a rule. */
+static uint64_t pasted_header(const char *bytes, size_t size)
+{
+    const char *end;
+    uint64_t before = 0, number = 1;
+    for (const char *at = bytes; number <= PASTED_LINES_MAX; at = end + 1, number++) {
+        end = size == 0 ? NULL : memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            return 0;
+        size_t length = (size_t)(end - at);
+        length -= length > 0 && at[length - 1] == '\r';
+        if (is_rule(at, length))
+            return *at == '+' ? number + 1 : before;
+        before = length > 0 ? number : before;
+    }
+    return 0;
+}
+
 struct csv_dialect csv_sniff(const char *bytes, size_t size)
 {
     static const char delimiters[] = ",;\t|";
     size_t counts[4] = {0}, best = 0;
     bool is_quoted = false;
-    struct csv_dialect dialect = {0};
+    struct csv_dialect dialect = {.delimiter = '|', .header_line = pasted_header(bytes, size)};
+    dialect.is_pasted = dialect.header_line > 0;
+    if (dialect.is_pasted)
+        return dialect;
     for (size_t i = 0; i < size && (bytes[i] != '\n' || is_quoted); i++) {
         const char *found = bytes[i] == '\0' ? NULL : strchr(delimiters, bytes[i]);
         is_quoted = is_quoted != (bytes[i] == '"');
@@ -188,7 +287,7 @@ struct csv_dialect csv_sniff(const char *bytes, size_t size)
     dialect.delimiter = delimiters[best];
     if (size == 0 || memchr(bytes, '\\', size) == NULL)
         return dialect;
-    const struct csv_dialect backslash = {dialect.delimiter, true};
+    const struct csv_dialect backslash = {.delimiter = dialect.delimiter, .has_backslash = true};
     struct fit plain = fit_of(&dialect, bytes, size), escaped = fit_of(&backslash, bytes, size);
     dialect.has_backslash =
         escaped.faults < plain.faults || (escaped.faults == plain.faults && escaped.records > plain.records);

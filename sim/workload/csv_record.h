@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Splits CSV records, read line by line, into fields. The fields are stored consecutively in a buffer, each
- * with a final NUL. */
+/* Splits CSV records, read line by line, into fields; also those of a table that was pasted from the terminal
+ * of cqlsh, psql or mysql, or written in Markdown, which has bars between columns, and a rule below its
+ * header. The fields are stored consecutively in a buffer, each with a final NUL. */
 #ifndef WORKLOAD_CSV_RECORD_H
 #define WORKLOAD_CSV_RECORD_H
 
@@ -15,20 +16,24 @@
 struct csv_dialect {
     char delimiter;
     bool has_backslash;
+    bool is_pasted;       /* a table with a rule: fields have no quotes, and no spaces around them */
+    uint64_t header_line; /* of a pasted table: the number of its header's line */
 };
 
 struct csv_records {
     char *buffer;
     size_t size, capacity;
     size_t begins[WL_CSV_FIELDS_MAX + 1]; /* offset of each field in the buffer */
+    size_t pasted_columns;                /* number of columns of a pasted table's header */
 };
 
 /* Reads the next record; out->count is 0 at the end of the file. Empty lines are skipped. */
 bool csv_records_next(struct csv_records *records, struct trace_reader *reader,
                       const struct csv_dialect *dialect, struct wl_csv_record *out, struct sim_error *error);
 void csv_records_free(struct csv_records *records);
-/* Detects the dialect from the file's first bytes: the delimiter that occurs most often in the first line,
- * and the escape of quotes under which the records parse with fewer faults. */
+/* Detects the dialect from the file's first bytes: a pasted table by its rule; otherwise the delimiter that
+ * occurs most often in the first line, and the escape of quotes under which the records parse with fewer
+ * faults. */
 struct csv_dialect csv_sniff(const char *bytes, size_t size);
 /* Returns false, with an error, when a line does not contain the delimiter of the first line but contains
  * another one that csv_sniff() knows. */

@@ -53,10 +53,6 @@ static __attribute__((format(printf, 3, 4))) bool fail(const struct trace_place 
 
 bool trace_line_header(const char *line, size_t size, bool *has_counts)
 {
-    if (size >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
-        line += 3;
-        size -= 3;
-    }
     *has_counts = size == sizeof counts_header - 1 && memcmp(line, counts_header, size) == 0;
     return *has_counts || (size == sizeof bytes_header - 1 && memcmp(line, bytes_header, size) == 0);
 }

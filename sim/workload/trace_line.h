@@ -35,8 +35,7 @@ struct trace_shown {
 };
 struct trace_shown trace_show(const char *text, size_t size);
 
-/* Whether the line is a header of the plain form; sets *has_counts to which of the two. `line` may begin with
- * a byte order mark. */
+/* Whether the line is a header of the plain form; sets *has_counts to which of the two. */
 bool trace_line_header(const char *line, size_t size, bool *has_counts);
 /* Parses a line. It changes the line in place if a quoted key has doubled quotes. */
 bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,

@@ -120,6 +120,9 @@ static bool fill(struct trace_reader *reader, struct sim_error *error)
     reader->end = kept;
     size_t got = trace_source_read(&reader->source, reader->buffer + kept, reader->capacity - kept);
     reader->end += got;
+    bool is_begin = got > 0 && reader->source.given_bytes == got;
+    if (is_begin && got >= 3 && memcmp(reader->buffer, "\xEF\xBB\xBF", 3) == 0)
+        reader->begin = 3; /* a byte order mark */
     reader->lines_end = reader->end;
     while (reader->lines_end > 0 && reader->buffer[reader->lines_end - 1] != '\n')
         reader->lines_end--;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the lines of a plain, gzip or zstd file through one buffer. A line is returned in place in the
- * buffer, may be changed there, and is valid until the next one is read. A truncated or damaged file fails
- * when its end is reached, even when it is truncated at the end of a line. */
+ * buffer, may be changed there, and is valid until the next one is read. A byte order mark at the beginning
+ * of the file is skipped. A truncated or damaged file fails when its end is reached, even when it is
+ * truncated at the end of a line. */
 #ifndef WORKLOAD_TRACE_READER_H
 #define WORKLOAD_TRACE_READER_H
 

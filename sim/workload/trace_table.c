@@ -339,15 +339,6 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     return go_back(table, place, number, error);
 }
 
-/* Skips a byte order mark. */
-static bool skip_mark(struct trace_reader *reader)
-{
-    bool has_mark =
-        reader->end - reader->begin >= 3 && memcmp(reader->buffer + reader->begin, "\xEF\xBB\xBF", 3) == 0;
-    reader->begin += has_mark ? 3 : 0;
-    return has_mark;
-}
-
 static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
@@ -367,8 +358,6 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
-    size -= skip_mark(&table->reader) ? 3 : 0;
-    bytes = table->reader.buffer + table->reader.begin;
     while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
         at++;
     table->is_json = format->layout == WL_LAYOUT_JSON ||
@@ -540,6 +529,8 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     size_t used = 0;
     if (table->is_json)
         used = (size_t)snprintf(buffer, size, "JSON lines");
+    else if (table->dialect.is_pasted)
+        used = (size_t)snprintf(buffer, size, "a table pasted from a terminal");
     else if (table->dialect.delimiter == '\t')
         used = (size_t)snprintf(buffer, size, "CSV with tabs");
     else

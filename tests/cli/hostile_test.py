@@ -22,7 +22,7 @@ OFTEN = "reads: {latest: {rows: 5, rate: 1000000/s}}\n"
 # Name: the scenario, and the trace below its header.
 SCENARIOS = {
     "rows of one line": (TRACE + OFTEN + WINDOWS, "1767225600000,a,99999999999\n"),
-    "reads between two lines": (TRACE + OFTEN + WINDOWS, "0,a,1\n1767225600000,a,2\n"),
+    "reads between two lines": (TRACE + OFTEN + WINDOWS, "86400000000,a,1\n1767225600000,a,2\n"),
     "reads after the last line": (TRACE + OFTEN + WINDOWS + "start: 2026-01-01T00:00:00Z\nduration: 3650d\n",
                                   "1767225600000,a,2\n"),
     "reads between two rows": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\n" + OFTEN + WINDOWS, ""),
@@ -100,7 +100,7 @@ class HostileTest(ProgramTest):
 
     def test_trace_that_the_cluster_engine_cannot_hold_is_refused_with_its_line(self):
         self.write("s.yaml", TRACE + "agents: {count: 2}\n" + WINDOWS)
-        self.write("t.csv", "timestamp_ms,key,count\n0,b,1\n1767225600000,a,99999999999\n")
+        self.write("t.csv", "timestamp_ms,key,count\n86400000000,b,1\n1767225600000,a,99999999999\n")
         self.assertRegex(self.bad(2, "run", "s.yaml"), r"t\.csv:3: with this line the trace has more than "
                          r"1073741824 rows, .*; shorten 'duration', or remove 'agents'$")
 

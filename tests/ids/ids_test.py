@@ -108,6 +108,41 @@ class IdsTest(ProgramTest):
         self.write("one.csv", "message_id\n" + "".join(f"{one}\n" for one in ids))
         self.assertEqual(self.good_json("ids", "one.csv", "--json")["ids"], LEAST)
 
+    def test_ids_as_programs_write_them_and_terminals_show_them(self):
+        ids = [str(uuid.UUID(int=random.Random(i).getrandbits(128), version=4)) for i in range(LEAST)]
+        rows = [f"{one} | {i}" for i, one in enumerate(ids)]
+        end = f"\n({LEAST} rows)\n"
+        forms = {
+            "mark": "\ufeff" + "\n".join(ids), "mark and header": "\ufeffid\r\n" + "\r\n".join(ids),
+            "quotes": '"id"\r\n' + "".join(f'"{one}"\r\n' for one in ids),
+            "spaces": ' "id"\n' + "".join(f' "{one}" \n' for one in ids),
+            "constants": "".join(f"'{one}'\n" for one in ids), "braces": "".join(f"{{{one}}}\n" for one in ids),
+            "semicolons": "id;x\n" + "".join(f"{one};1\n" for one in ids),
+            "header with a digit": "id2\n" + "\n".join(ids),
+            "cqlsh, one column": "\n id\n" + "-" * 38 + "\n" + "".join(f" {one}\n" for one in ids) + end,
+            "cqlsh, pages": "cqlsh:k> SELECT id, n FROM t;\n\n id | n\n----+---\n " + "\n ".join(rows[:9]) +
+                            "\n\n---MORE---\n " + "\r\n ".join(rows[9:]) + "\n" + end + "cqlsh:k> \n",
+            "psql": " id | n \n----+---\n " + "\n ".join(rows) + end,
+            "mysql": "mysql> SELECT id, n FROM t;\n+----+---+\n| id | n |\n+----+---+\n" +
+                     "".join(f"| {row} |\n" for row in rows) + f"+----+---+\n{LEAST} rows in set (0.01 sec)\n",
+            "Markdown": "| id | n |\n|:---|--:|\n" + "".join(f"| {row} |\n" for row in rows)}
+        for name, text in forms.items():
+            with self.subTest(name):
+                self.write("ids.txt", text)
+                answer = self.good_json("ids", "ids.txt", "--json")
+                self.assertEqual((answer["kind"], answer["ids"]), ("uuid4", LEAST))
+        self.write("ids.txt", f"@ Row 1\n----+---\n id | {ids[0]}\n")
+        self.assertIn("ids.txt:3: 2 columns where the table's header has 1", self.bad(2, "ids", "ids.txt"))
+        self.write("ids.txt", "\n".join([*ids, "", " id", "--", *ids]) + "\n")
+        self.assertIn(f"ids.txt:{LEAST + 2}: 'id' is not UUID v4", self.bad(2, "ids", "ids.txt"))
+
+    def test_timeuuids_pasted_from_cqlsh_are_of_one_process(self):
+        self.write("ids.txt", "\n id\n" + "-" * 38 + "\n" + "".join(
+            f" 3a2b{977 * i:04x}-1c{i % 7:02x}-11f1-8a10-02fc0000ab01\n" for i in range(LEAST)) + f"\n({LEAST} rows)\n")
+        answer = self.good_json("ids", "ids.txt", "--json")
+        self.assertEqual((answer["kind"], answer["ids"], answer["processes"], answer["lowest"]["random"]),
+                         ("timeuuid", LEAST, 1, False))
+
     def test_wrong_input_is_refused_with_its_place(self):
         ids = [str(uuid.UUID(int=random.Random(i).getrandbits(128), version=4)) for i in range(LEAST)]
         self.write("mixed.csv", "\n".join([*ids[:16], "01ARZ3NDEKTSV4RRFFQ69G5FAV", *ids[16:]]) + "\n")
@@ -115,6 +150,8 @@ class IdsTest(ProgramTest):
         self.write("few.csv", "\n".join(ids[1:]) + "\n")
         self.assertIn(f"few.csv: {LEAST - 1} ids; {LEAST} at least", self.bad(2, "ids", "few.csv"))
         self.assertIn("no column 'id'", self.bad(2, "ids", "few.csv", "--column", "id"))
+        self.write("twice.csv", "id,x,id\n" + "".join(f"{one},1,{one}\n" for one in ids))
+        self.assertIn("twice.csv:1: more than one column 'id' in", self.bad(2, "ids", "twice.csv", "--column", "id"))
         self.assertIn("no kind 'guid'", self.bad(2, "ids", "few.csv", "--kind", "guid"))
         self.assertIn("--bits", self.bad(2, "ids", "few.csv", "--bits", "33"))
         self.assertIn("nowhere.csv", self.bad(2, "ids", "nowhere.csv"))

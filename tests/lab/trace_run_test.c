@@ -428,7 +428,7 @@ static void test_run_that_is_stopped_ends_soon(void **state)
         const char *csv, *fields;
     } cases[] = {
         {COUNTS "0,a,1000000000000\n", "strategies: [unbucketed: {}]"},
-        {SIZES "0,a,1\n900000000000,a,1\n",
+        {SIZES "0,a,1\n400000000000,a,1\n",
          "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
         {SIZES "0,a,1\n", "start: 1970-01-01\nduration: 200y\n"
                           "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},

@@ -111,6 +111,21 @@ static void test_files_in_common_formats_give_their_rows(void **state)
         {"at,key,note,bytes\n2026-01-01T00:00:00Z,\"a \\\"b\\\" c\",\"x,\ny\",3\n", AS_IS,
          T0 " a \"b\" c 3|"},
         {"at,key,path\n2026-01-01T00:00:00Z,\"C:\\\",x\n", AS_IS, T0 " C:\\ 0|"},
+        /* Tables pasted from the terminals of cqlsh and mysql. */
+        {"\n at                              | guild | "
+         "body\n---------------------------------+-------+------\n "
+         "2026-01-01 00:00:00.000000+0000 |     g | \"hi\n 2026-01-01 00:00:00.000000+0000 |     h | "
+         "null\n\n(2 "
+         "rows)\n",
+         {.columns = {.time = NAME("at"),
+                      .key = {NAME("guild")},
+                      .key_count = 1,
+                      .bytes_of = {NAME("body")},
+                      .bytes_of_count = 1}},
+         T0 " g 3|" T0 " h 0|"},
+        {"+------------+-----+\n| time       | key |\n+------------+-----+\n| 2026-01-01 | a   "
+         "|\n+------------+-----+\n",
+         AS_IS, T0 " a 0|"},
         /* Without a header. */
         {"1767225600,a,5\n1767225600,b,6\n", COLUMNS("1", "2", "3"), T0 " a 5|" T0 " b 6|"},
         {"when,who,what\n1767225600,a,5\n", COLUMNS("1", "2", "3"), T0 " a 5|"},
@@ -270,6 +285,10 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
 static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 {
     static const struct file_case cases[] = {
+        {" time | key\n------+-----\n 2026-01-01 | a|b\n", AS_IS,
+         ":3: 3 columns where the table's header has 2; give only the table, with a row per line and no bars "
+         "in "
+         "its fields"},
         {"t,u\n2026-01-01,a,b\n", COLUMNS("t", "u", NULL),
          ":2: 3 columns where the header has 2: one or more too many; quote a field that holds the "
          "delimiter"},

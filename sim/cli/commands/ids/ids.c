@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
     {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
     {"kind", "KIND",
      "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n"
-     "(default: from the first id)"},
+     "(default: that of most ids)"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};

@@ -34,12 +34,13 @@ struct ids_sample {
     size_t count;
 };
 
-/* Reads the ids in a column of a CSV file, plain or compressed; a first record without an id is taken as a
- * header. An id is a UUID of version 1, 4 or 7, a ULID, a whole number of 64 bits (a Snowflake from 2^41 on,
- * which is nine minutes after the epoch of Snowflakes), bytes written as 0x..., or else a text.
+/* Reads the ids in a column of a CSV file, plain or compressed, or of a table pasted from a terminal; a first
+ * record without an id is taken as a header. An id is a UUID of version 1, 4 or 7, a ULID, a whole number of
+ * 64 bits (a Snowflake from 2^41 on, which is nine minutes after the epoch of Snowflakes), bytes written as
+ * 0x..., or else a text.
  *
  * @param column  the column's name in the header; NULL: the first column
- * @param kind    BK_ID_KIND_COUNT: the kind of the first id
+ * @param kind    BK_ID_KIND_COUNT: the kind of most ids
  * @return        false with SIM_ERROR_INPUT and file, line and remedy; also for an id of another kind, and
  *                for fewer than IDS_LEAST ids */
 bool ids_read(const char *path, const char *column, enum bk_id_kind kind, struct ids_sample *out,

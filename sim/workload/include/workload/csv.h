@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the records of a CSV file, plain or compressed (gzip, zstd), as cqlsh's COPY TO and most tools write
- * it. Fields are separated by commas. A field that contains a comma, a quote or a line break is quoted, and a
- * quote within it is doubled or escaped by a backslash. A backslash escapes a quote, a comma or a
- * backslash. */
+ * it, and of a table pasted from a terminal. Fields are separated by commas, semicolons, tabs or bars,
+ * whichever are most frequent in the first line. A field that contains one, a quote or a line break is
+ * quoted, and a quote within it is doubled or escaped by a backslash. A backslash escapes a quote, a comma or
+ * a backslash. */
 #ifndef WORKLOAD_CSV_H
 #define WORKLOAD_CSV_H
 
