@@ -23,6 +23,13 @@ static bool is_scenario(const char *bytes, size_t size)
     return false;
 }
 
+static size_t after_blanks(const char *bytes, size_t size, size_t at)
+{
+    while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
+        at++;
+    return at;
+}
+
 const char *trace_foreign(const char *bytes, size_t size)
 {
     static const struct {
@@ -44,10 +51,11 @@ const char *trace_foreign(const char *bytes, size_t size)
         if (begins(bytes, size, kinds[i].bytes, kinds[i].size))
             return kinds[i].text;
     }
-    size_t blank = 0;
-    while (blank < size && (bytes[blank] == ' ' || bytes[blank] == '\n' || bytes[blank] == '\r'))
-        blank++;
-    if (blank < size && bytes[blank] == '[')
-        return "a JSON array; write one object per line, as jq -c '.[]' does";
+    size_t first = after_blanks(bytes, size, 0), second = after_blanks(bytes, size, first + 1);
+    if (first < size && bytes[first] == '[')
+        return second >= size || strchr("{[]\"", bytes[second]) != NULL
+                   ? "a JSON array; write one object per line, as jq -c '.[]' does"
+                   : "a log whose lines begin with a bracket, no JSON; write time and key of each line as "
+                     "CSV";
     return is_scenario(bytes, size) ? "a scenario, not a trace; name a file of rows" : NULL;
 }

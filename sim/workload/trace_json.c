@@ -12,6 +12,7 @@
 #include "kernel/grow.h"
 
 #define NAME_BYTES_MAX 512u
+#define DIGITS_LEAST   19u
 
 /* Tries the whole name first, since the name of a field may contain dots. */
 static const json_t *find(const json_t *object, const char *name)
@@ -71,12 +72,56 @@ static bool put_value(struct trace_json *json, const json_t *value, size_t *begi
     return ok;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Copies the line with quotes around integers of many digits, which do not fit into 63 bits, so that they are
+ * texts. */
+static size_t quote_integers(const char *line, size_t size, char *out)
+{
+    size_t used = 0;
+    bool is_text = false;
+    for (size_t i = 0; i < size;) {
+        size_t digits = i + (!is_text && line[i] == '-'), end = digits;
+        while (!is_text && end < size && is_digit(line[end]))
+            end++;
+        bool is_integer = end - digits >= DIGITS_LEAST && (i == 0 || line[i - 1] != '.') &&
+                          (end == size || strchr(".eE", line[end]) == NULL);
+        size_t length = end > digits ? end - i : line[i] == '\\' && i + 1 < size ? 2 : 1;
+        is_text = is_text != (line[i] == '"');
+        if (is_integer)
+            out[used++] = '"';
+        memcpy(out + used, line + i, length);
+        used += length;
+        i += length;
+        if (is_integer)
+            out[used++] = '"';
+    }
+    return used;
+}
+
+/* Parses the line; integers that jansson cannot represent become texts. */
+static json_t *load(const char *line, size_t size, json_error_t *problem)
+{
+    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+    json_t *object = json_loadb(line, size, flags, problem);
+    char *quoted = NULL;
+    if (object == NULL && json_error_code(problem) == json_error_numeric_overflow)
+        quoted = malloc(size + size / DIGITS_LEAST * 2 + 2);
+    if (quoted != NULL)
+        object = json_loadb(quoted, quote_integers(line, size, quoted), flags, problem);
+    free(quoted);
+    return object;
+}
+
 bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
                        size_t count, struct wl_csv_record *out, const char **why)
 {
     json_error_t problem;
-    json_t *object = json_loadb(line, size, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &problem);
-    bool ok = json_is_object(object);
+    json_t *object = load(line, size, &problem);
+    bool ok = json_is_object(object), has_brace = memchr(line, '{', size) != NULL;
     enum json_error_code code = object == NULL ? json_error_code(&problem) : json_error_unknown;
     size_t begins[WL_CSV_FIELDS_MAX] = {0};
     json->size = 0;
@@ -84,7 +129,8 @@ bool trace_json_fields(struct trace_json *json, const char *line, size_t size, c
     *why = object != NULL                     ? "not a JSON object; write one object per line"
            : code == json_error_out_of_memory ? NULL
            : code == json_error_duplicate_key ? "a field occurs twice in the object; rename one of them"
-                                              : "not JSON; write one object per line";
+           : has_brace                        ? "not JSON; write one object per line"
+                       : "no JSON object, but a message such as kcat and kubectl print; remove it";
     for (void *at = names == NULL ? json_object_iter(object) : NULL;
          ok && at != NULL && out->count < WL_CSV_FIELDS_MAX; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);

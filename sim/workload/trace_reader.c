@@ -123,8 +123,12 @@ static bool fill(struct trace_reader *reader, struct sim_error *error)
     bool is_begin = got > 0 && reader->source.given_bytes == got;
     if (is_begin && got >= 3 && memcmp(reader->buffer, "\xEF\xBB\xBF", 3) == 0)
         reader->begin = 3; /* a byte order mark */
+    if (is_begin)
+        reader->line_break =
+            memchr(reader->buffer, '\n', got) == NULL && memchr(reader->buffer, '\r', got) != NULL ? '\r'
+                                                                                                   : '\n';
     reader->lines_end = reader->end;
-    while (reader->lines_end > 0 && reader->buffer[reader->lines_end - 1] != '\n')
+    while (reader->lines_end > 0 && reader->buffer[reader->lines_end - 1] != reader->line_break)
         reader->lines_end--;
     reader->at_end = got == 0;
     return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
@@ -136,13 +140,13 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     *size = 0;
     reader->line++;
     char *start = reader->buffer + reader->begin;
-    char *end = memchr(start, '\n', reader->end - reader->begin);
+    char *end = memchr(start, reader->line_break, reader->end - reader->begin);
     while (end == NULL && !reader->at_end && reader->end - reader->begin <= reader->line_bytes_max + 1) {
         if (!fill(reader, error)) {
             return false;
         }
         start = reader->buffer + reader->begin;
-        end = memchr(start, '\n', reader->end - reader->begin);
+        end = memchr(start, reader->line_break, reader->end - reader->begin);
     }
     if (end == NULL && reader->begin == reader->end) {
         reader->line--;

@@ -24,6 +24,7 @@ struct trace_reader {
     char *buffer;
     size_t begin, end; /* the part of the buffer that was not returned yet */
     size_t lines_end;  /* end of the last line break in the buffer; 0: there is none */
+    char line_break;   /* LF; CR in a file whose beginning has CR but no LF */
     size_t capacity;
     size_t line_bytes_max; /* TRACE_LINE_BYTES_MAX; the caller may raise it, and the buffer then grows on
                               demand */
@@ -35,7 +36,8 @@ bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_er
  * cannot be opened". */
 bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
                           struct sim_error *error);
-/* Reads the next line; *line is NULL at the end of the file. *size excludes the line break (LF or CRLF). */
+/* Reads the next line; *line is NULL at the end of the file. *size excludes the line break (LF, CRLF or CR).
+ */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
 /* Whether the next line is in the buffer, so that reading it leaves the previous line valid. */
 static inline bool trace_reader_has_line(const struct trace_reader *reader)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zstd_errors.h>
+
 enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
 
 static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
@@ -43,10 +45,14 @@ static bool need(struct trace_source *source, size_t wanted)
 /* The kind of data that begins at the next byte of the file. */
 static enum trace_source_kind next_kind(const struct trace_source *source)
 {
-    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd},
+                               skippable[] = {0x2a, 0x4d, 0x18}; /* of pzstd: a frame of other data */
     if (source->stream.avail_in >= sizeof gzip && memcmp(source->stream.next_in, gzip, sizeof gzip) == 0)
         return TRACE_SOURCE_GZIP;
-    if (source->stream.avail_in >= sizeof zstd && memcmp(source->stream.next_in, zstd, sizeof zstd) == 0)
+    if (source->stream.avail_in >= sizeof zstd &&
+        (memcmp(source->stream.next_in, zstd, sizeof zstd) == 0 ||
+         ((source->stream.next_in[0] & 0xf0) == 0x50 &&
+          memcmp(source->stream.next_in + 1, skippable, sizeof skippable) == 0)))
         return TRACE_SOURCE_ZSTD;
     return TRACE_SOURCE_PLAIN;
 }
@@ -66,6 +72,9 @@ static bool begin(struct trace_source *source)
         source->zstd = ZSTD_createDCtx();
         if (source->zstd == NULL)
             return fail(source, TRACE_SOURCE_MEMORY, 0);
+        /* Accepts windows of any size (zstd --long=31). */
+        ZSTD_DCtx_setParameter(source->zstd, ZSTD_d_windowLogMax,
+                               ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
     }
     return true;
 }
@@ -101,7 +110,10 @@ static bool decompress_zstd(struct trace_source *source)
     ZSTD_outBuffer out = {stream->next_out, stream->avail_out, 0};
     size_t left = ZSTD_decompressStream(source->zstd, &out, &in);
     if (ZSTD_isError(left))
-        return fail(source, TRACE_SOURCE_DAMAGED, 0);
+        return fail(source,
+                    ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? TRACE_SOURCE_MEMORY
+                                                                            : TRACE_SOURCE_DAMAGED,
+                    0);
     stream->next_in += in.pos;
     stream->avail_in -= (uInt)in.pos;
     stream->next_out += out.pos;

@@ -15,10 +15,11 @@
 #include "trace_suggest.h"
 #include "trace_time.h"
 
-#define LINE_BYTES_MAX ((size_t)16 << 20)
-#define TEXT_SIZE      640u
-#define SAMPLE_ROWS    1000u
-#define SAMPLE_BYTES   ((uint64_t)256 << 10)
+#define LINE_BYTES_MAX   ((size_t)16 << 20)
+#define TEXT_SIZE        640u
+#define SAMPLE_ROWS      1000u
+#define BANNER_LINES_MAX 4u
+#define SAMPLE_BYTES     ((uint64_t)256 << 10)
 
 static __attribute__((format(printf, 4, 5))) bool fail(const struct trace_table *table, uint64_t line,
                                                        struct sim_error *error, const char *format, ...)
@@ -339,11 +340,28 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     return go_back(table, place, number, error);
 }
 
+/* Whether one of the first lines begins as a JSON object does; programs print messages above their rows. */
+static bool has_object(const char *bytes, size_t size)
+{
+    const char *end = bytes, *at = bytes;
+    for (unsigned i = 0; i < BANNER_LINES_MAX && end != NULL && at < bytes + size; i++, at = end + 1) {
+        const char *first = at;
+        while (first < bytes + size && (*first == ' ' || *first == '\n' || *first == '\r'))
+            first++;
+        if (bytes + size - first > 1 && *first == '{' && (i == 0 || first[1] == '"'))
+            return true;
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (end == NULL)
+            return false;
+    }
+    return false;
+}
+
 static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
     const char *bytes;
-    size_t size, at = 0;
+    size_t size;
     table->done_bytes += file > table->file ? table->reader.all_bytes : 0;
     trace_reader_close(&table->reader);
     table->file = file;
@@ -358,10 +376,8 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
         return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
-    while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
-        at++;
-    table->is_json = format->layout == WL_LAYOUT_JSON ||
-                     (format->layout == WL_LAYOUT_AUTO && at < size && bytes[at] == '{');
+    table->is_json =
+        format->layout == WL_LAYOUT_JSON || (format->layout == WL_LAYOUT_AUTO && has_object(bytes, size));
     table->dialect = csv_sniff(bytes, size);
     if (format->delimiter != '\0')
         table->dialect.delimiter = format->delimiter;

@@ -126,6 +126,18 @@ static void test_files_in_common_formats_give_their_rows(void **state)
         {"+------------+-----+\n| time       | key |\n+------------+-----+\n| 2026-01-01 | a   "
          "|\n+------------+-----+\n",
          AS_IS, T0 " a 0|"},
+        /* Lines that end in CR alone. */
+        {"time,key,size\r2026-01-01,a,5\r2026-01-01,\"b\",6", AS_IS, T0 " a 5|" T0 " b 6|"},
+        {"{\"time\": 1767225600, \"key\": \"a\"}\r{\"time\": 1767225600, \"key\": \"b\"}\r", AS_IS,
+         T0 " a 0|" T0 " b 0|"},
+        {"timestamp_ms,key,bytes\r1767225600000,a,5\r", AS_IS, T0 " a 5|"},
+        /* Integers of any length; as keys they are texts. */
+        {"{\"time\": 1767225600, \"key\": 13456789012345678901, \"x\": 0.12345678901234567890123}\n"
+         "{\"time\": 1767225600, \"key\": 7, \"x\": \"\\\"13456789012345678901,\"}\n"
+         "{\"time\": 1767225600, \"key\": -99999999999999999999, \"x\": [18446744073709551615]}\n",
+         AS_IS, T0 " 13456789012345678901 0|" T0 " 7 0|" T0 " -99999999999999999999 0|"},
+        {"{\"time\": 1767225600000000007, \"key\": \"13456789012345678901\", \"x\": 13456789012345678901}\n",
+         AS_IS, "1767225600000000007 13456789012345678901 0|"},
         /* Without a header. */
         {"1767225600,a,5\n1767225600,b,6\n", COLUMNS("1", "2", "3"), T0 " a 5|" T0 " b 6|"},
         {"when,who,what\n1767225600,a,5\n", COLUMNS("1", "2", "3"), T0 " a 5|"},
@@ -392,8 +404,30 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
         {"t,u,s\n1767225600,\"a,1\n", COLUMNS("t", "u", "s"),
          ":2: a quote that is never closed; close it, or double it within a field"},
         {"t,u,s\n", COLUMNS("t", "u", "s"), ":1: no rows below the header; write at least one"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
+static void test_files_of_another_kind_are_named(void **state)
+{
+    static const struct file_case cases[] = {
         {"[{\"at\": 1}]\n", AS_IS,
          ":1: this is a JSON array; write one object per line, as jq -c '.[]' does"},
+        {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,
+         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
+         "CSV"},
+        {"[2026-03-01T04:47:44Z] [notice] first\n", AS_IS,
+         ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
+         "CSV"},
+        {" [\n  {\"at\": 1}]\n", AS_IS,
+         ":1: this is a JSON array; write one object per line, as jq -c '.[]' does"},
+        {"% Reached end of topic orders [0] at offset 2\n{\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS,
+         ":1: no JSON object, but a message such as kcat and kubectl print; remove it"},
+        {"Defaulted container \"x\" out of: x, y\n\n{\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS,
+         ":1: no JSON object, but a message such as kcat and kubectl print; remove it"},
+        {"{\"at\": 1767225600, \"key\": \"a\"}\n% Reached end\n", AS_IS,
+         ":2: no JSON object, but a message such as kcat and kubectl print; remove it"},
         {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 17672", AS_IS,
          ":2: not JSON; write one object per line"},
         {"{\"at\": 1767225600, \"key\": \"a\"}\n[]\n", AS_IS,
@@ -441,6 +475,33 @@ static void test_zstd_is_read_and_a_cut_or_damage_is_refused(void **state)
     read_rows(file.path, &plain, rows, sizeof rows);
     assert_non_null(strstr(rows, ", and what follows is not zstd"));
     trace_file_remove(&file);
+}
+
+/* As zstd --long=28 and pzstd write them: a window above the 128 MiB that a decoder accepts without being
+ * told, and a frame of other data first. */
+static void test_zstd_of_any_window_and_with_other_frames_is_read(void **state)
+{
+    static const char text[] = "time,key\n2026-01-01,a\n2026-01-01,b\n";
+    static const char skippable[] = {0x5e, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4};
+    char packed[512], rows[512];
+    const struct wl_trace_format plain = {0};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        size_t size = i == 1 ? 0 : sizeof skippable;
+        memcpy(packed, skippable, size);
+        ZSTD_CCtx *context = ZSTD_createCCtx();
+        ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, i == 0 ? 20 : 28);
+        ZSTD_outBuffer out = {packed, sizeof packed, size};
+        ZSTD_inBuffer in = {text, sizeof text - 1, 0};
+        assert_int_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush), 0);
+        assert_int_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0);
+        ZSTD_freeCCtx(context);
+        struct trace_file file = trace_file_plain(packed, out.pos);
+        read_rows(file.path, &plain, rows, sizeof rows);
+        assert_string_equal(rows, T0 " a 0|" T0 " b 0|");
+        trace_file_remove(&file);
+    }
 }
 
 static void put_file(const char *folder, const char *name, const char *text)
@@ -530,7 +591,9 @@ int main(void)
         cmocka_unit_test(test_a_column_of_times_is_read_as_a_whole),
         cmocka_unit_test(test_a_time_of_several_readings_and_a_row_without_a_time_are_refused),
         cmocka_unit_test(test_wrong_files_are_reported_with_place_and_remedy),
+        cmocka_unit_test(test_files_of_another_kind_are_named),
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
+        cmocka_unit_test(test_zstd_of_any_window_and_with_other_frames_is_read),
         cmocka_unit_test(test_folder_is_read_in_order_of_names),
         cmocka_unit_test(test_sort_gives_time_order_and_keeps_ties),
     };

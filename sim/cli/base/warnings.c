@@ -47,9 +47,10 @@ void cli_warnings_file(FILE *stream, const char *path)
     if (file == -1)
         return; /* reading the scenario reports the error */
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                      pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' &&
+                      pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' && last != '\r' &&
                       pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
-                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0;
+                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0 &&
+                      memcmp(magic + 1, "\x2a\x4d\x18", 3) != 0; /* a skippable frame of zstd */
     close(file);
     if (!is_unended)
         return;
