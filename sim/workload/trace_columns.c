@@ -38,8 +38,8 @@ static bool is_number(const char *name)
 
 bool trace_columns_are_numbers(const struct wl_trace_columns *columns)
 {
-    bool are_numbers = is_number(columns->time) && is_number(columns->arrived) && is_number(columns->bytes) &&
-                       is_number(columns->count);
+    bool are_numbers = is_number(columns->time) && is_number(columns->time_of_day) &&
+                       is_number(columns->arrived) && is_number(columns->bytes) && is_number(columns->count);
     for (size_t i = 0; i < columns->key_count; i++)
         are_numbers = are_numbers && is_number(columns->key[i]);
     for (size_t i = 0; i < columns->bytes_of_count; i++)
@@ -140,6 +140,9 @@ bool trace_columns_find(const struct wl_trace_format *format, trace_column_finde
             return false;
     }
     if (!find_value(&search, columns, missing))
+        return false;
+    *missing = out->time_of_day_name = columns->time_of_day;
+    if (columns->time_of_day != NULL && !take(&search, columns->time_of_day, &out->time_of_day))
         return false;
     *missing = out->arrived_name = columns->arrived;
     return columns->arrived == NULL || take(&search, columns->arrived, &out->arrived);

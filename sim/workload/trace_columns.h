@@ -13,15 +13,16 @@ enum trace_value { TRACE_VALUE_NONE, TRACE_VALUE_BYTES, TRACE_VALUE_COUNT, TRACE
 struct trace_columns {
     size_t time, key[WL_TRACE_PARTS_MAX], key_count;
     size_t value[WL_TRACE_PARTS_MAX], value_count;
-    size_t arrived; /* undefined when arrived_name is NULL */
+    size_t time_of_day; /* undefined when time_of_day_name is NULL; so is the next */
+    size_t arrived;
     enum trace_value kind;
     /* The names of the columns, from the format or from the file. In JSON, the members above are indices of
      * this array. */
-    const char *names[2 + 2 * WL_TRACE_PARTS_MAX];
-    size_t fields[2 + 2 * WL_TRACE_PARTS_MAX]; /* the members above, in order of the names */
+    const char *names[3 + 2 * WL_TRACE_PARTS_MAX];
+    size_t fields[3 + 2 * WL_TRACE_PARTS_MAX]; /* the members above, in order of the names */
     size_t name_count;
     const char *time_name, *key_name, *value_name; /* the first name of each, for messages */
-    const char *arrived_name;                      /* NULL: none */
+    const char *time_of_day_name, *arrived_name;   /* NULL: none */
     bool
         is_ambiguous; /* the column that was not found is named more than once; the last of them is `twice` */
     size_t twice;

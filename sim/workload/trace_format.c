@@ -19,6 +19,7 @@ void wl_trace_format_clear(struct wl_trace_format *format)
 {
     struct wl_trace_columns *columns = &format->columns;
     free(columns->time);
+    free(columns->time_of_day);
     free(columns->arrived);
     free(columns->bytes);
     free(columns->count);

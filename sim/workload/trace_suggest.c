@@ -12,8 +12,9 @@
 #define ROWS_MAX     5u
 #define SECONDS_DIGITS                                                                                       \
     9u /* a shorter number of seconds is before March 1973, and more likely a size or an id */
-#define DATE_DIGITS    8u /* as in 20260131 */
-#define PREFIX_LETTERS 4u /* a listed word at least this long may also begin a longer word */
+#define DATE_DIGITS     8u  /* as in 20260131 */
+#define DATE_CHARACTERS 10u /* 2026-01-31, without a time of day */
+#define PREFIX_LETTERS  4u  /* a listed word at least this long may also begin a longer word */
 
 static const char *const time_words[] = {"time", "date", "at", "ts", "created", "when", "epoch"};
 static const char *const later_words[] = {"received", "arrived", "arrival",  "ingest", "stored",
@@ -29,6 +30,8 @@ static const char *const key_words[] = {"key"}; /* the usual name */
 struct column {
     bool is_known;  /* a value was read */
     bool is_number; /* all values are numbers */
+    bool is_date;   /* all values are dates without a time of day */
+    bool is_of_day; /* all values are times of day without a date */
     int time;       /* how sure it is that all are times: 0 they are not; 1 ids that contain a time; 2 numbers
                        in the range of times since 1970, or digits of dates; 3 ISO 8601 */
 };
@@ -90,6 +93,9 @@ static void take_value(struct column *column, const char *text, size_t size)
         time = 1;
     column->time = column->is_known && column->time < time ? column->time : time;
     column->is_number = is_number && (!column->is_known || column->is_number);
+    bool is_date = time > 0 && size == (kind == WL_TIME_ISO ? DATE_CHARACTERS : DATE_DIGITS);
+    column->is_date = is_date && (!column->is_known || column->is_date);
+    column->is_of_day = trace_time_is_of_day(text, size) && (!column->is_known || column->is_of_day);
     column->is_known = true;
 }
 
@@ -141,15 +147,23 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
             time = i;
         }
     }
+    size_t date = time, of_day = time;
+    for (size_t i = 0; i < header->count; i++) {
+        date = columns[time].is_of_day && columns[i].is_date ? i : date;
+        of_day = columns[time].is_date && columns[i].is_of_day ? i : of_day;
+    }
     best = -1;
     for (size_t i = 0; i < header->count; i++) {
-        int rank = i == time ? -1 : key_rank(header->fields[i], &columns[i]);
+        int rank = i == time || i == date || i == of_day ? -1 : key_rank(header->fields[i], &columns[i]);
         if (rank > best) {
             best = rank;
             key = i;
         }
     }
-    name_column(header, time, out->time, sizeof out->time);
+    char first[sizeof out->key], second[sizeof out->key];
+    name_column(header, date, first, sizeof first);
+    name_column(header, of_day, second, sizeof second);
+    snprintf(out->time, sizeof out->time, date == of_day ? "%s" : "[%s, %s]", first, second);
     name_column(header, key, out->key, sizeof out->key);
 }
 

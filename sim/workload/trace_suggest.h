@@ -7,9 +7,10 @@
 #include "csv_record.h"
 #include "trace_line.h"
 
-/* The columns by name, or by number if the name cannot be written in YAML and in --columns as it is. */
+/* The columns by name, or by number if the name cannot be written in YAML and in --columns as it is. A time
+ * in two columns is "[Date, Time]". */
 struct trace_suggestion {
-    char time[sizeof(struct trace_shown)], key[sizeof(struct trace_shown)];
+    char time[2 * sizeof(struct trace_shown) + 4], key[sizeof(struct trace_shown)];
 };
 
 /* The next records of `reader` are the first rows below `header`; some of them are consumed, up to one that

@@ -248,6 +248,21 @@ static const char *trimmed(const struct trace_table *table, size_t index, size_t
     return text == NULL ? "" : text;
 }
 
+/* The text of the row's time in a column; a time in two columns is joined. NULL when out of memory. */
+static const char *time_text(struct trace_table *table, size_t column, size_t *size)
+{
+    const struct trace_columns *columns = &table->columns;
+    const char *text = trimmed(table, column, size);
+    if (columns->time_of_day_name == NULL || column != columns->time)
+        return text;
+    size_t day_size;
+    const char *of_day = trimmed(table, columns->time_of_day, &day_size);
+    if (!sim_grow(&table->key, &table->key_capacity, *size + day_size + 2, 1))
+        return NULL;
+    *size = trace_time_join(text, *size, of_day, day_size, table->key);
+    return table->key;
+}
+
 static bool is_ms_name(const char *name)
 {
     size_t size = strlen(name);
@@ -273,7 +288,9 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
         if (!next_record(table, &fault) || table->record.count == 0)
             break;
         size_t size;
-        const char *text = trimmed(table, table->columns.time, &size);
+        const char *text = time_text(table, table->columns.time, &size);
+        if (text == NULL)
+            return sim_fail_memory(error);
         if (size > 0)
             trace_time_take(&judge, text, size, table->record.line);
     }
@@ -406,12 +423,19 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
 {
     const struct wl_trace_format *format = table->format;
     size_t size;
-    const char *text = trimmed(table, column, &size);
+    const char *text = time_text(table, column, &size);
     bool has_zone;
+    if (text == NULL)
+        return sim_fail_memory(error);
     if (size == 0)
         return fail(table, table->record.line, error, "%s is %s; give each row a time", name,
                     table->record.fields[column] == NULL ? "missing" : "empty");
     struct trace_shown shown = trace_show(text, size);
+    if (table->time == WL_TIME_AUTO && trace_time_is_of_day(text, size))
+        return fail(
+            table, table->record.line, error,
+            "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, %s]}",
+            name, shown.text, name);
     if (table->time == WL_TIME_AUTO)
         return fail(
             table, table->record.line, error,
@@ -558,6 +582,8 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     if (table->files.count > 1)
         used += (size_t)snprintf(buffer + used, size - used, " in %zu files", table->files.count);
     used = put(buffer, size, used, ", time ", columns->time_name);
+    if (columns->time_of_day_name != NULL)
+        used = put(buffer, size, used, " + ", columns->time_of_day_name);
     if (table->time != WL_TIME_AUTO && used < size)
         used += (size_t)snprintf(buffer + used, size - used, " in %s%s", wl_trace_time_name(table->time),
                                  table->has_zones ? "" : " without a zone, taken as UTC");

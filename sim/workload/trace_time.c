@@ -229,6 +229,32 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     return false;
 }
 
+bool trace_time_is_of_day(const char *text, size_t size)
+{
+    const char *colon = size > 0 ? memchr(text, ':', size) : NULL;
+    bool is_of_day = colon != NULL && colon > text && colon - text <= 2;
+    for (size_t i = 0; is_of_day && i < size; i++)
+        is_of_day = is_digit(text[i]) || (i > 0 && (text[i] == ':' || text[i] == '.'));
+    return is_of_day;
+}
+
+/* A date of digits gets the digits of the time of day; hours get a leading 0. */
+size_t trace_time_join(const char *date, size_t date_size, const char *text, size_t size, char *out)
+{
+    bool is_of_digits = date_size > 0 && digit_count(date, date_size) == date_size;
+    size_t used = date_size, digits = digit_count(text, size);
+    memcpy(out, date, date_size);
+    if (!is_of_digits)
+        out[used++] = ' ';
+    if (digits == 3 || digits == 5 || (size > 1 && text[1] == ':'))
+        out[used++] = '0';
+    for (size_t i = 0; i < size; i++) {
+        if (!is_of_digits || text[i] != ':')
+            out[used++] = text[i];
+    }
+    return used;
+}
+
 /* Hours, minutes and seconds; a spreadsheet drops a leading 0. */
 static bool is_time_of_day(const char *text, size_t size, int64_t whole)
 {

@@ -17,6 +17,12 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size);
 bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *text, size_t size,
                       int64_t *out_ns, bool *has_zone);
 
+/* Whether the text is a time of day, such as 9:05 or 23:59:59.5. */
+bool trace_time_is_of_day(const char *text, size_t size);
+/* Joins a date and a time of day to a text of one of these formats, of at most date_size + size + 2 bytes;
+ * returns its size. */
+size_t trace_time_join(const char *date, size_t date_size, const char *text, size_t size, char *out);
+
 /* Judges the format of a column by a sample of its values. A number has several readings: an epoch in the
  * unit of its size, digits of a date, a spreadsheet's days, ticks. */
 struct trace_time_judge {

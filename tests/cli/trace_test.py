@@ -338,6 +338,37 @@ class TraceTest(ProgramTest):
             told = self.good("trace", "iot.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
             self.assertIn("9 rows of 3 keys, 2026-01-01T00:00:10Z to 2026-01-01T00:00:18Z", told)
 
+    def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(self):
+        minutes = (0, 5, 365)
+        forms = {"iso": ("2026-03-01", lambda m: f"{10 + m // 60}:{m % 60:02}:00"),
+                 "short": ("2026-03-01", lambda m: f"{10 + m // 60}:{m % 60:02}"),
+                 "early": ("2026-03-01", lambda m: f"{m // 60}:{m % 60:02}:00.5"),
+                 "digits": ("20260301", lambda m: f"{10 + m // 60}{m % 60:02}00"),
+                 "mixed": ("20260301", lambda m: f"{m // 60}:{m % 60:02}:00"),
+                 "dropped 0": ("20260301", lambda m: f"{7 + m // 300}{m // 300:02}{m % 60:02}")}
+        for name, (day, text) in forms.items():
+            rows = [(day, text(m), f"s{i % 2}") for i, m in enumerate(minutes)]
+            self.write("rows.csv", "Date,Time,Sensor\n" + "".join(",".join(row) + "\n" for row in rows))
+            self.write("rows.jsonl", "".join(json.dumps(dict(zip(("Date", "Time", "Sensor"), row))) + "\n"
+                                             for row in rows))
+            for file in ("rows.csv", "rows.jsonl"):
+                with self.subTest(name + " " + file):
+                    told = self.good_json("trace", file, "--columns", "time=Date+Time,key=Sensor", "--json", "--quiet")
+                    hour, minute = {"early": (0, 0), "mixed": (0, 0), "dropped 0": (7, 0)}.get(name, (10, 0))
+                    self.assertTrue(told["first"].startswith(f"2026-03-01T{hour:02}:{minute:02}:00"), told)
+                    end = {"early": "06:05:00.5", "mixed": "06:05:00", "dropped 0": "08:01:05"}.get(name, "16:05:00")
+                    self.assertEqual(told["last"], f"2026-03-01T{end}Z")
+                    self.assertIn("time 'Date' + 'Time' in ", told["read_as"])
+        self.write("rows.csv", "Date,Time,Sensor\n2026-03-01,10:00:00,s1\n2026-03-01,16:05:00,s2\n")
+        said = self.bad(2, "trace", "rows.csv")
+        self.assertTrue(said.endswith("with --columns time=Date+Time,key=Sensor"), said)
+        self.good("trace", "rows.csv", "--quiet", *shlex.split(said[said.index("--columns"):]))
+        self.assertTrue(self.bad(2, "trace", "rows.csv", "--columns", "time=Time,key=Sensor", "--quiet").endswith(
+            "rows.csv:2: Time '10:00:00' is a time of day; name the column of its date too, "
+            "with --columns time=date+Time"))
+        self.assertIn("'time' names 3 columns; name 1 to 2",
+                      self.bad(2, "trace", "rows.csv", "--columns", "time=Date+Time+Sensor,key=Sensor"))
+
     def test_impossible_options_are_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")

@@ -11,17 +11,17 @@
 #define COLUMN(member) offsetof(struct wl_trace_columns, member)
 #define COLUMN_RANGE   "the name of a column, or its number from 1"
 
-/* Reads one name, or a list of names. */
+/* Reads one name, or a list of at most `most` names. */
 static bool read_names(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       char **names, size_t *count)
+                       size_t most, char **names, size_t *count)
 {
     if (node->kind != LAB_NODE_LIST) {
         *count = 1;
         return lab_read_text(reader, field, node, &names[0]);
     }
-    if (node->count == 0 || node->count > WL_TRACE_PARTS_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "'%s' names %zu columns; name 1 to %u", node->name,
-                           node->count, WL_TRACE_PARTS_MAX);
+    if (node->count == 0 || node->count > most)
+        return lab_fail_at(&reader->tree, &node->place, "'%s' names %zu columns; name 1 to %zu", node->name,
+                           node->count, most);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next, ++*count) {
         if (!lab_read_text(reader, field, item, &names[*count]))
             return false;
@@ -29,18 +29,30 @@ static bool read_names(struct lab_reader *reader, const struct lab_field *field,
     return true;
 }
 
+static bool read_time(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    struct wl_trace_columns *columns = out;
+    char *names[2] = {NULL};
+    size_t count = 0;
+    bool ok = read_names(reader, field, node, 2, names, &count);
+    columns->time = names[0];
+    columns->time_of_day = names[1];
+    return ok;
+}
+
 static bool read_key(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                      void *out)
 {
     struct wl_trace_columns *columns = out;
-    return read_names(reader, field, node, columns->key, &columns->key_count);
+    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->key, &columns->key_count);
 }
 
 static bool read_bytes_of(struct lab_reader *reader, const struct lab_field *field,
                           const struct lab_node *node, void *out)
 {
     struct wl_trace_columns *columns = out;
-    return read_names(reader, field, node, columns->bytes_of, &columns->bytes_of_count);
+    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->bytes_of, &columns->bytes_of_count);
 }
 
 static bool check_columns(struct lab_reader *reader, const struct lab_node *mapping, void *target)
@@ -58,7 +70,7 @@ static bool check_columns(struct lab_reader *reader, const struct lab_node *mapp
 static const struct lab_table columns_table = {
     .fields =
         (const struct lab_field[]){
-            {"time", lab_read_text, COLUMN(time), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
+            {"time", read_time, 0, LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"arrived", lab_read_text, COLUMN(arrived), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"key", read_key, 0, LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"bytes", lab_read_text, COLUMN(bytes), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},

@@ -254,7 +254,7 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
 static void name_option(struct sim_error *error)
 {
     static const char form[] = "as in columns: {", option[] = "with --columns ";
-    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./:, ";
+    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./:,[] ";
     char *from = strstr(error->text, form), *to = from, *end = from == NULL ? NULL : strchr(from, '}');
     if (end == NULL)
         return;
@@ -266,11 +266,13 @@ static void name_option(struct sim_error *error)
         is_quoted = is_quoted || (*at == ' ' && at[-1] != ':' && at[-1] != ',');
     if (is_quoted)
         *to++ = '\'';
+    bool is_list = false;
     for (char before = '\0'; from < end; from++) {
         bool is_gap = *from == ' ' && (before == ':' || before == ',');
         before = *from;
-        if (!is_gap)
-            *to++ = before == ':' ? '=' : before;
+        is_list = *from == '[' || (is_list && *from != ']');
+        if (!is_gap && *from != '[' && *from != ']')
+            *to++ = before == ':' ? '=' : before == ',' && is_list ? '+' : before;
     }
     if (is_quoted)
         *to++ = '\'';

@@ -49,11 +49,12 @@ enum wl_trace_header { WL_HEADER_AUTO, WL_HEADER_YES, WL_HEADER_NO };
 #define WL_SNOWFLAKE_EPOCH_NS (INT64_C(1288834974657) * 1000000)
 
 struct wl_trace_columns {
-    char *time;                         /* NULL: one of the usual names of a time column */
-    char *arrived;                      /* NULL: a row arrives at its own time */
-    char *key[WL_TRACE_PARTS_MAX];      /* several columns are joined to one key, separated by '/' */
-    size_t key_count;                   /* 0: one of the usual names of a key column */
-    char *bytes, *count;                /* at most one of bytes, count and bytes_of is set */
+    char *time;                    /* NULL: one of the usual names of a time column */
+    char *time_of_day;             /* of a time in two columns, whose first has the date; otherwise NULL */
+    char *arrived;                 /* NULL: a row arrives at its own time */
+    char *key[WL_TRACE_PARTS_MAX]; /* several columns are joined to one key, separated by '/' */
+    size_t key_count;              /* 0: one of the usual names of a key column */
+    char *bytes, *count;           /* at most one of bytes, count and bytes_of is set */
     char *bytes_of[WL_TRACE_PARTS_MAX]; /* a row's bytes are the sum of the lengths of these texts */
     size_t bytes_of_count;
 };
