@@ -17,7 +17,7 @@
 
 #define LINES_AHEAD 32u
 /* Two rows of which one is this near to 1970, and the other this far from it, are not in one unit. */
-#define NEAR_1970 (31 * SIM_DAY)
+#define NEAR_1970 (366 * SIM_DAY)  /* digits of a date, read as seconds, are in 1970 too */
 #define FAR_SPAN  (5479 * SIM_DAY) /* 15 years */
 
 /* The last line of a key in a trace with counts, whose step is known only at the key's next line. */

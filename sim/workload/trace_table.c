@@ -444,12 +444,16 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
             name, shown.text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
-    if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1)
-        return fail(
-            table, table->record.line, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s",
-            name, shown.text, wl_trace_time_name(table->time),
-            format->time == WL_TIME_AUTO ? ", as most are; write all alike, or name the format: time: ms"
-                                         : "; correct it, or change 'time'");
+    if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1) {
+        enum wl_trace_time other = table->time == WL_TIME_MS ? WL_TIME_YYYYMMDD : WL_TIME_MS;
+        return fail(table, table->record.line, error,
+                    "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name, shown.text,
+                    wl_trace_time_name(table->time),
+                    format->time == WL_TIME_AUTO
+                        ? ", as most are; write all alike, or name the format, as in time: "
+                        : "; correct it, or change 'time'",
+                    format->time == WL_TIME_AUTO ? wl_trace_time_option(other) : "");
+    }
     table->has_zones = table->has_zones && has_zone;
     return true;
 }

@@ -256,13 +256,21 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
          ":1: time '240115' may be s (1970-01-03T18:41:55Z), yymmdd (2024-01-15T00:00:00Z)" SAY},
         {"date,key\n20260101,a\n20260132,b\n20260103,a\n20260104,a\n", AS_IS,
          ":3: date '20260132' is not a time in yyyymmdd between the years 1677 and 2262, as most are; write "
-         "all alike, or name the format: time: ms"},
+         "all alike, or name the format, as in time: ms"},
         {"date,key\n0,a\n20260101,a\n", AS_IS,
          ":2: date '0' is not a time in yyyymmdd between the years 1677 and 2262, as most are; write all "
-         "alike, or name the format: time: ms"},
+         "alike, or name the format, as in time: ms"},
         {"time,key\n1767225600000,a\n1767225600,a\n1767225601,a\n", AS_IS,
          ":2: time '1767225600000' is not a time in epoch seconds between the years 1677 and 2262, as most "
-         "are; write all alike, or name the format: time: ms"},
+         "are; write all alike, or name the format, as in time: ms"},
+        {"timestamp_ms,key\n20260101000000,a\n", AS_IS,
+         ":2: timestamp_ms '20260101000000' is not a time in epoch milliseconds between the years 1677 and "
+         "2262, as "
+         "most are; write all alike, or name the format, as in time: yyyymmdd"},
+        /* Digits of a date among seconds. */
+        {"time,key\n1767225600,a\n1767225601,a\n20260101,a\n", SORT,
+         ":4: the row's time 1970-08-23T11:48:21Z is near 1970, and another row's is "
+         "2026-01-01T00:00:00Z" NEAR},
         /* Seconds among milliseconds, no time at all; sorted or not, in every form. */
         {"time,key\n1767225601000,a\n1767225600000,a\n1767225602,a\n1767225603,a\n", AS_IS,
          ":4: the row's time 1970-01-21T10:53:45.602Z is near 1970, and another row's is "
@@ -390,7 +398,7 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
          ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as most "
-         "are; write all alike, or name the format: time: ms"},
+         "are; write all alike, or name the format, as in time: ms"},
         {"t,u,s\n,a,1\n", COLUMNS("t", "u", "s"), ":2: t is empty; give each row a time"},
         {"t,u,s\n1767225600,,1\n", COLUMNS("t", "u", "s"), ":2: key is empty; give each row a key"},
         {"t,u,s\n1767225600,\"a\nb\",1\n", COLUMNS("t", "u", "s"), ":2: line break in a key; leave it out"},
