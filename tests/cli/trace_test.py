@@ -106,7 +106,7 @@ class TraceTest(ProgramTest):
         for begins, minutes in ((52, 20), (59, 3), (7, 400), (30, 60)):
             start = START + begins * 60_000 + 12_345
             step = minutes * 60_000 // 240
-            times = [start + i * step for i in range(240)]
+            times = [start + i * i * step // 240 for i in range(240)]
             self.write("rows.csv", "timestamp_ms,key,bytes\n" + "".join(f"{t},k,1\n" for t in times))
             answer = self.good_json("trace", "rows.csv", "--json", "--quiet")
             middle = (times[0] + times[-1]) / 2
