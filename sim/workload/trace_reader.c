@@ -101,6 +101,11 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
                         "%s:%" PRIu64 ": the %s data end at byte %" PRIu64
                         ", and what follows is not %s; copy or make the file again",
                         reader->path, reader->line, kind, trace_source_offset(&reader->source), kind);
+    case TRACE_SOURCE_WINDOW:
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64
+                        ": zstd file with a window above 128 MiB; pack it again without --long=N",
+                        reader->path, reader->line);
     case TRACE_SOURCE_FINE:
     case TRACE_SOURCE_DAMAGED:
         break;

@@ -72,9 +72,6 @@ static bool begin(struct trace_source *source)
         source->zstd = ZSTD_createDCtx();
         if (source->zstd == NULL)
             return fail(source, TRACE_SOURCE_MEMORY, 0);
-        /* Accepts windows of any size (zstd --long=31). */
-        ZSTD_DCtx_setParameter(source->zstd, ZSTD_d_windowLogMax,
-                               ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
     }
     return true;
 }
@@ -111,8 +108,9 @@ static bool decompress_zstd(struct trace_source *source)
     size_t left = ZSTD_decompressStream(source->zstd, &out, &in);
     if (ZSTD_isError(left))
         return fail(source,
-                    ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? TRACE_SOURCE_MEMORY
-                                                                            : TRACE_SOURCE_DAMAGED,
+                    ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge
+                        ? TRACE_SOURCE_WINDOW
+                        : TRACE_SOURCE_DAMAGED,
                     0);
     stream->next_in += in.pos;
     stream->avail_in -= (uInt)in.pos;

@@ -17,6 +17,7 @@ enum trace_source_fault {
     TRACE_SOURCE_MEMORY,
     TRACE_SOURCE_CUT,     /* the file ends inside a member */
     TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
+    TRACE_SOURCE_WINDOW,  /* a zstd frame demands more memory than a decoder gives without being told */
     TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
 };
 

@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {.columns =
              {.time = one, .key = {two, three}, .key_count = 2, .bytes_of = {three}, .bytes_of_count = 1},
          .sort = true},
+        {.columns = {.time = one, .time_of_day = two, .key = {three}, .key_count = 1}},
         {.columns = {.time = t, .key = {k}, .key_count = 1}, .layout = WL_LAYOUT_JSON},
     };
     const char *path = fuzzing_file(data, size);
