@@ -19,8 +19,8 @@
 #include "workload/rows.h"
 #include "workload/workload.h"
 
-#define ATOMS_MAX     1024
-#define LADDER        96    /* Poisson means for which the tail of a sum of bytes is computed */
+#define ATOMS_MAX     512
+#define LADDER        48    /* Poisson means for which the tail of a sum of bytes is computed */
 #define NEGLIGIBLE    1e-15 /* a tail that is not computed more closely */
 #define RARE          0.01
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
@@ -68,10 +68,10 @@ static double quantile(const struct sim_size *size, double u, double rest)
     return (double)NAN;
 }
 
-/* Atoms of equal weight up to the 99 % quantile, then 24 for each factor of ten down to 1e-25. */
+/* Atoms of equal weight up to the 99 % quantile, then 12 for each factor of ten down to 1e-25. */
 static void make_sizes(const struct lab_scenario *scenario, uint32_t stamp, struct sizes *out)
 {
-    enum { BULK = 400, TAIL = 24, DECADES = 23 };
+    enum { BULK = 200, TAIL = 12, DECADES = 23 };
     double before = 1;
     *out = (struct sizes){.count = 0};
     for (size_t i = 0; i < BULK + TAIL * DECADES; i++) {
@@ -118,20 +118,35 @@ static double log_of_number(const struct number *number, double log_m)
     return (double)INFINITY;
 }
 
+static double exponent_at(const struct sizes *sizes, size_t last, const struct number *number, double room,
+                          double t)
+{
+    return log_of_number(number, log_moment(sizes, last, t)) - t * room;
+}
+
 /* The least Chernoff exponent over t, by golden section: the exponent is convex in t. */
 static double exponent(const struct sizes *sizes, size_t last, const struct number *number, double room)
 {
     const double golden = 0.6180339887498949;
     double low = 0, high = 200 / sizes->bytes[last] + 200 / room, best = 0;
-    for (int i = 0; i < 48; i++) {
-        const double one = high - golden * (high - low), other = low + golden * (high - low);
-        const double first = log_of_number(number, log_moment(sizes, last, one)) - one * room;
-        const double second = log_of_number(number, log_moment(sizes, last, other)) - other * room;
+    double one = high - golden * (high - low), other = low + golden * (high - low);
+    double first = exponent_at(sizes, last, number, room, one),
+           second = exponent_at(sizes, last, number, room, other);
+    for (int i = 0; i < 30; i++) {
         best = fmin(best, fmin(first, second));
-        if (first <= second)
+        if (first <= second) {
             high = other;
-        else
+            other = one;
+            second = first;
+            one = high - golden * (high - low);
+            first = exponent_at(sizes, last, number, room, one);
+        } else {
             low = one;
+            one = other;
+            first = second;
+            other = low + golden * (high - low);
+            second = exponent_at(sizes, last, number, room, other);
+        }
     }
     return best;
 }
@@ -142,7 +157,7 @@ static double bytes_tail(const struct sizes *sizes, const struct number *number,
     double best = 1, before = 0;
     if (number->mean * sizes->mean >= room)
         return 1;
-    for (int part = 1; part <= 64; part *= 2) {
+    for (int part = 1; part <= 64; part *= 4) {
         size_t last = 0;
         while (last + 1 < sizes->count && sizes->bytes[last + 1] <= room / part)
             last++;
@@ -182,15 +197,16 @@ static double tail_most(struct task *task, double mean)
     double tail = poisson_tail(mean, task->limit_most);
     if (!task->has_sizes)
         return tail;
-    for (size_t i = 0; i < LADDER; i++) {
-        if (i == task->ladder_used) {
-            const struct number number = {POISSON, ladder_mean(task, i), 0};
-            task->ladder[task->ladder_used++] = bytes_tail(&task->sizes, &number, task->room);
-        }
-        if (mean <= ladder_mean(task, i))
-            return fmin(1, tail + task->ladder[i]);
+    const double step = ladder_mean(task, 1) - ladder_mean(task, 0);
+    const double above = ceil((mean - ladder_mean(task, 0)) / step);
+    if (!(above < LADDER))
+        return 1;
+    const size_t i = above > 0 ? (size_t)above : 0;
+    if (task->ladder[i] == 0) {
+        const struct number number = {POISSON, ladder_mean(task, i), 0};
+        task->ladder[i] = fmax(DBL_MIN, bytes_tail(&task->sizes, &number, task->room));
     }
-    return 1;
+    return fmin(1, tail + task->ladder[i]);
 }
 
 /* --- windows and buckets: sums over keys */
@@ -483,7 +499,7 @@ void tune_expected_of(const struct lab_scenario *scenario, const struct lab_sett
         out->expected_share = tail.most;
         /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
         if (all.most > 0 && is_plain && sum_keys(&task, 1, &of_keys) && of_keys.most < RARE)
-            all.most = fmin(all.most, 2 * of_keys.most);
+            all.most = fmax(DBL_MIN, fmin(all.most, 2 * of_keys.most));
     } else if (strategy->kind != BK_TIME && lab_kind_ends(strategy->kind)) {
         return;
     } else {

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the distribution of sizes says how many partitions of a run exceed a limit.
+ * Method: small scenarios whose limits are near the sizes of their partitions run with many seeds; the mean
+ * number of partitions above a limit must lie between the two bounds, and where the distribution is exact,
+ * close to both. Bursts differ with the seed, so bounds are averaged over seeds, too. Tolerances are five
+ * standard deviations of a sum of independent events, and seeds are fixed, so no failure is a matter of
+ * chance. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../lab/scenario_of.h"
+#include "lab/run.h"
+#include "tune/expected.h"
+
+enum { SEEDS = 60 };
+
+static const struct {
+    const char *text;
+    double slack; /* the upper bound is at most this many times the lower one; 0: any */
+} cases[] = {
+    /* Windows: Poisson. */
+    {"keys: {count: 30}\nduration: 10d\narrivals: {rate: 3000/h}\nlimits: {partition_rows: 2480}\n"
+     "strategies:\n  - time: {window: 1d}\n",
+     1.01},
+    /* The last window is cut by the end of the run, and the windows begin elsewhere. */
+    {"keys: {count: 30}\nduration: 60h\narrivals: {rate: 3000/h}\nlimits: {partition_rows: 640}\n"
+     "strategies:\n  - time: {window: 7h, epoch: 2026-01-01T02:00:00Z}\n",
+     1.01},
+    {"keys: {count: 20, popularity: {zipf: 1.1}}\nduration: 4d\narrivals: {rate: 2000/h, daily: {amplitude: "
+     "0.8, peak: "
+     "12h}}\nlimits: {partition_rows: 800}\nstrategies:\n  - time: {calendar: hour}\n",
+     1.01},
+    {"keys: {count: 20}\nduration: 4d\narrivals: {rate: 1000/h, bursts: {on: 30m, off: 4h, factor: 20}, "
+     "spikes: [{at: "
+     "30h, lasts: 2h, factor: 10, keys: 30%}]}\nlimits: {partition_rows: 400}\nstrategies:\n  - time: "
+     "{window: 3h}\n",
+     1.01},
+    /* Bytes of one size. */
+    {"keys: {count: 30}\nduration: 4d\narrivals: {rate: 3000/h}\nrow: {bytes: 300}\nlimits: "
+     "{partition_bytes: 800KB}\n"
+     "strategies:\n  - time: {window: 1d}\n",
+     0},
+    /* Partitions without end. */
+    {"keys: {count: 200}\nduration: 2d\narrivals: {rate: 4000/h}\nlimits: {partition_rows: 990}\n"
+     "strategies:\n  - unbucketed: {}\n",
+     1.01},
+    {"keys: {count: 50}\nduration: 2d\narrivals: {rate: 4000/h}\nlimits: {partition_rows: 1050}\n"
+     "strategies:\n  - hash: {buckets: 4}\n",
+     1.01},
+    /* Negative binomial. */
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nlimits: {partition_rows: 900}\n"
+     "strategies:\n  - probabilistic: {bits: 5, threshold: 16}\n",
+     1.1},
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nlimits: {partition_rows: 900}\n"
+     "strategies:\n  - probabilistic: {bits: 5, threshold: 16, max_age: 1h}\n",
+     0},
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: 200}\nlimits: {partition_bytes: "
+     "250KB}\n"
+     "strategies:\n  - weighted: {bytes: 8KB, threshold: 16}\n",
+     0},
+    /* Drawn sizes: upper bounds. */
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {lognormal: {mean: 300, sigma: "
+     "1}}}\n"
+     "limits: {partition_bytes: 340KB}\nstrategies:\n  - count: {rows: 1000, counter: external}\n",
+     0},
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {pareto: {min: 100, alpha: "
+     "2.5}}}\n"
+     "limits: {partition_bytes: 300KB}\nstrategies:\n  - time: {window: 1h}\n",
+     0},
+    {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: {uniform: [100, 500]}}\n"
+     "limits: {partition_bytes: 350KB}\nstrategies:\n  - probabilistic: {bits: 5, threshold: 20}\n",
+     0},
+    /* Rows that expire, and numbers of rows above the limit that no key reaches. */
+    {"keys: {count: 30}\nduration: 10d\narrivals: {rate: 3000/h}\nrow: {ttl: 3d}\nlimits: {partition_rows: "
+     "2480}\n"
+     "strategies:\n  - time: {window: 1d}\n",
+     0},
+    {"keys: {count: 20}\nduration: 1d\narrivals: {rate: 2000/h}\nlimits: {partition_rows: 3000}\n"
+     "strategies:\n  - count: {rows: 9000, counter: external}\n",
+     0},
+};
+
+static double metric(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *found = lab_metrics_find(&strategy->metrics, name);
+    assert_non_null(found);
+    return found->value;
+}
+
+static void compare(size_t index)
+{
+    struct lab_scenario *scenario = scenario_of("name: x\n", cases[index].text);
+    double seen = 0, most = 0, least = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_result *result;
+        struct sim_error error;
+        struct lab_facts facts;
+        scenario->seed = scenario->workload.seed = seed;
+        if (!lab_run(scenario, 1, NULL, &result, &error))
+            fail_msg("%s", error.text);
+        seen += metric(&result->strategies[0], "partitions.over_limit") / SEEDS;
+        tune_expected_of(scenario, &scenario->strategies[0].settings, (double)result->rows,
+                         (double)result->keys, 1, &facts);
+        assert_true(facts.has_distribution);
+        most += facts.expected_most / SEEDS;
+        least += facts.expected_least / SEEDS;
+        lab_result_destroy(result);
+    }
+    const double off = 5 * sqrt(fmax(seen, 1.0 / SEEDS) / SEEDS);
+    print_message("%2zu: %.4g seen, %.4g to %.4g expected\n", index, seen, least, most);
+    if (seen > most + off || seen < least - off ||
+        (cases[index].slack > 0 && most > cases[index].slack * least + off))
+        fail_msg("%.6g seen, %.6g to %.6g expected in\n%s", seen, least, most, cases[index].text);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_means_over_seeds_lie_between_the_bounds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        compare(i);
+}
+
+static void facts_of(const char *text, double rows, struct lab_facts *out)
+{
+    struct lab_scenario *scenario = scenario_of("name: x\n", text);
+    tune_expected_of(scenario, &scenario->strategies[0].settings, rows, (double)scenario->workload.key_count,
+                     1, out);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_what_cannot_happen_is_certain_and_the_rest_is_small(void **state)
+{
+    (void)state;
+    struct lab_facts facts;
+    facts_of("keys: {count: 10}\nduration: 90d\narrivals: {rate: 10/s}\nrow: {bytes: 100}\n"
+             "limits: {partition_bytes: 100MB}\nstrategies:\n  - time: {window: 7d}\n",
+             7.8e7, &facts);
+    assert_true(facts.has_distribution && facts.expected_most > 0 && facts.expected_most < 1e-100);
+    facts_of("keys: {count: 10}\nduration: 1d\narrivals: {rate: 10/s}\nlimits: {partition_rows: 100000}\n"
+             "strategies:\n  - count: {rows: 100000, counter: external}\n",
+             8.6e5, &facts);
+    assert_true(facts.has_distribution && facts.expected_most == 0);
+    facts_of("keys: {count: 10}\nduration: 90d\narrivals: {rate: 100/s}\nlimits: {partition_rows: 100000}\n"
+             "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n",
+             7.8e8, &facts);
+    assert_true(facts.expected_share > 0 && facts.expected_share < 1e-20);
+    facts_of("keys: {count: 10}\nduration: 90d\narrivals: {rate: 100/s}\nrow: {bytes: {lognormal: {mean: "
+             "350, sigma: 1}}}\n"
+             "limits: {partition_rows: 100000, partition_bytes: 100MB}\nstrategies:\n"
+             "  - count: {rows: 20480, counter: external}\n",
+             7.8e8, &facts);
+    assert_true(facts.expected_most > 0 && facts.expected_most < 1e-6);
+    facts_of("keys: {count: 10}\nduration: 1d\narrivals: {rate: 1/s}\ndeletes: {share: 10%, after: 1h}\n"
+             "limits: {partition_rows: 100000}\nstrategies:\n  - time: {window: 1h}\n",
+             86400, &facts);
+    assert_false(facts.has_distribution);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_means_over_seeds_lie_between_the_bounds),
+        cmocka_unit_test(test_what_cannot_happen_is_certain_and_the_rest_is_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
