@@ -110,7 +110,7 @@ static bool check_order(const struct header *header, struct sim_error *error)
             return true;
     }
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "the snapshot comes from a machine of another byte order; resume there, or run again");
+                    "the saved state comes from a machine of another byte order; resume there, or run again");
 }
 
 static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
@@ -118,17 +118,18 @@ static bool check_header(const struct header *header, uint64_t kind, struct sim_
     struct header own;
     make_header(&own, kind);
     if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "not a snapshot of bucketlab; run again");
+        return sim_fail(error, SIM_ERROR_INPUT, "not a saved state of bucketlab; run again");
     if (memcmp(header->words, own.words, sizeof own.words) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot comes from a machine of other word sizes; resume there, or run again");
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "the saved state comes from a machine of other word sizes; resume there, or run again");
     if (header->format != own.format)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "the snapshot was written by another version of bucketlab; resume with that, or run again");
+            "the saved state was written by another version of bucketlab; resume with that, or run again");
     if (header->kind != own.kind)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot is of another run, or of another version of bucketlab; run again");
+                        "the saved state is of another run, or of another version of bucketlab; run again");
     return true;
 }
 
@@ -140,13 +141,13 @@ bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *da
     struct header header;
     uint64_t sum;
     if (size < sizeof header + sizeof sum)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the snapshot was cut short");
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the saved state was cut short");
     memcpy(&header, data, sizeof header);
     memcpy(&sum, data + size - sizeof sum, sizeof sum);
     if (!check_order(&header, error))
         return false;
     if (sum != checksum(data, size - sizeof sum))
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the snapshot was cut short or altered");
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the saved state was cut short or altered");
     if (!check_header(&header, kind, error))
         return false;
     archive->position = sizeof header;
@@ -165,13 +166,8 @@ bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *erro
     if (archive->trouble == SIM_ARCHIVE_NO_MEMORY)
         return sim_fail_memory(error);
     return (archive->trouble == SIM_ARCHIVE_FINE && bytes_left(archive) == 0) ||
-           sim_archive_fail_field(error);
-}
-
-bool sim_archive_fail_field(struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "the snapshot does not hold what it should; run the scenario again");
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "the saved state does not hold what it should; run the scenario again");
 }
 
 void sim_archive_check(struct sim_archive *archive, bool holds)
@@ -226,22 +222,12 @@ void sim_archive_u8(struct sim_archive *archive, uint8_t *value)
     transfer(archive, value, sizeof *value);
 }
 
-void sim_archive_u16(struct sim_archive *archive, uint16_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
 void sim_archive_u32(struct sim_archive *archive, uint32_t *value)
 {
     transfer(archive, value, sizeof *value);
 }
 
 void sim_archive_u64(struct sim_archive *archive, uint64_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_i32(struct sim_archive *archive, int32_t *value)
 {
     transfer(archive, value, sizeof *value);
 }
@@ -297,27 +283,11 @@ void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_
     *value = *value < limit ? *value : 0;
 }
 
-void sim_archive_u64_below(struct sim_archive *archive, uint64_t *value, uint64_t limit)
-{
-    transfer(archive, value, sizeof *value);
-    sim_archive_check(archive, *value < limit);
-    *value = *value < limit ? *value : 0;
-}
-
 void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit)
 {
     transfer(archive, value, sizeof *value);
     sim_archive_check(archive, *value < limit);
     *value = *value < limit ? *value : 0;
-}
-
-void sim_archive_i64_within(struct sim_archive *archive, int64_t *value, int64_t least, int64_t limit)
-{
-    transfer(archive, value, sizeof *value);
-    bool is_within = *value >= least && *value < limit;
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, is_within);
-    *value = is_within ? *value : least;
 }
 
 void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "private.h"
-#include "store/unfinished.h"
 
 /* Lists the numbers of the runs, such as "1 to 5, 8, 10 to 12", as far as they fit into a line. */
 static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
@@ -35,19 +34,9 @@ static bool list_runs(struct store *store, char *list, size_t size, struct sim_e
 
 static bool fail_missing(struct store *store, int64_t run, struct sim_error *error)
 {
-    struct store_unfinished unfinished;
-    bool is_under_way;
     char list[256];
-    if (!store_unfinished_load(store, run, &unfinished, &is_under_way, error))
-        return false;
-    int64_t found = unfinished.run;
-    store_unfinished_clear(&unfinished);
     if (!list_runs(store, list, sizeof list, error))
         return false;
-    if (is_under_way && (run != 0 || list[0] == '\0'))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: run %lld is not finished; `bucketlab run --resume %lld` resumes it", store->path,
-                        (long long)found, (long long)found);
     if (list[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: has no run yet; run a scenario first, or name another with --db", store->path);

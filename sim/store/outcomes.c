@@ -40,10 +40,10 @@ static bool take_outcome(struct store_row *row, uint64_t identity, struct store_
     return true;
 }
 
-bool store_outcomes_load(struct store *store, const struct store_tune *tune, struct store_outcome **out,
+bool store_outcomes_load(struct store *store, const struct store_work *work, struct store_outcome **out,
                          size_t *count, struct sim_error *error)
 {
-    static const char sql[] = "SELECT job, digest, outcome FROM tune_outcome WHERE identity = ?";
+    static const char sql[] = "SELECT job, digest, outcome FROM outcome WHERE identity = ?";
     sqlite3_stmt *statement;
     struct store_row row;
     size_t capacity = 0;
@@ -54,11 +54,11 @@ bool store_outcomes_load(struct store *store, const struct store_tune *tune, str
     bool more = true, fine = store_prepare(store, sql, &statement, error);
     if (fine) {
         struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, tune->identity);
+        store_bind_digest(&binder, work->identity);
         fine = binder.code == SQLITE_OK || store_fail(store, binder.code, error);
     }
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        fine = take_outcome(&row, tune->identity, out, count, &capacity) || sim_fail_memory(error);
+        fine = take_outcome(&row, work->identity, out, count, &capacity) || sim_fail_memory(error);
         fine = fine && store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
@@ -77,20 +77,20 @@ void store_outcomes_free(struct store_outcome *outcomes, size_t count)
     free(outcomes);
 }
 
-static bool insert_outcomes(struct store *store, const struct store_tune *tune,
+static bool insert_outcomes(struct store *store, const struct store_work *work,
                             const struct store_outcome *outcomes, size_t count, struct sim_error *error)
 {
     sqlite3_stmt *insert;
     bool fine = store_prepare(store,
-                              "INSERT OR REPLACE INTO tune_outcome (identity, job, command, digest, outcome) "
+                              "INSERT OR REPLACE INTO outcome (identity, job, command, digest, outcome) "
                               "VALUES (?, ?, ?, ?, ?)",
                               &insert, error);
     for (size_t i = 0; fine && i < count; i++) {
         struct store_binder binder = {.statement = insert};
-        store_bind_digest(&binder, tune->identity);
+        store_bind_digest(&binder, work->identity);
         store_bind_digest(&binder, outcomes[i].job);
-        store_bind_digest(&binder, tune->command);
-        store_bind_digest(&binder, digest_of(tune->identity, &outcomes[i]));
+        store_bind_digest(&binder, work->command);
+        store_bind_digest(&binder, digest_of(work->identity, &outcomes[i]));
         store_bind_blob(&binder, outcomes[i].bytes, outcomes[i].size);
         fine = store_bind_run(store, &binder, error);
     }
@@ -98,27 +98,27 @@ static bool insert_outcomes(struct store *store, const struct store_tune *tune,
     return fine;
 }
 
-bool store_outcomes_keep(struct store *store, const struct store_tune *tune,
+bool store_outcomes_keep(struct store *store, const struct store_work *work,
                          const struct store_outcome *outcomes, size_t count, struct sim_error *error)
 {
     bool is_new, fine = store_begin(store, &is_new, error);
     fine =
-        fine && insert_outcomes(store, tune, outcomes, count, error) && store_execute(store, "COMMIT", error);
+        fine && insert_outcomes(store, work, outcomes, count, error) && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     return fine;
 }
 
-bool store_outcomes_forget(struct store *store, const struct store_tune *tune, struct sim_error *error)
+bool store_outcomes_forget(struct store *store, const struct store_work *work, struct sim_error *error)
 {
     sqlite3_stmt *statement;
     if (store->db == NULL)
         return true;
     bool fine =
-        store_prepare(store, "DELETE FROM tune_outcome WHERE command = ? OR identity = ?", &statement, error);
+        store_prepare(store, "DELETE FROM outcome WHERE command = ? OR identity = ?", &statement, error);
     if (fine) {
         struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, tune->command);
-        store_bind_digest(&binder, tune->identity);
+        store_bind_digest(&binder, work->command);
+        store_bind_digest(&binder, work->identity);
         fine = store_bind_run(store, &binder, error);
     }
     sqlite3_finalize(statement);

@@ -136,14 +136,6 @@ bool store_saver_add(struct store *store, struct store_saver *saver, const struc
                      const struct lab_result *result, int64_t *run, struct sim_error *error);
 void store_saver_free(struct store_saver *saver); /* saver may be NULL */
 
-/* --- unfinished.c */
-
-/* Within a transaction: fails with SIM_ERROR_CHECK when the attempt is not the newest, and stores the time so
- * far. */
-struct store_unfinished;
-bool store_unfinished_holds(struct store *store, const struct store_unfinished *unfinished,
-                            struct sim_error *error);
-
 /* --- load.c */
 
 /* store_load_run() within an open transaction. */

@@ -23,11 +23,10 @@ enum insert {
 };
 
 static const char *const inserts[INSERT_COUNT] = {
-    [INSERT_RUN] =
-        "INSERT INTO run (run, scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
-        "limit_partition_rows, limit_partition_bytes, limit_tiny_rows, created_unix_s, "
-        "elapsed_ms, version, scenario_path, scenario_text, overrides) VALUES (?, ?, ?, ?, ?, ?, "
-        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_RUN] = "INSERT INTO run (scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
+                   "limit_partition_rows, limit_partition_bytes, limit_tiny_rows, created_unix_s, "
+                   "elapsed_ms, version, scenario_path, scenario_text, overrides) VALUES (?, ?, ?, ?, ?, ?, "
+                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_STRATEGY] =
         "INSERT INTO strategy (run, position, label, kind, placement_digest) VALUES (?, ?, ?, ?, ?)",
     [INSERT_SETTING] = "INSERT INTO setting (strategy, name, value) VALUES (?, ?, ?)",
@@ -104,10 +103,6 @@ static bool save_head(struct store *store, sqlite3_stmt *statement, const struct
                       const struct lab_result *result, struct sim_error *error)
 {
     struct store_binder binder = {.statement = statement};
-    if (info->number != 0)
-        store_bind_integer(&binder, info->number);
-    else
-        store_bind_text(&binder, NULL);
     store_bind_text(&binder, result->scenario_name);
     store_bind_text(&binder, result->about);
     store_bind_text(&binder, result->source);

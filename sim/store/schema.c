@@ -229,9 +229,23 @@ static const char version_10_tables[] =
     "  json_extract(value, '$[1]') AS count, json_extract(value, '$[2]') AS weight\n"
     "  FROM histogram, json_each(bins);\n";
 
+/* Snapshots of unfinished runs are gone, and outcomes are no longer those of a tune only. The outcomes of an
+ * earlier version are not used. */
+static const char version_11_tables[] =
+    "DROP VIEW unfinished_runs;\n"
+    "DROP TABLE snapshot;\n"
+    "DROP TABLE unfinished;\n"
+    "DROP TABLE tune_outcome;\n"
+    "CREATE TABLE outcome (\n"
+    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
+    "  outcome BLOB NOT NULL,\n"
+    "  PRIMARY KEY (identity, job)\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
 static const struct store_migration migrations[] = {
-    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}, {version_5_tables},
-    {version_6_tables}, {version_7_tables}, {version_8_tables}, {version_9_tables}, {version_10_tables}};
+    {version_1_tables}, {version_2_tables},  {version_3_tables}, {version_4_tables},
+    {version_5_tables}, {version_6_tables},  {version_7_tables}, {version_8_tables},
+    {version_9_tables}, {version_10_tables}, {version_11_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

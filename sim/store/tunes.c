@@ -19,7 +19,7 @@ static bool insert_answer(struct store *store, int64_t run, const char *answer, 
     return fine;
 }
 
-bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
+bool store_tune_save(struct store *store, const struct store_work *tune, struct store_run_info *info,
                      const struct lab_result *result, const char *answer, struct sim_error *error)
 {
     int64_t run = 0;

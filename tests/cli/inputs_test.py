@@ -64,7 +64,7 @@ class InputsTest(ProgramTest):
         for arguments in [["run", "fifo"], ["check", "fifo"], ["sweep", "fifo"], ["tune", "fifo"], ["fuzz", "fifo"],
                           ["cql", "fifo"], ["import", "fifo"], ["run", "pipe.yaml"], ["run", "observed.yaml"],
                           ["sweep", "swept.yaml"], ["run", "piped.yaml"], ["check", "piped.yaml"],
-                          ["run", "piped.yaml", "--snapshot-every", "1s"], ["tune", "piped.yaml"],
+                          ["tune", "piped.yaml"],
                           ["run", "/dev/zero"], ["import", "/dev/zero"]]:
             with self.subTest(arguments=arguments):
                 code, out, err = self.run_program(*arguments, timed=True)

@@ -461,7 +461,7 @@ class TuneScenarioTest(ProgramTest):
 
     def outcomes(self, name="bucketlab.db"):
         """The number of runs that a database keeps of unfinished tunes."""
-        return self.stored("tune_outcome", name)
+        return self.stored("outcome", name)
 
     def interrupt(self, number, above, *arguments):
         """Stops a tune that has stored more runs than `above`; returns its stderr, and the number of runs

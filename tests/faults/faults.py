@@ -72,15 +72,12 @@ COMMANDS = {
     "run of a cluster": ["run", "ring.yaml", "--no-charts", "--trace-events", "events.txt"],
     "run of a trace": ["run", "traced.yaml", "--no-charts", "--json"],
     "run that fails": ["run", "missed.yaml", "--no-charts"],
-    "run with snapshots": ["run", "tiny.yaml", "--no-charts", "--snapshot-every", "1ms"],
-    "resume": ["run", "--resume", "last", "--no-charts", "--db", "left.db", "--json"],
     "run with charts": ["run", "tiny.yaml", "--format", "svg,html", "--out", "made/here"],
     "run on": ["run", "--continue", "last", "--for", "1h", "--no-charts"],
     "report": ["report", "last", "--format", "svg,pdf", "--out", "charts"],
     "report of a page": ["report", "1", "--format", "html"],
     "runs": ["runs", "--all"],
     "runs json": ["runs", "--json"],
-    "runs that are unfinished": ["runs", "--json", "--db", "left.db"],
     "show": ["show", "last"],
     "show json": ["show", "1", "--json"],
     "diff": ["diff", "1", "2"],
@@ -116,14 +113,12 @@ COMMANDS = {
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],
     "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
 }
-# The time decides how many states this command stores, so it may end before the Nth call.
-TIMED = "run with snapshots"
 # These commands have no --jobs.
 SINGLE = {"init", "report", "runs", "show", "export", "import", "watch", "cql", "merge", "odds", "ids", "token",
           "bucket-of"}
 # These commands store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
-DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
+DATABASES = {"bucketlab.db", "other.db", "all.db", "new.db", "baseline.db"}
 # Texts that depend on a clock or on the machine's speed.
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
@@ -131,8 +126,8 @@ TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb"(_timestamp_seconds.*}) -?\d+\n", rb"\1\n"),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
-# The tables of an unfinished run, which a failed command may leave so that it can be resumed.
-UNFINISHED = {"unfinished", "snapshot", "tune_outcome"}
+# The table of unfinished commands, which a failed command may leave so that it can be resumed.
+UNFINISHED = {"outcome"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 
 
@@ -204,7 +199,7 @@ class Outcome:
                                for key in row.keys() if key not in TIMED_COLUMNS)
                          for row in database.execute(f'SELECT * FROM "{name}"')}
                   for name in names if not name.startswith("sqlite_") and name not in UNFINISHED}
-        for name in {"unfinished", "tune_outcome"} & set(names):
+        for name in UNFINISHED & set(names):
             unfinished += database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
         database.close()
         return tables, unsound, unfinished
@@ -253,40 +248,10 @@ class FaultsTest(unittest.TestCase):
                       ["check", "held.yaml", "--no-store", "--baseline", "baseline.db", "--update-baseline",
                        "--seeds", "3"]]:
             subprocess.run([PROGRAM, *words, "--quiet"], cwd=cls.template, check=True, stdout=subprocess.DEVNULL)
-        cls.leave_unfinished()
         cls.right = {name: cls.run_command(name, {}) for name in COMMANDS}
         cls.before = cls.look(cls.template)
         for name, outcome in cls.right.items():
             assert outcome.code == (1 if "fails" in name else 0) and not outcome.unsound, (name, outcome.err)
-
-    @classmethod
-    def leave_unfinished(cls):
-        """Leaves a stopped run in left.db, with its state."""
-        path = os.path.join(cls.template, "left.db")
-        for rate in [60, 240, 960, 3840]:  # the first at which the run is still under way
-            command = [PROGRAM, "run", "tiny.yaml", "--no-charts", "--quiet", "--db", path, "--snapshot-every", "1m",
-                       "--set", f"arrivals.rate={rate}/s", "--jobs", "1"]
-            process = subprocess.Popen(command, cwd=cls.template, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and not cls.has_unfinished(path):
-                time.sleep(0.001)
-            process.terminate()
-            process.wait()
-            if cls.has_unfinished(path):
-                return
-            os.remove(path)
-        raise AssertionError("no run could be stopped")
-
-    @staticmethod
-    def has_unfinished(path):
-        if not os.path.exists(path):
-            return False
-        database = sqlite3.connect(path)
-        try:
-            return database.execute("SELECT count(*) FROM unfinished").fetchone()[0] > 0
-        except sqlite3.Error:
-            return False
-        finally:
-            database.close()
 
     @classmethod
     def look(cls, folder):
@@ -418,7 +383,7 @@ class FaultsTest(unittest.TestCase):
 
     def try_all(self, cases):
         """Runs all (name of the command, environment); reports each fault when it first occurs."""
-        faults, done, timed = {}, 0, []
+        faults, done = {}, 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             outcomes = pool.map(lambda case: self.run_command(*case), cases)
             for (name, environment), outcome in zip(cases, outcomes):
@@ -429,10 +394,7 @@ class FaultsTest(unittest.TestCase):
                     faults[key] = faults.get(key, 0) + 1
                     if faults[key] == 1:
                         print(f"{name}: {what} at {key[2]}; as {environment}", file=sys.stderr, flush=True)
-                elif name != TIMED:
-                    self.assertGreater(outcome.count("failed"), 0, (name, environment))
                 else:
-                    timed.append(outcome.count("failed"))
+                    self.assertGreater(outcome.count("failed"), 0, (name, environment))
         if faults:
             self.fail(f"{len(faults)} faults, {sum(faults.values())} times in {done} cases")
-        self.assertTrue(any(timed) or not timed, f"no fault reached '{TIMED}'")

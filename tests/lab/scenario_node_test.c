@@ -15,7 +15,7 @@
 
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "lab/snapshot.h"
+#include "lab/sources.h"
 
 #define BASE      "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 #define FILE_NAME "scenario_node_test.json"
@@ -151,16 +151,16 @@ static void test_file_above_1_mib_is_refused(void **state)
     free(text);
 }
 
-static void test_snapshot_records_the_content_of_its_file(void **state)
+static void test_sources_depend_on_the_content_of_the_file(void **state)
 {
     (void)state;
     struct sim_error error = {0};
     uint64_t before = 0, same = 1, after = 0;
     write_measured("{\"node\": {\"concurrency\": 3}}\n");
     struct lab_scenario *s = good("{like: " FILE_NAME "}");
-    assert_true(lab_snapshot_sources(s, &before, &error) && lab_snapshot_sources(s, &same, &error));
+    assert_true(lab_sources(s, &before, &error) && lab_sources(s, &same, &error));
     write_measured("{\"node\": {\"concurrency\": 4}}\n");
-    assert_true(lab_snapshot_sources(s, &after, &error));
+    assert_true(lab_sources(s, &after, &error));
     assert_true(before == same && before != after);
     lab_scenario_destroy(s);
 }
@@ -191,7 +191,7 @@ int main(void)
         cmocka_unit_test(test_node_file_is_relative_to_the_scenario),
         cmocka_unit_test(test_mistakes_are_reported_with_place_and_remedy),
         cmocka_unit_test(test_file_above_1_mib_is_refused),
-        cmocka_unit_test(test_snapshot_records_the_content_of_its_file),
+        cmocka_unit_test(test_sources_depend_on_the_content_of_the_file),
         cmocka_unit_test(test_a_recorded_node_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, remove_file);

@@ -17,7 +17,7 @@
 #include "../no_memory.h"
 #include "lab/request.h"
 #include "lab/team.h"
-#include "resume.h"
+#include "same.h"
 
 /* The outcome of a call. */
 enum fate { SERVED, FAILED, CUT_REQUEST, CUT_ANSWER, LONG_ANSWER };
@@ -146,7 +146,7 @@ static bool run(const struct lab_scenario *scenario, struct ranks *ranks, uint32
 
 static void check_same(const struct lab_result *one, const struct lab_result *other)
 {
-    const char *difference = resume_difference(one, other);
+    const char *difference = same_difference(one, other);
     if (difference != NULL)
         fail_msg("%s differ", difference);
 }
@@ -155,8 +155,8 @@ static void test_other_ranks_do_not_change_the_result(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
-        struct lab_scenario *scenario = resume_scenario(texts[i]);
-        struct lab_result *expected = resume_undisturbed(scenario), *result;
+        struct lab_scenario *scenario = same_scenario(texts[i]);
+        struct lab_result *expected = same_undisturbed(scenario), *result;
         struct sim_error error;
         for (uint32_t count = 1; count < 5; count++) {
             struct ranks ranks = {.count = count};
@@ -176,8 +176,8 @@ static void test_whole_run_and_single_strategy_are_restored_unchanged(void **sta
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
-        struct lab_scenario *scenario = resume_scenario(texts[i]);
-        struct lab_result *expected = resume_undisturbed(scenario), *result;
+        struct lab_scenario *scenario = same_scenario(texts[i]);
+        struct lab_result *expected = same_undisturbed(scenario), *result;
         struct ranks ranks = {.count = 2};
         const struct lab_team team = {.ranks = &ranks};
         const struct lab_order order = lab_order_of(scenario);
@@ -218,7 +218,7 @@ static void test_error_on_another_rank_gives_its_message(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ranks ranks = {.count = 2, .fate = cases[i].fate};
         const struct lab_team team = {.ranks = &ranks};
-        struct lab_scenario *made = resume_scenario(stream), *agents = resume_scenario(cluster);
+        struct lab_scenario *made = same_scenario(stream), *agents = same_scenario(cluster);
         const struct lab_order order = lab_order_of(agents);
         struct lab_team_call call = {.rank = 1, .service = LAB_SERVICE_STRATEGY};
         struct lab_result *result;
@@ -242,7 +242,7 @@ static void test_stop_reaches_other_ranks(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
-        struct lab_scenario *scenario = resume_scenario(texts[i]);
+        struct lab_scenario *scenario = same_scenario(texts[i]);
         struct ranks ranks = {.count = 3};
         struct lab_result *result;
         struct sim_error error;
@@ -258,8 +258,8 @@ static void test_ranks_without_memory_fail_clean(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
-        struct lab_scenario *scenario = resume_scenario(texts[i]);
-        struct lab_result *expected = resume_undisturbed(scenario), *result;
+        struct lab_scenario *scenario = same_scenario(texts[i]);
+        struct lab_result *expected = same_undisturbed(scenario), *result;
         struct sim_error error;
         unsigned failed = 0;
         bool is_spent = true;
@@ -287,7 +287,7 @@ static void test_ranks_without_memory_fail_clean(void **state)
 static void test_calls_without_memory_fail_cleanly(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = resume_scenario(cluster);
+    struct lab_scenario *scenario = same_scenario(cluster);
     const struct lab_order order = lab_order_of(scenario);
     /* The calendar of the event queue, four arrays, and larger rings for its timeouts are optional. */
     unsigned failed = 0, borne = 0;

@@ -7,7 +7,6 @@
 #include "baseline_sample.h"
 #include "store/merge.h"
 #include "store/outcomes.h"
-#include "store/unfinished.h"
 #include "sweep_sample.h"
 
 #define ANSWER "{\"answer\": 42}"
@@ -20,8 +19,7 @@ struct stand {
     struct store_job jobs[2];
     struct lab_result *result;
     struct store_baseline baseline;
-    struct store_unfinished unfinished; /* as stored in the database */
-    struct store *store, *source;       /* open while an operation runs */
+    struct store *store, *source; /* open while an operation runs */
 };
 
 struct operation {
@@ -78,7 +76,7 @@ static inline bool load_metrics(struct stand *stand, struct sim_error *error)
     return fine;
 }
 
-static const struct store_tune sample_tune = {.command = 8, .identity = UINT64_MAX};
+static const struct store_work sample_tune = {.command = 8, .identity = UINT64_MAX};
 
 static inline struct store_outcome outcome_of(uint64_t job, char *bytes)
 {
@@ -224,70 +222,6 @@ static inline bool merge(struct stand *stand, struct sim_error *error)
     return fine;
 }
 
-static inline bool begin_unfinished(struct stand *stand, struct sim_error *error)
-{
-    struct store_unfinished begun = stand->unfinished;
-    bool fine = store_unfinished_begin(stand->store, &begun, error);
-    assert_int_equal(begun.run != 0, fine);
-    return fine;
-}
-
-static inline bool list_unfinished(struct stand *stand, struct sim_error *error)
-{
-    struct store_unfinished *items, one;
-    size_t count;
-    bool is_there, fine = store_unfinished_list(stand->store, &items, &count, error);
-    assert_int_equal(count, fine ? 1 : 0);
-    store_unfinished_free(items, count);
-    if (!fine)
-        return false;
-    fine = store_unfinished_load(stand->store, 0, &one, &is_there, error);
-    assert_int_equal(is_there, fine);
-    store_unfinished_clear(&one);
-    return fine;
-}
-
-static inline bool take_unfinished(struct stand *stand, struct sim_error *error)
-{
-    struct store_unfinished taken = stand->unfinished;
-    bool fine = store_unfinished_take(stand->store, &taken, error);
-    assert_int_equal(taken.attempt, fine ? 2 : 1);
-    return fine;
-}
-
-static inline bool stop_unfinished(struct stand *stand, struct sim_error *error)
-{
-    return store_unfinished_stop(stand->store, &stand->unfinished, error);
-}
-
-static inline bool drop_unfinished(struct stand *stand, struct sim_error *error)
-{
-    return store_unfinished_drop(stand->store, &stand->unfinished, error);
-}
-
-static inline bool end_unfinished(struct stand *stand, struct sim_error *error)
-{
-    struct store_run_info info = sample_info();
-    bool fine = store_unfinished_end(stand->store, &stand->unfinished, &info, stand->result, error);
-    assert_int_equal(info.run, fine ? stand->unfinished.run : 0);
-    return fine;
-}
-
-static inline bool put_snapshot(struct stand *stand, struct sim_error *error)
-{
-    return store_snapshot_put(stand->store, &stand->unfinished, 0, 1, (const unsigned char *)"new", 3, error);
-}
-
-static inline bool load_snapshots(struct stand *stand, struct sim_error *error)
-{
-    struct store_snapshot *states;
-    size_t count;
-    bool fine = store_snapshots_load(stand->store, stand->unfinished.run, &states, &count, error);
-    assert_int_equal(count, fine ? 2 : 0);
-    store_snapshots_free(states, count);
-    return fine;
-}
-
 static inline bool open_to_read(struct stand *stand, struct sim_error *error)
 {
     struct store *store;
@@ -332,15 +266,6 @@ static const struct operation operations[] = {
     {"list sweeps", list_sweeps, true},
     {"merge", merge, true},
     {"merge into a new one", merge, false},
-    {"begin a run", begin_unfinished, true},
-    {"begin the first run", begin_unfinished, false},
-    {"list unfinished runs", list_unfinished, true},
-    {"take a run over", take_unfinished, true},
-    {"stop a run", stop_unfinished, true},
-    {"drop a run", drop_unfinished, true},
-    {"end a run", end_unfinished, true},
-    {"put a state", put_snapshot, true},
-    {"load states", load_snapshots, true},
 };
 
 /* jobs: a bit mask. */
@@ -350,22 +275,13 @@ static inline void fill(const char *path, struct stand *stand, unsigned jobs)
     sweep_must_store(path, stand->sweep, jobs);
     struct store *store = store_must_open(path, STORE_WRITE);
     struct store_run_info info = sample_info();
-    stand->unfinished = (struct store_unfinished){.scenario_name = (char *)(uintptr_t) "chat",
-                                                  .version = (char *)(uintptr_t) "0.1.0",
-                                                  .scenario_path = (char *)(uintptr_t) "/x/chat.yaml",
-                                                  .scenario_text = (char *)(uintptr_t) "name: chat\n",
-                                                  .overrides = (char *)(uintptr_t) "seed=1"};
     char bytes[] = "outcome";
     const struct store_outcome outcomes[] = {outcome_of(1, bytes), outcome_of(2, bytes)};
     if (!store_tune_save(store, &sample_tune, &info, stand->result, ANSWER, &error) ||
         !store_outcomes_keep(store, &sample_tune, outcomes, 2, &error) ||
-        !store_baselines_save(store, &stand->baseline, 1, &error) ||
-        !store_unfinished_begin(store, &stand->unfinished, &error) ||
-        !store_snapshot_put(store, &stand->unfinished, 0, 2, (const unsigned char *)"a", 1, &error) ||
-        !store_snapshot_put(store, &stand->unfinished, 1, 2, (const unsigned char *)"b", 1, &error))
+        !store_baselines_save(store, &stand->baseline, 1, &error))
         fail_msg("%s", error.text);
     store_close(store);
-    assert_int_equal(stand->unfinished.run, 7);
 }
 
 static inline struct stand stand_make(void)

@@ -8,7 +8,7 @@
 #include "fault_vfs.h"
 #include "store/outcomes.h"
 
-static void keep(struct store *store, const struct store_tune *tune, uint64_t job, const char *text)
+static void keep(struct store *store, const struct store_work *tune, uint64_t job, const char *text)
 {
     const struct store_outcome outcome = {job, strlen(text), (unsigned char *)(uintptr_t)text};
     struct sim_error error;
@@ -17,7 +17,7 @@ static void keep(struct store *store, const struct store_tune *tune, uint64_t jo
 }
 
 /* "1:text 2:other" */
-static void assert_kept(struct store *store, const struct store_tune *tune, const char *expected)
+static void assert_kept(struct store *store, const struct store_work *tune, const char *expected)
 {
     struct store_outcome *outcomes;
     struct sim_error error;
@@ -36,7 +36,7 @@ static void test_outcomes_belong_to_their_identity(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
-    const struct store_tune one = {1, 10}, changed = {1, 11}, other = {2, 12};
+    const struct store_work one = {1, 10}, changed = {1, 11}, other = {2, 12};
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct sim_error error;
     assert_kept(store, &one, "");
@@ -49,14 +49,14 @@ static void test_outcomes_belong_to_their_identity(void **state)
     keep(store, &other, 1, "d");
     assert_kept(store, &one, "1:b 2:");
     assert_kept(store, &changed, "1:c");
-    execute(folder.db, "UPDATE tune_outcome SET outcome = x'65' WHERE outcome = x'62'");
+    execute(folder.db, "UPDATE outcome SET outcome = x'65' WHERE outcome = x'62'");
     assert_kept(store, &one, "2:");
-    execute(folder.db, "UPDATE tune_outcome SET job = '0000000000000003' WHERE outcome = x''");
+    execute(folder.db, "UPDATE outcome SET job = '0000000000000003' WHERE outcome = x''");
     assert_kept(store, &one, "");
     assert_true(store_outcomes_forget(store, &changed, &error));
-    assert_query(folder.db, "SELECT command FROM tune_outcome", "0000000000000002\n");
-    assert_true(store_outcomes_forget(store, &(const struct store_tune){3, 12}, &error));
-    assert_query(folder.db, "SELECT count(*) FROM tune_outcome", "0\n");
+    assert_query(folder.db, "SELECT command FROM outcome", "0000000000000002\n");
+    assert_true(store_outcomes_forget(store, &(const struct store_work){3, 12}, &error));
+    assert_query(folder.db, "SELECT count(*) FROM outcome", "0\n");
     store_close(store);
     folder_remove(&folder);
 }
@@ -65,7 +65,7 @@ static void test_outcomes_are_deleted_when_the_answer_is_stored(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
-    const struct store_tune tune = {1, 10}, other = {2, 11};
+    const struct store_work tune = {1, 10}, other = {2, 11};
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct lab_result *result = sample_make(5);
     struct store_run_info info = sample_info();

@@ -14,7 +14,6 @@
 #include "kernel/random.h"
 #include "store/merge.h"
 #include "store/sweep.h"
-#include "store/unfinished.h"
 
 #define NOBODY 65534
 
@@ -121,9 +120,9 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 11");
+    execute(folder.db, "PRAGMA user_version = 12");
     assert_refused_untouched(&folder,
-                             "made by a newer bucketlab (database version 11, this program knows 10)");
+                             "made by a newer bucketlab (database version 12, this program knows 11)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -199,13 +198,13 @@ static void test_log_next_to_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 10, the log version 11; SQLite has to read the log to find out. */
+/* The header says version 11, the log version 12; SQLite has to read the log to find out. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 11");
+    leave_log(&folder, "PRAGMA user_version = 12");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -213,7 +212,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "11\n");
+    assert_query(folder.db, "PRAGMA user_version", "12\n");
     free(before);
     free(after);
     folder_remove(&folder);
@@ -279,7 +278,6 @@ static void test_database_that_does_not_exist_yet_is_empty(void **state)
     struct sim_error error = {0};
     struct store_run_row *rows;
     struct store_sweep_row *sweeps;
-    struct store_unfinished *unfinished;
     struct lab_metrics metrics = {0};
     size_t count = 7;
     assert_true(store_list_runs(store, &rows, &count, &error));
@@ -287,9 +285,6 @@ static void test_database_that_does_not_exist_yet_is_empty(void **state)
     count = 7;
     assert_true(store_list_sweeps(store, &sweeps, &count, &error));
     assert_true(sweeps == NULL && count == 0);
-    count = 7;
-    assert_true(store_unfinished_list(store, &unfinished, &count, &error));
-    assert_true(unfinished == NULL && count == 0);
     assert_true(store_load_metrics(store, 1, "unbucketed", &metrics, &error));
     assert_int_equal(metrics.count, 0);
     store_sweep_close(NULL);

@@ -23,6 +23,12 @@
 
 #define PATH_SIZE 256
 
+/* Makes the tables of version 10. */
+#define SAMPLE_VERSION_10                                                                                    \
+    "ALTER TABLE outcome RENAME TO tune_outcome; CREATE TABLE unfinished (run INTEGER PRIMARY KEY) STRICT; " \
+    "CREATE TABLE snapshot (run INTEGER NOT NULL REFERENCES unfinished, bytes BLOB) STRICT; "                \
+    "CREATE VIEW unfinished_runs AS SELECT run FROM unfinished; "
+
 /* Makes the bins of a database rows, as in versions before 10. */
 #define SAMPLE_BINS_TO_ROWS                                                                                  \
     "CREATE TABLE rows AS SELECT * FROM bin; DROP VIEW bin; CREATE TABLE bin (histogram INTEGER NOT NULL "   \

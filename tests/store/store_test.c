@@ -213,7 +213,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "10\n");
+    assert_query(folder.db, "PRAGMA user_version", "11\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -413,7 +413,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 10)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 11)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -432,7 +432,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "10\n");
+    assert_query(folder.db, "PRAGMA user_version", "11\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -447,7 +447,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     struct lab_result *saved = sample_make(20), *loaded;
     store_must_save(folder.db, saved);
     execute(folder.db,
-            "DROP TABLE tune_outcome; DROP VIEW unfinished_runs; DROP TABLE snapshot; DROP TABLE unfinished; "
+            "DROP TABLE outcome; "
             "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
             "DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 3");
     assert_int_equal(store_must_save(folder.db, saved), 2);
@@ -485,8 +485,8 @@ static void test_terms_are_stored_and_version_8_has_none(void **state)
     assert_results_equal(saved, loaded);
     lab_result_destroy(loaded);
     store_close(store);
-    execute(folder.db,
-            "DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 8");
+    execute(folder.db, "DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_VERSION_10 SAMPLE_BINS_TO_ROWS
+                       "PRAGMA user_version = 8");
     store = store_must_open(folder.db, STORE_READ);
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_true(loaded->limits.over_limit_share == 0 && loaded->limits.confidence == 0.95);
@@ -510,8 +510,8 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
     execute(folder.db,
             "UPDATE strategy SET kind = 'none', label = 'none' WHERE kind = 'unbucketed'; "
             "UPDATE expectation SET text = 'none.' || substr(text, 12) WHERE text LIKE 'unbucketed.%'; "
-            "UPDATE run SET source = 'made'; DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_BINS_TO_ROWS
-            "PRAGMA user_version = 7");
+            "UPDATE run SET source = 'made'; DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_VERSION_10
+                SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 7");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_string_equal(loaded->source, "synthetic");
@@ -530,23 +530,38 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
 }
 
 static struct store_migration next_versions[] = {
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {NULL},
-    {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL}, {NULL}, {NULL}, {NULL},
+    {NULL}, {NULL}, {NULL}, {NULL},
+    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
     for (int32_t i = 0; i < store_options_default.version; i++)
         next_versions[i] = store_options_default.migrations[i];
-    return (struct store_options){3000, next_versions, 11, 11};
+    return (struct store_options){3000, next_versions, 12, 12};
+}
+
+static void test_database_of_version_10_loses_its_snapshots_only(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(20), *loaded;
+    struct sim_error error;
+    store_must_save(folder.db, saved);
+    execute(folder.db, "INSERT INTO outcome VALUES ('1', '2', '3', '4', x'05'); " SAMPLE_VERSION_10
+                       "INSERT INTO unfinished VALUES (7); INSERT INTO snapshot VALUES (7, x'00'); "
+                       "PRAGMA user_version = 10");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    store_close(store);
+    assert_int_equal(store_must_save(folder.db, saved), 2);
+    assert_query(folder.db,
+                 "SELECT name FROM sqlite_schema WHERE name LIKE '%unfinished%' OR name = 'snapshot'", "");
+    assert_query(folder.db, "SELECT count(*) FROM outcome", "0\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -561,18 +576,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 10, this program reads 11)"));
-    assert_query(folder.db, "PRAGMA user_version", "10\n");
+        strstr(error.text, "made by an older bucketlab (database version 11, this program reads 12)"));
+    assert_query(folder.db, "PRAGMA user_version", "11\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "11\n");
+    assert_query(folder.db, "PRAGMA user_version", "12\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 11, this program knows 10)"));
+        strstr(error.text, "made by a newer bucketlab (database version 12, this program knows 11)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -583,18 +598,11 @@ static void test_failed_migration_changes_nothing(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
-    const struct store_migration broken[] = {{"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"SELECT 1"},
-                                             {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 11, 11};
+    const struct store_migration broken[] = {
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 12, 12};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -637,7 +645,7 @@ static void test_answer_of_a_run_belongs_to_that_run(void **state)
     struct folder folder = folder_make();
     struct lab_result *result = sample_make(5);
     struct store_run_info info = sample_info();
-    const struct store_tune tune = {1, 2};
+    const struct store_work tune = {1, 2};
     struct sim_error error = {0};
     char *answer;
     store_must_save(folder.db, result);
@@ -687,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
         cmocka_unit_test(test_terms_are_stored_and_version_8_has_none),
         cmocka_unit_test(test_database_of_version_7_is_read_and_migrated),
+        cmocka_unit_test(test_database_of_version_10_loses_its_snapshots_only),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_failed_migration_changes_nothing),
         cmocka_unit_test(test_empty_databases_are_new),

@@ -96,7 +96,7 @@ bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
     int64_t elapsed_ms;
     buffer[0] = '\0';
     bool is_fine =
-        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error);
+        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, NULL, signals, &result, &elapsed_ms, error);
     lab_result_destroy(result);
     return is_fine || (signals->caught == 0 && buffer[0] != '\0');
 }

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/partial.h"
 #include "cli/progress.h"
-#include "cli/snapshots.h"
 #include "kernel/thread.h"
 
 struct watch {
@@ -17,7 +17,7 @@ struct watch {
     struct cli_progress display;
     const sigset_t *held;
     struct cli_listener *listener;
-    struct cli_snapshots *snapshots;
+    struct cli_partial *partial;
     const struct cli_task *task;
     int caught;
     _Atomic bool is_over;
@@ -53,16 +53,10 @@ void cli_signals_release(struct cli_signals *signals)
     pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
 }
 
-static int64_t frame_of(const struct watch *watch)
-{
-    int64_t every_ms = watch->snapshots == NULL ? 0 : watch->snapshots->every_ms;
-    return every_ms > 0 && every_ms < CLI_FRAME_MS ? every_ms : CLI_FRAME_MS;
-}
-
 static void *watch_run(void *context)
 {
     struct watch *watch = context;
-    const struct timespec frame = {.tv_nsec = frame_of(watch) * 1000000L};
+    const struct timespec frame = {.tv_nsec = CLI_FRAME_MS * 1000000L};
     /* Adds up differences, so that progress continues when the clock jumps back. */
     int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
@@ -77,8 +71,8 @@ static void *watch_run(void *context)
             watch->progress.stop = true;
         elapsed_ms += cli_passed_ms(last_ms);
         last_ms = cli_now_ms();
-        if (watch->snapshots != NULL)
-            cli_snapshots_tick(watch->snapshots, elapsed_ms);
+        if (watch->partial != NULL)
+            cli_partial_tick(watch->partial, elapsed_ms);
         if (!watch->is_over && watch->task->sum_up != NULL)
             watch->task->sum_up(watch->task->context, &watch->progress);
         if (!watch->is_over)
@@ -91,9 +85,7 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
                 struct sim_error *error)
 {
     struct watch watch = {
-        .held = &signals->held, .listener = task->listener, .snapshots = task->snapshots, .task = task};
-    if (task->snapshots != NULL)
-        task->snapshots->progress = &watch.progress;
+        .held = &signals->held, .listener = task->listener, .partial = task->partial, .task = task};
     int64_t begin_ms = cli_now_ms();
     cli_progress_init(&watch.display, task->name, task->is_quiet);
     watch.display.unit = task->unit;
@@ -119,56 +111,36 @@ static bool run_scenario(void *context, struct lab_progress *progress, struct si
 }
 
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
-                 bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
-                 struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
+                 bool is_quiet, struct cli_listener *listener, struct cli_partial *partial,
+                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
+                 struct sim_error *error)
 {
     struct execution execution = {
         .scenario = scenario,
         .jobs = jobs,
-        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace, .team = team},
+        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace,
+                    .team = team,
+                    .partial = partial == NULL || partial->store == NULL ? NULL : &partial->lab},
         .out = out};
     const struct cli_task task = {.name = scenario->name,
                                   .unit = "rows/s",
                                   .is_quiet = is_quiet,
                                   .run = run_scenario,
                                   .context = &execution,
-                                  .listener = listener};
+                                  .listener = listener,
+                                  .partial = partial};
     *out = NULL;
     int caught_before = signals->caught;
     bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
-    if (signals->caught != caught_before) {
-        lab_result_destroy(*out);
-        *out = NULL;
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    }
-    return is_fine;
+    if (signals->caught == caught_before)
+        return is_fine;
+    lab_result_destroy(*out);
+    *out = NULL;
+    return partial != NULL ? cli_partial_stopped(partial, error)
+                           : sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)
 {
     return signals->caught != 0 ? 128 + signals->caught : (int)error->class;
-}
-
-bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
-                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = snapshots->scenario;
-    struct execution execution = {
-        .scenario = scenario, .jobs = jobs, .context = {.snapshots = &snapshots->lab}, .out = out};
-    const struct cli_task task = {.name = scenario->name,
-                                  .unit = "rows/s",
-                                  .is_quiet = snapshots->is_quiet,
-                                  .run = run_scenario,
-                                  .context = &execution,
-                                  .snapshots = snapshots};
-    *out = NULL;
-    int caught_before = signals->caught;
-    if (!cli_snapshots_open(snapshots, error))
-        return false;
-    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
-    cli_snapshots_over(snapshots, elapsed_ms);
-    /* A run that had its result just before the signal is finished. */
-    if (!is_fine && (signals->caught != caught_before || snapshots->taken.class != SIM_ERROR_NONE))
-        return cli_snapshots_stopped(snapshots, error);
-    return is_fine;
 }

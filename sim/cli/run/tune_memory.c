@@ -10,10 +10,11 @@
 
 #include "bucketing/hash.h"
 #include "cli/execute.h"
+#include "cli/partial.h"
 #include "cli/text.h"
 #include "kernel/digest.h"
 #include "kernel/grow.h"
-#include "lab/snapshot.h"
+#include "lab/sources.h"
 #include "tune/race.h"
 
 #define BATCH_MS 500
@@ -23,7 +24,7 @@ static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t size)
     return sim_digest_chain(digest, bk_murmur3_128(bytes, size, 0).h1);
 }
 
-static bool identify(struct store_tune *tune, const struct lab_scenario *scenario, const char *path,
+static bool identify(struct store_work *work, const struct lab_scenario *scenario, const char *path,
                      const struct lab_tune *terms, struct sim_error *error)
 {
     /* Outcomes are stored in the machine's representation, so outcomes of another kind of machine must not be
@@ -33,17 +34,14 @@ static bool identify(struct store_tune *tune, const struct lab_scenario *scenari
         uint64_t size;
     } layout = {1, sizeof(struct tune_seen)};
     uint64_t sources;
-    if (!lab_snapshot_sources(scenario, &sources, error))
+    if (!lab_sources(scenario, &sources, error))
         return false;
-    uint64_t options = sim_digest_chain(scenario->seed, terms->seeds);
+    uint64_t options = sim_digest_chain(terms->seeds, 0);
     options = add_bytes(options, &terms->risk, sizeof terms->risk);
     options = add_bytes(options, &terms->share, sizeof terms->share);
-    options = add_bytes(options, scenario->overrides, strlen(scenario->overrides));
-    tune->command = add_bytes(options, path, strlen(path));
-    tune->identity = add_bytes(options, BUCKETLAB_VERSION, strlen(BUCKETLAB_VERSION));
-    tune->identity = add_bytes(tune->identity, &layout, sizeof layout);
-    tune->identity = add_bytes(tune->identity, scenario->text, scenario->text_size);
-    tune->identity = sim_digest_chain(tune->identity, sources);
+    *work = cli_work_of(scenario, path, options);
+    work->identity = add_bytes(work->identity, &layout, sizeof layout);
+    work->identity = sim_digest_chain(work->identity, sources);
     return true;
 }
 
@@ -74,7 +72,7 @@ static void clear_batch(struct cli_tune_memory *memory)
 
 static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
 {
-    bool is_fine = memory->batch_count == 0 || store_outcomes_keep(memory->store, &memory->tune,
+    bool is_fine = memory->batch_count == 0 || store_outcomes_keep(memory->store, &memory->work,
                                                                    memory->batch, memory->batch_count, error);
     if (is_fine) {
         memory->kept_count += memory->batch_count;
@@ -119,9 +117,9 @@ bool cli_tune_memory_open(struct cli_tune_memory *memory, const char *database,
                                        .database = database,
                                        .lock = PTHREAD_MUTEX_INITIALIZER,
                                        .batch_ms = cli_now_ms()};
-    return identify(&memory->tune, scenario, path, terms, error) &&
+    return identify(&memory->work, scenario, path, terms, error) &&
            store_open(database, STORE_WRITE, &memory->store, error) &&
-           store_outcomes_load(memory->store, &memory->tune, &memory->known, &memory->known_count, error);
+           store_outcomes_load(memory->store, &memory->work, &memory->known, &memory->known_count, error);
 }
 
 void cli_tune_memory_close(struct cli_tune_memory *memory)
@@ -160,5 +158,5 @@ void cli_tune_memory_forget(struct cli_tune_memory *memory)
     store_outcomes_free(memory->known, memory->known_count);
     memory->known = NULL;
     memory->known_count = memory->kept_count = 0;
-    store_outcomes_forget(memory->store, &memory->tune, &ignored);
+    store_outcomes_forget(memory->store, &memory->work, &ignored);
 }

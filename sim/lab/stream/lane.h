@@ -212,8 +212,6 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_eras_clear(struct lab_era_lane *eras);
-void lab_eras_archive(struct lab_era_lane **eras, const struct lab_regimes *regimes,
-                      struct sim_archive *archive);
 
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */
@@ -227,18 +225,6 @@ static inline uint32_t lab_cell_slot(const struct lab_cell *cells, uint32_t cell
     while (cells[i].rows > 0 && cells[i].bucket != bucket)
         i = (i + 1) & mask;
     return i;
-}
-
-/* lane_archive.c: saves or loads, between two batches. Loading needs a zeroed lane; lab_lane_clear() must be
- * called even after a failure. */
-void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct sim_archive *archive);
-void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive);
-/* An upper bound of sequence numbers and buckets, which no key can reach. */
-#define LAB_COUNT_END (UINT64_C(1) << 53)
-static inline bool lab_is_bucket(int64_t bucket)
-{
-    return bucket >= 0 && (uint64_t)bucket < LAB_COUNT_END;
 }
 
 #endif

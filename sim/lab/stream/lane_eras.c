@@ -47,65 +47,6 @@ void lab_eras_clear(struct lab_era_lane *eras)
     free(eras);
 }
 
-/* Returns whether the core would accept the state for a row and a read, in this era and in later ones. */
-static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history)
-{
-    const struct bk_row row = {0};
-    struct bk_route route;
-    bool is_sound = lab_is_bucket(state->key.bucket) && state->opened < history->count &&
-                    bk_history_route(history, state, &row, &route) == BK_OK;
-    for (int i = 0; i < (int)BK_ERAS_MAX; i++)
-        is_sound = is_sound && lab_is_bucket(state->starts[i].bucket);
-    return is_sound;
-}
-
-static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
-                              struct sim_archive *archive)
-{
-    sim_archive_i64(archive, &partition->bucket);
-    sim_archive_u64(archive, &partition->size.rows);
-    sim_archive_u64(archive, &partition->size.bytes);
-    sim_archive_u64(archive, &partition->gone);
-    sim_archive_i64(archive, &partition->first_ns);
-    sim_archive_u64(archive, &partition->second);
-    sim_archive_u32(archive, &partition->rows_in_second);
-    sim_archive_u64(archive, &partition->last_row);
-    sim_archive_u32_below(archive, &partition->regime, regimes->count);
-    sim_archive_bool(archive, &partition->is_reopened);
-}
-
-void lab_eras_archive(struct lab_era_lane **held, const struct lab_regimes *regimes,
-                      struct sim_archive *archive)
-{
-    bool is_there = *held != NULL;
-    sim_archive_bool(archive, &is_there);
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, !is_there || regimes != NULL);
-    if (is_there && *held == NULL)
-        *held = sim_archive_allocate(archive, 1, sizeof **held, 1);
-    struct lab_era_lane *eras = *held;
-    if (!is_there || eras == NULL || !sim_archive_is_fine(archive))
-        return;
-    lab_key_state_archive(&eras->state.key, archive);
-    sim_archive_bool(archive, &eras->state.has_rows);
-    sim_archive_u32_below(archive, &eras->state.opened, BK_ERAS_MAX);
-    sim_archive_bytes(archive, eras->state.starts, sizeof eras->state.starts);
-    sim_archive_u32_below(archive, &eras->regime, regimes->count);
-    sim_archive_bool(archive, &eras->is_unordered);
-    sim_archive_size(archive, &eras->recent);
-    sim_archive_size(archive, &eras->count);
-    if (archive->is_loading) {
-        free(eras->partitions);
-        eras->partitions =
-            sim_archive_allocate(archive, eras->count, sizeof *eras->partitions, sizeof(int64_t));
-        eras->count = eras->capacity = eras->partitions == NULL ? 0 : eras->count;
-    }
-    for (size_t i = 0; i < eras->count; i++)
-        archive_partition(&eras->partitions[i], regimes, archive);
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, is_sound_state(&eras->state, &regimes->items[eras->regime].history));
-}
-
 static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
 {
     if (lane->eras == NULL)

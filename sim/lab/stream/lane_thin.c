@@ -202,12 +202,6 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     uint64_t sequence = stretch->first_row;
-    if (thin->is_on_its_way) {
-        rest = thin->rest;
-        later = thin->later;
-        sequence = thin->sequence;
-    }
-    thin->is_on_its_way = false;
     for (uint32_t step = 1; rest.rows > 0; step++) {
         if (thin->goes_by_time)
             locate(&rest, &thin->draws);
@@ -255,13 +249,8 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
             rest = later;
             later.rows = 0;
         }
-        if (step % STEPS_A_LOOK == 0 && rest.rows > 0 && lab_worker_is_wanted(thin->worker)) {
-            thin->is_on_its_way = true;
-            thin->rest = rest;
-            thin->later = later;
-            thin->sequence = sequence;
+        if (step % STEPS_A_LOOK == 0 && lab_worker_is_stopped(thin->worker))
             return false;
-        }
     }
     return true;
 }
@@ -314,13 +303,11 @@ bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *set
 {
     if (stretch->rows == 0)
         return true;
-    if (!thin->is_on_its_way) {
-        if (lane->placement.rows == 0 &&
-            (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-            tally->state_reads++; /* the writer's cache does not have the key yet */
-        tally->rows += stretch->rows;
-        lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
-    }
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+        tally->state_reads++; /* the writer's cache does not have the key yet */
+    tally->rows += stretch->rows;
+    lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
     if (settings->strategy->kind != BK_HASH)
         return take_ranges(lane, settings, thin, tally, key, stretch);
     take_cells(lane, settings, thin, tally, stretch);

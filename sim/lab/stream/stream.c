@@ -15,6 +15,9 @@
 /* The mean number of reads between the rows of one batch, which is between two safe points. */
 #define READS_IN_BATCH 16384.0
 
+/* Of the archive of a partial result. */
+#define PARTIAL_KIND 0x7061727469616c31u
+
 /* Returns whether a row that fires by `other` fires by `one` too. */
 static bool is_wider(const struct bk_strategy *one, const struct bk_strategy *other)
 {
@@ -121,10 +124,7 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
     lab_row_stamps_init(&worker->stamps, &worker->scenario->row_cost, start_ns);
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct lab_strategy *strategy = &worker->scenario->strategies[i];
-        if (!worker->scenario->is_raced)
-            lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
-        if (worker->tallies[i].stored != NULL)
-            lab_stored_begin(worker->tallies[i].stored, start_ns, worker->end_ns);
+        lab_stream_tally_begin(worker->scenario, &worker->tallies[i], start_ns, worker->end_ns);
         if (strategy->settings.change_count == 0)
             continue;
         if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))
@@ -146,6 +146,71 @@ bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cas
         return true;
     tally->stored = lab_stored_create(scenario, ring);
     return tally->stored != NULL;
+}
+
+void lab_stream_tally_begin(const struct lab_scenario *scenario, struct lab_tally *tally, int64_t start_ns,
+                            int64_t end_ns)
+{
+    if (!scenario->is_raced)
+        lab_slices_begin(&tally->slices, start_ns, end_ns);
+    if (tally->stored != NULL)
+        lab_stored_begin(tally->stored, start_ns, end_ns);
+}
+
+void lab_worker_add(struct lab_worker *worker, const struct cass_ring *ring, struct lab_stream_result *sum)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct lab_tally *tally = &worker->tallies[i];
+        lab_tally_move(&sum->tallies[i], tally, cass_ring_node_count(ring));
+        lab_tally_clear(tally);
+        if (lab_stream_tally_init(worker->scenario, ring, tally))
+            lab_stream_tally_begin(worker->scenario, tally, sum->start_ns, sum->end_ns);
+        else
+            sum->tallies[i].out_of_memory = true;
+    }
+    sum->rows += worker->rows;
+    sum->keys += worker->keys;
+    worker->rows = worker->keys = 0;
+}
+
+static void archive_sum(struct sim_archive *archive, const struct lab_scenario *scenario,
+                        const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                        size_t words)
+{
+    sim_archive_bytes(archive, done, words * sizeof *done);
+    sim_archive_u64(archive, &sum->rows);
+    sim_archive_u64(archive, &sum->keys);
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        lab_tally_archive(&sum->tallies[i], archive, cass_ring_node_count(ring));
+}
+
+void lab_partial_put(struct lab_partial *partial, const struct lab_scenario *scenario,
+                     const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                     size_t words)
+{
+    struct sim_archive archive;
+    unsigned char *data;
+    size_t size;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (sum->tallies[i].out_of_memory)
+            return; /* this ends the run; the partial result before remains */
+    }
+    sim_archive_begin_save(&archive, PARTIAL_KIND);
+    archive_sum(&archive, scenario, ring, sum, done, words);
+    if (sim_archive_finish_save(&archive, &data, &size, NULL))
+        partial->put(partial->context, data, size);
+    free(data);
+}
+
+bool lab_partial_load(const struct lab_partial *partial, const struct lab_scenario *scenario,
+                      const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                      size_t words, struct sim_error *error)
+{
+    struct sim_archive archive;
+    if (!sim_archive_begin_load(&archive, partial->kept, partial->kept_size, PARTIAL_KIND, error))
+        return false;
+    archive_sum(&archive, scenario, ring, sum, done, words);
+    return sim_archive_finish_load(&archive, error);
 }
 
 void lab_worker_destroy(struct lab_worker *worker)
@@ -456,7 +521,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         from = to;
         if (from < count)
             (void)read_due(key, lanes, worker, key->rows + from, worker->times_ns[from]);
-        if (lab_worker_is_abandoned(worker))
+        if (lab_worker_is_stopped(worker))
             return;
     }
     key->rows += count;
@@ -486,7 +551,7 @@ bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worke
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns)
 {
-    while (!lab_worker_is_abandoned(worker) && lab_key_reads(key, lanes, worker, end_ns)) {
+    while (!lab_worker_is_stopped(worker) && lab_key_reads(key, lanes, worker, end_ns)) {
     }
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);

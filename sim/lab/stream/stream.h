@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab/snapshot.h"
+#include "lab/partial.h"
 #include "lab/stream.h"
 #include "lane.h"
 #include "workload/rows.h"
@@ -57,7 +57,6 @@ struct lab_worker {
     struct lab_tally *tallies;          /* one per lane */
     uint64_t rows, keys;
     uint64_t untold_rows, untold_done; /* not added to the progress yet; see lab_worker_tell() */
-    uint32_t heard;                    /* for lab_snapshot_is_due() */
     int64_t end_ns;                    /* end of the run */
     struct lab_row_stamps stamps;      /* for rows written from the start of the run on */
     /* The bytes of a small row, by the class of its times and its payload; 0: not known yet. */
@@ -83,24 +82,33 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
  * computed. Returns false when the date of a change overflows a timestamp. */
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
 /* Initialises the tally of one strategy and one worker. Returns false when out of memory; the caller must
- * clear the tally in any case. */
+ * clear the tally in any case. Before its first row, the span of the run must be set. */
 bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
                            struct lab_tally *tally);
+void lab_stream_tally_begin(const struct lab_scenario *scenario, struct lab_tally *tally, int64_t start_ns,
+                            int64_t end_ns);
+/* Adds what the worker has done so far, between two keys, to the sum, and empties its tallies. */
+void lab_worker_add(struct lab_worker *worker, const struct cass_ring *ring, struct lab_stream_result *sum);
+/* Saves a sum and the set of what is done, as lab_partial.put() gets it; or loads it, into an empty sum of
+ * the same scenario. */
+void lab_partial_put(struct lab_partial *partial, const struct lab_scenario *scenario,
+                     const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                     size_t words);
+bool lab_partial_load(const struct lab_partial *partial, const struct lab_scenario *scenario,
+                      const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                      size_t words, struct sim_error *error);
 void lab_worker_destroy(struct lab_worker *worker);
-/* Whether the run must end early, at the next safe point, which is between two batches. */
+/* Whether the run must end early, at the next safe point, which is between two batches. Its keys in progress
+ * are then lost. */
 static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
 {
     return lab_run_is_stopped(worker->context);
 }
-/* Whether the run must end immediately, and the worker's results are discarded. */
-static inline bool lab_worker_is_abandoned(const struct lab_worker *worker)
+/* Whether a partial result is requested since *heard. */
+static inline bool lab_worker_is_asked(const struct lab_worker *worker, uint32_t heard)
 {
-    return lab_is_abandoned(worker->context);
-}
-/* Called at a safe point: whether the worker must stop, or save its state. */
-static inline bool lab_worker_is_wanted(struct lab_worker *worker)
-{
-    return lab_snapshot_is_due(worker->context, &worker->heard) || lab_worker_is_stopped(worker);
+    const struct lab_partial *partial = worker->context->partial;
+    return partial != NULL && atomic_load_explicit(&partial->wish, memory_order_relaxed) != heard;
 }
 
 #define LAB_TELL_AT 8192u
@@ -139,15 +147,5 @@ bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worke
 /* Makes the remaining reads, and ends the key. */
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns);
-
-/* The arguments with which a key begins, and the end of its rows. */
-struct lab_key_origin {
-    const struct lab_scenario *scenario;
-    uint64_t entity;
-    double share;
-    int64_t start_ns, end_ns;
-};
-/* Saves or loads, between two batches. Loading needs a zeroed key, and refuses a state of another origin. */
-void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, struct sim_archive *archive);
 
 #endif

@@ -33,77 +33,55 @@ static uint64_t next_task(struct lab_stream_crew *crew)
     return number;
 }
 
-/* Takes the next task. Tasks that were in progress when the run was resumed come first. */
-static bool take_task(struct lab_member *member)
+/* Adds the tasks that the member has finished to the crew's sum, and puts the sum if it is requested. */
+static void add(struct lab_member *member)
 {
     struct lab_stream_crew *crew = member->crew;
-    while (!member->now.task.is_begun && member->waiting_count > 0) {
-        struct lab_stint before = member->now;
-        lab_stint_settle(&before);
-        member->now = member->waiting[--member->waiting_count];
-        lab_stint_merge(&member->now, &before, crew);
-        lab_stint_clear(&before, crew->scenario->strategy_count);
+    struct lab_partial *partial = crew->context->partial;
+    const size_t words = lab_bit_words(crew->task_count);
+    for (size_t i = 0; i < member->worker->lane_count; i++)
+        lab_lane_settle(&member->task.lanes[i], &member->worker->tallies[i]);
+    pthread_mutex_lock(&crew->lock);
+    lab_worker_add(member->worker, crew->ring, crew->sum);
+    for (size_t i = 0; i < words; i++) {
+        crew->done[i] |= member->done[i];
+        member->done[i] = 0;
     }
-    struct lab_task *task = &member->now.task;
-    while (!task->is_begun) {
-        uint64_t number = next_task(crew);
-        if (number >= crew->task_count)
-            return false;
-        task->number = number;
-        task->next_key = lab_task_begin(number);
-        task->is_begun = crew->taken == NULL || !lab_bit(crew->taken, number);
+    if (lab_worker_is_asked(member->worker, crew->put)) {
+        crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
+        lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done, words);
     }
-    return true;
+    pthread_mutex_unlock(&crew->lock);
 }
 
-/* At a safe point with a pending request: saves the state if a snapshot is requested. Returns whether the run
- * must stop. */
-static bool is_to_stop(struct lab_member *member)
+static void begin_key(struct lab_member *member, const struct lab_key_name *name)
 {
-    if (lab_worker_is_stopped(member->now.worker))
-        return true;
-    lab_member_put(member);
-    return false;
-}
-
-static void begin_key(struct lab_stint *stint, const struct lab_key_name *name)
-{
-    struct lab_task *task = &stint->task;
-    const struct lab_scenario *scenario = stint->worker->scenario;
+    struct lab_task *task = &member->task;
+    const struct lab_scenario *scenario = member->worker->scenario;
     const struct wl_workload *workload = &scenario->workload;
     const double share = sim_zipf_share(&workload->popularity, name->index);
     lab_key_begin(&task->key, scenario, name->index, share, workload->start_ns);
-    lab_lanes_begin(task->lanes, stint->worker, share, workload->start_ns);
+    lab_lanes_begin(task->lanes, member->worker, share, workload->start_ns);
     if (task->thins == NULL)
         wl_rows_init(&task->rows, workload, name->index);
     else
-        lab_thin_begin(&task->walk, stint->worker, task->thins, name);
-    task->is_under_way = true;
-    task->has_all_rows = false;
+        lab_thin_begin(&task->walk, member->worker, task->thins, name);
 }
 
-/* Performs the reads before the next row. The rows of the batch are drawn already, so a state that is saved
- * here, or after this because of a stop, draws them again. */
-static bool read_before(struct lab_member *member, int64_t time_ns, const struct wl_rows *rows_before)
+/* Makes the reads before end_ns. Returns false if the run must stop. */
+static bool read_until(struct lab_member *member, int64_t end_ns)
 {
-    struct lab_task *task = &member->now.task;
-    struct lab_worker *worker = member->now.worker;
-    const struct wl_rows rows_after = task->rows;
-    while (lab_key_reads(&task->key, task->lanes, worker, time_ns)) {
-        if (!lab_worker_is_wanted(worker))
-            continue;
-        task->rows = *rows_before;
-        if (is_to_stop(member))
+    while (lab_key_reads(&member->task.key, member->task.lanes, member->worker, end_ns)) {
+        if (lab_worker_is_stopped(member->worker))
             return false;
-        task->rows = rows_after;
     }
     return true;
 }
 
 static bool draw_rows(struct lab_member *member, const struct lab_key_name *name)
 {
-    struct lab_worker *worker = member->now.worker;
-    struct lab_task *task = &member->now.task;
+    struct lab_worker *worker = member->worker;
+    struct lab_task *task = &member->task;
     const struct wl_workload *workload = &worker->scenario->workload;
     const size_t most = member->crew->batch_rows;
     bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
@@ -114,6 +92,7 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
                                        .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
     size_t count;
+    bool has_all_rows;
     do {
         const struct wl_rows before = task->rows;
         count = wl_rows_next(&task->rows, end_ns, most, &columns);
@@ -123,93 +102,81 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
             task->rows = before;
             count = wl_rows_next(&task->rows, end_ns, fewer, &columns);
         }
-        if (count > 0 && !read_before(member, worker->times_ns[0], &before))
+        if (count > 0 && !read_until(member, worker->times_ns[0]))
             return false;
         lab_key_rows(&task->key, task->lanes, worker, name, count, bytes_each);
         lab_worker_tell(worker, count, count);
-        task->has_all_rows = count < most && !is_cut;
-        if (lab_worker_is_wanted(worker) && is_to_stop(member))
+        has_all_rows = count < most && !is_cut;
+        if (lab_worker_is_stopped(worker))
             return false;
-    } while (!task->has_all_rows);
+    } while (!has_all_rows);
     return true;
 }
 
-/* Works on a key from its beginning or from where it was interrupted. Returns false if it is interrupted
- * again because the run must stop. */
-static bool work_on_key(struct lab_member *member)
+/* Returns false if the run must stop. */
+static bool work_on_key(struct lab_member *member, uint64_t key)
 {
-    struct lab_task *task = &member->now.task;
-    struct lab_worker *worker = member->now.worker;
+    struct lab_task *task = &member->task;
+    struct lab_worker *worker = member->worker;
     const struct wl_workload *workload = &worker->scenario->workload;
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
     char text[WL_KEY_NAME_SIZE];
-    struct lab_key_name name = {text, wl_key_name(task->next_key, text), task->next_key};
-    if (!task->is_under_way)
-        begin_key(&member->now, &name);
-    if (task->thins == NULL) {
-        if (!task->has_all_rows && !draw_rows(member, &name))
-            return false;
-    } else {
-        while (!lab_thin_go(&task->walk, &task->key, task->lanes, worker, task->thins, &name)) {
-            if (is_to_stop(member))
-                return false;
-        }
-    }
-    while (lab_key_reads(&task->key, task->lanes, worker, end_ns)) {
-        if (lab_worker_is_wanted(worker) && is_to_stop(member))
-            return false;
-    }
+    struct lab_key_name name = {text, wl_key_name(key, text), key};
+    begin_key(member, &name);
+    if (!(task->thins == NULL
+              ? draw_rows(member, &name)
+              : lab_thin_go(&task->walk, &task->key, task->lanes, worker, task->thins, &name)))
+        return false;
+    if (!read_until(member, end_ns))
+        return false;
     lab_key_end(&task->key, task->lanes, worker, &name, end_ns);
-    task->is_under_way = false;
     lab_worker_tell(worker, 0, LAB_KEY_ROWS);
-    return true;
+    return !lab_worker_is_stopped(worker);
 }
 
 static void *member_work(void *argument)
 {
     struct lab_member *member = argument;
-    const uint64_t key_count = member->crew->scenario->workload.key_count;
-    while (take_task(member)) {
-        struct lab_task *task = &member->now.task;
-        uint64_t end = lab_task_begin(task->number + 1);
+    struct lab_stream_crew *crew = member->crew;
+    const uint64_t key_count = crew->scenario->workload.key_count;
+    uint32_t heard = 0;
+    for (uint64_t number; (number = next_task(crew)) < crew->task_count;) {
+        if (crew->before != NULL && lab_bit(crew->before, number))
+            continue;
+        uint64_t end = lab_task_begin(number + 1);
         end = end < key_count ? end : key_count;
-        while (task->next_key < end) {
-            if (!work_on_key(member))
-                return NULL;
-            task->next_key++;
-            if (lab_worker_is_wanted(member->now.worker) && is_to_stop(member))
+        for (uint64_t key = lab_task_begin(number); key < end; key++) {
+            if (!work_on_key(member, key))
                 return NULL;
         }
-        task->is_begun = false;
-        if (member->done != NULL)
-            lab_bit_set(member->done, task->number);
+        lab_bit_set(member->done, number);
+        if (lab_worker_is_asked(member->worker, heard)) {
+            heard = atomic_load_explicit(&crew->context->partial->wish, memory_order_relaxed);
+            add(member);
+        }
     }
-    lab_stint_settle(&member->now);
-    lab_worker_tell_rest(member->now.worker);
-    /* Other members may continue for a long time. */
-    if (member->now.worker->heard != 0)
-        lab_member_put(member);
+    lab_worker_tell_rest(member->worker);
+    add(member);
     return NULL;
 }
 
-/* Returns false if the run was stopped; then the state of each member was saved. */
+/* Returns false if the run was stopped. */
 static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
 {
     /* The calling thread is the first worker. The other members do the work of a thread that cannot be
-     * started, except for tasks from which the run is resumed. */
+     * started. */
     for (uint32_t i = 1; i < jobs; i++)
         members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
     member_work(&members[0]);
     for (uint32_t i = 1; i < jobs; i++) {
         if (members[i].is_running)
             pthread_join(members[i].thread, NULL);
-        else
-            member_work(&members[i]);
     }
     if (!lab_run_is_stopped(crew->context))
         return true;
-    for (uint32_t i = 0; crew->context->snapshots != NULL && i < jobs; i++)
-        lab_member_put(&members[i]);
+    if (crew->context->partial != NULL && crew->sum->keys > 0)
+        lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                        lab_bit_words(crew->task_count));
     return false;
 }
 
@@ -243,66 +210,6 @@ static size_t batch_rows(const struct lab_scenario *scenario)
     return rows < 1 ? 1 : (size_t)rows;
 }
 
-static void member_clear(struct lab_member *member, size_t lane_count)
-{
-    lab_stint_clear(&member->now, lane_count);
-    for (size_t i = 0; i < member->waiting_count; i++)
-        lab_stint_clear(&member->waiting[i], lane_count);
-    free(member->waiting);
-    free(member->done);
-}
-
-bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                       const struct lab_run_context *context, struct ranks_task *shares,
-                       struct lab_stream_result *out, struct sim_error *error)
-{
-    memset(out, 0, sizeof *out);
-    const uint64_t key_count = scenario->workload.key_count;
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .ring = ring,
-                                   .context = context,
-                                   .batch_rows = batch_rows(scenario),
-                                   .task_count = lab_task_of(key_count - 1) + 1,
-                                   .shares = shares};
-    pthread_mutex_init(&crew.lock, NULL);
-    if (context->progress != NULL)
-        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
-    if (jobs > key_count)
-        jobs = (uint32_t)key_count;
-    struct lab_member *members = calloc(jobs, sizeof *members);
-    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
-    bool ok = (members != NULL && out->tallies != NULL) || sim_fail_memory(error);
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++)
-        ok = lab_stream_tally_init(scenario, ring, &out->tallies[i]) || sim_fail_memory(error);
-    for (uint32_t i = 0; ok && i < jobs; i++) {
-        members[i].crew = &crew;
-        members[i].number = i;
-        members[i].count = jobs;
-        ok = lab_stint_init(&members[i].now, &crew, error);
-    }
-    ok = ok && lab_crew_go_on(&crew, members, jobs, error) &&
-         work_with_others(&crew, members, jobs, out, error);
-
-    out->start_ns = scenario->workload.start_ns;
-    out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
-    for (uint32_t i = 0; members != NULL && i < jobs; i++) {
-        const struct lab_worker *worker = members[i].now.worker;
-        for (size_t j = 0; ok && j < scenario->strategy_count; j++)
-            lab_tally_move(&out->tallies[j], &worker->tallies[j], cass_ring_node_count(ring));
-        if (ok) {
-            out->rows += worker->rows;
-            out->keys += worker->keys;
-        }
-        member_clear(&members[i], scenario->strategy_count);
-    }
-    free(members);
-    free(crew.taken);
-    pthread_mutex_destroy(&crew.lock);
-    if (!ok)
-        lab_stream_result_clear(out, scenario->strategy_count);
-    return ok;
-}
-
 /* Where the engine is exact, the digests of two keys are computed at once. */
 static bool prepare_folds(const struct lab_worker *worker, struct lab_task *task)
 {
@@ -325,46 +232,97 @@ static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
     return task->thins != NULL;
 }
 
-bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error)
+static bool member_init(struct lab_member *member, struct lab_stream_crew *crew, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
-    memset(stint, 0, sizeof *stint);
-    if (!lab_worker_create(scenario, crew->ring, crew->context, &stint->worker, error) ||
-        !lab_worker_start(stint->worker, scenario->workload.start_ns, error))
+    member->crew = crew;
+    if (!lab_worker_create(scenario, crew->ring, crew->context, &member->worker, error) ||
+        !lab_worker_start(member->worker, scenario->workload.start_ns, error))
         return false;
-    stint->task.lanes = calloc(scenario->strategy_count, sizeof *stint->task.lanes);
-    if (stint->task.lanes == NULL)
+    member->done = calloc(lab_bit_words(crew->task_count), sizeof *member->done);
+    member->task.lanes = calloc(scenario->strategy_count, sizeof *member->task.lanes);
+    if (member->done == NULL || member->task.lanes == NULL)
         return sim_fail_memory(error);
-    return (scenario->engine == LAB_ENGINE_THINNED ? prepare_thins(stint->worker, &stint->task)
-                                                   : prepare_folds(stint->worker, &stint->task)) ||
+    return (scenario->engine == LAB_ENGINE_THINNED ? prepare_thins(member->worker, &member->task)
+                                                   : prepare_folds(member->worker, &member->task)) ||
            sim_fail_memory(error);
 }
 
-void lab_stint_settle(struct lab_stint *stint)
+static void member_clear(struct lab_member *member, size_t lane_count)
 {
-    for (size_t i = 0; i < stint->worker->lane_count; i++)
-        lab_lane_settle(&stint->task.lanes[i], &stint->worker->tallies[i]);
-}
-
-void lab_stint_clear(struct lab_stint *stint, size_t lane_count)
-{
-    struct lab_task *task = &stint->task;
+    struct lab_task *task = &member->task;
     for (size_t i = 0; task->lanes != NULL && i < lane_count; i++)
         lab_lane_clear(&task->lanes[i]);
     free(task->lanes);
     free(task->thins);
+    free(member->done);
     lab_key_clear(&task->key);
-    lab_worker_destroy(stint->worker);
-    memset(stint, 0, sizeof *stint);
+    lab_worker_destroy(member->worker);
 }
 
-void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_stream_crew *crew)
+/* Begins the sum: it is empty, or that of a partial result. */
+static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
 {
-    for (size_t i = 0; i < into->worker->lane_count; i++)
-        lab_tally_merge(&into->worker->tallies[i], &from->worker->tallies[i],
-                        cass_ring_node_count(crew->ring));
-    into->worker->rows += from->worker->rows;
-    into->worker->keys += from->worker->keys;
-    lab_worker_tell(into->worker, from->worker->untold_rows, from->worker->untold_done);
-    into->worker->heard = from->worker->heard;
+    const struct lab_scenario *scenario = crew->scenario;
+    const struct lab_partial *partial = crew->context->partial;
+    const size_t words = lab_bit_words(crew->task_count);
+    struct lab_stream_result *sum = crew->sum;
+    *sum = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *sum->tallies),
+                                      .start_ns = scenario->workload.start_ns,
+                                      .end_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
+    crew->done = calloc(words, sizeof *crew->done);
+    bool ok = sum->tallies != NULL && crew->done != NULL;
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
+        ok = lab_stream_tally_init(scenario, crew->ring, &sum->tallies[i]);
+        if (ok)
+            lab_stream_tally_begin(scenario, &sum->tallies[i], sum->start_ns, sum->end_ns);
+    }
+    if (!ok)
+        return sim_fail_memory(error);
+    if (partial == NULL || partial->kept == NULL)
+        return true;
+    crew->before = calloc(words, sizeof *crew->before);
+    if (crew->before == NULL)
+        return sim_fail_memory(error);
+    if (!lab_partial_load(partial, scenario, crew->ring, sum, crew->done, words, error))
+        return false;
+    memcpy(crew->before, crew->done, words * sizeof *crew->done);
+    if (crew->context->progress != NULL) {
+        atomic_store(&crew->context->progress->done, sum->rows + LAB_KEY_ROWS * sum->keys);
+        atomic_store(&crew->context->progress->rows, sum->rows);
+    }
+    return true;
+}
+
+bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                       const struct lab_run_context *context, struct ranks_task *shares,
+                       struct lab_stream_result *out, struct sim_error *error)
+{
+    const uint64_t key_count = scenario->workload.key_count;
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .ring = ring,
+                                   .context = context,
+                                   .batch_rows = batch_rows(scenario),
+                                   .task_count = lab_task_of(key_count - 1) + 1,
+                                   .shares = shares,
+                                   .sum = out};
+    pthread_mutex_init(&crew.lock, NULL);
+    if (context->progress != NULL)
+        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
+    if (jobs > key_count)
+        jobs = (uint32_t)key_count;
+    struct lab_member *members = calloc(jobs, sizeof *members);
+    bool ok = begin_sum(&crew, error) && (members != NULL || sim_fail_memory(error));
+    for (uint32_t i = 0; ok && i < jobs; i++)
+        ok = member_init(&members[i], &crew, error);
+    ok = ok && work_with_others(&crew, members, jobs, out, error);
+    for (uint32_t i = 0; members != NULL && i < jobs; i++)
+        member_clear(&members[i], scenario->strategy_count);
+    free(members);
+    free(crew.done);
+    free(crew.before);
+    pthread_mutex_destroy(&crew.lock);
+    if (!ok)
+        lab_stream_result_clear(out, scenario->strategy_count);
+    return ok;
 }

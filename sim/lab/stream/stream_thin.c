@@ -50,12 +50,10 @@ void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker,
     wl_key_init(&walk->arrivals, workload, name->index);
     walk->steady = (struct wl_stretch){workload->start_ns, workload->start_ns, 0};
     walk->begin_ns = workload->start_ns;
-    walk->is_in_piece = false;
     sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
     for (size_t i = 0; i < worker->lane_count; i++) {
         sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
         thins[i].to_fire = 0;
-        thins[i].is_on_its_way = false;
     }
 }
 
@@ -113,15 +111,12 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
     lab_bytes_add(&key->bytes, lab_thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL));
     worker->rows += rows;
     lab_worker_tell(worker, rows, rows);
-    walk->lane = 0;
-    walk->is_in_piece = true;
 }
 
 static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
                       struct lab_thin *thins, const struct lab_key_name *name)
 {
-    for (; walk->lane < worker->lane_count; walk->lane++) {
-        size_t i = walk->lane;
+    for (size_t i = 0; i < worker->lane_count; i++) {
         if (!lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
                               &walk->piece))
             return false;
@@ -135,7 +130,6 @@ static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct la
     while (key->next_read_ns < walk->piece.end_ns)
         lab_key_read(key, lanes, worker);
     walk->begin_ns = walk->piece.end_ns;
-    walk->is_in_piece = false;
 }
 
 bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
@@ -145,12 +139,11 @@ bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lan
     do {
         const int64_t piece_ns = piece_of(steady);
         while (walk->begin_ns < steady->end_ns) {
-            if (!walk->is_in_piece)
-                begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
+            begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
             if (!run_lanes(walk, lanes, worker, thins, name))
                 return false;
             end_piece(walk, key, lanes, worker);
-            if (lab_worker_is_wanted(worker))
+            if (lab_worker_is_stopped(worker))
                 return false;
         }
         if (!wl_key_stretch(&walk->arrivals, steady))

@@ -11,7 +11,8 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/runnable.h"
-#include "stream_trace.h"
+#include "stream.h"
+#include "workload/trace_lines.h"
 
 #define PROGRESS_LINES 4096u
 
@@ -20,6 +21,34 @@
 
 /* The time for a row relative to that for reading a byte of the file, for the progress bar. */
 #define ROW_WORK 16
+
+struct lab_trace_run {
+    const struct lab_scenario *scenario;
+    const struct lab_run_context *context;
+    const struct cass_ring *ring;
+    struct lab_worker *worker;
+    struct wl_trace *trace; /* the trace, which has the keys */
+    struct wl_trace_lines *lines;
+    bool has_counts;
+    uint64_t line_count; /* number of lines read, for the progress */
+    /* Set by the first pass: */
+    uint64_t *key_rows;
+    size_t key_rows_capacity;
+    uint64_t rows;
+    int64_t first_ns, last_ns;     /* times of the first and last row in the window */
+    int64_t begin_ns, until_ns;    /* the window; INT64_MIN and INT64_MAX when open */
+    struct lab_stream_result *out; /* gets the rows per week */
+    /* In the second pass: the current key, or the next one to begin. */
+    uint64_t key_index;
+    uint32_t heard; /* the last wish for a partial result */
+    struct lab_key key;
+    struct sim_random ids, bytes;
+    struct lab_lane *lanes;
+    size_t filled; /* number of its rows in the worker's columns that were not added yet */
+    /* The current line: its rows before `row` were added; those from `row_end` on are after the window. */
+    struct wl_trace_batch line;
+    uint64_t row, row_end;
+};
 
 /* A pipe would be empty when it is read a second time, or block without end. */
 static bool check_file(const char *path, struct sim_error *error)
@@ -89,8 +118,6 @@ static bool tick_line(struct lab_trace_run *run, struct sim_error *error)
 /* Reports progress at a safe point, while rows are processed. */
 static bool tick(struct lab_trace_run *run, struct sim_error *error)
 {
-    if (lab_worker_is_wanted(run->worker))
-        lab_trace_put(run);
     if (lab_worker_is_stopped(run->worker))
         return lab_fail_stopped(error);
     if (run->context->progress != NULL)
@@ -140,34 +167,54 @@ static bool next_line(struct lab_trace_run *run, struct sim_error *error)
     return true;
 }
 
-/* Skips the rows that a resumed run has processed: all rows of earlier keys and some of the current one. */
-static bool pass_rows(struct lab_trace_run *run, struct sim_error *error)
+/* The tallies of the keys so far. */
+static struct lab_stream_result sum_of(const struct lab_trace_run *run)
 {
-    uint64_t left = run->is_under_way ? run->key.rows : 0;
-    if (!next_line(run, error))
-        return false;
-    while (run->line.key_index < run->key_index || (left > 0 && run->line.key_index == run->key_index)) {
-        uint64_t rows = run->row_end - run->row;
-        if (run->line.key_index == run->key_index) {
-            rows = rows < left ? rows : left;
-            left -= rows;
-        }
-        run->row += rows;
-        if ((run->row == run->row_end && !next_line(run, error)) || !tick_line(run, error))
-            return false;
-    }
-    return left == 0 || sim_archive_fail_field(error);
+    return (struct lab_stream_result){
+        .tallies = run->worker->tallies, .rows = run->worker->rows, .keys = run->worker->keys};
 }
 
-static void begin_key(struct lab_trace_run *run)
+/* Loads the partial result, if there is one, and skips the lines of its keys. */
+static bool pass_keys(struct lab_trace_run *run, struct sim_error *error)
 {
-    const struct lab_key_origin origin = lab_trace_origin(run, run->key_index);
+    const struct lab_partial *partial = run->context->partial;
+    if (partial != NULL && partial->kept != NULL) {
+        struct lab_stream_result sum = sum_of(run);
+        if (!lab_partial_load(partial, run->scenario, run->ring, &sum, &run->key_index, 1, error))
+            return false;
+        run->worker->rows = sum.rows;
+        run->worker->keys = sum.keys;
+    }
+    if (!next_line(run, error))
+        return false;
+    while (run->line.key_index < run->key_index) {
+        if (!next_line(run, error) || !tick_line(run, error))
+            return false;
+    }
+    return true;
+}
+
+/* Between two keys: puts the partial result if it is requested. */
+static void put_if_asked(struct lab_trace_run *run)
+{
+    if (!lab_worker_is_asked(run->worker, run->heard))
+        return;
+    struct lab_partial *partial = run->context->partial;
+    struct lab_stream_result sum = sum_of(run);
+    run->heard = atomic_load_explicit(&partial->wish, memory_order_relaxed);
+    lab_partial_put(partial, run->scenario, run->ring, &sum, &run->key_index, 1);
+}
+
+static void begin_key(struct lab_trace_run *run, const struct lab_key_name *name)
+{
     const struct lab_scenario *scenario = run->scenario;
-    sim_random_init(&run->ids, scenario->seed, SIM_ROW_ID, origin.entity);
-    sim_random_init(&run->bytes, scenario->seed, SIM_ROW_BYTES, origin.entity);
-    lab_key_begin(&run->key, scenario, origin.entity, origin.share, origin.start_ns);
-    lab_lanes_begin(run->lanes, run->worker, origin.share, origin.start_ns);
-    run->is_under_way = true;
+    const uint64_t entity = bk_murmur3_128(name->text, name->size, 0).h1;
+    uint64_t rows = run->key_index < run->key_rows_capacity ? run->key_rows[run->key_index] : 0;
+    const double share = (double)rows / (double)run->rows;
+    sim_random_init(&run->ids, scenario->seed, SIM_ROW_ID, entity);
+    sim_random_init(&run->bytes, scenario->seed, SIM_ROW_BYTES, entity);
+    lab_key_begin(&run->key, scenario, entity, share, run->out->start_ns);
+    lab_lanes_begin(run->lanes, run->worker, share, run->out->start_ns);
 }
 
 /* Copies more of the key's rows to the worker's columns, until they are full or the key has no more rows. */
@@ -205,14 +252,12 @@ static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name
     run->filled = left;
 }
 
-/* Works on a key from its beginning or from where it was interrupted. */
 static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_error *error)
 {
     struct lab_worker *worker = run->worker;
     struct lab_key_name name = {.index = run->key_index};
     name.text = wl_trace_key(run->trace, (uint32_t)run->key_index, &name.size);
-    if (!run->is_under_way)
-        begin_key(run);
+    begin_key(run, &name);
     for (;;) {
         if (!fill_columns(run, error))
             return false;
@@ -226,11 +271,11 @@ static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_er
             return false;
     }
     lab_key_end(&run->key, run->lanes, worker, &name, end_ns);
-    if (lab_worker_is_abandoned(worker))
-        return lab_fail_stopped(error);
-    run->is_under_way = false;
+    if (!tick(run, error))
+        return false;
     run->key_index++;
-    return tick(run, error);
+    put_if_asked(run);
+    return true;
 }
 
 static bool begin_weeks(struct lab_stream_result *out)
@@ -241,10 +286,9 @@ static bool begin_weeks(struct lab_stream_result *out)
     return out->weeks != NULL;
 }
 
-static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, int64_t end_ns,
-                        struct sim_error *error)
+static bool second_pass(struct lab_trace_run *run, int64_t end_ns, struct sim_error *error)
 {
-    if ((kept != NULL && !lab_trace_load(run, kept, error)) || !pass_rows(run, error))
+    if (!pass_keys(run, error))
         return false;
     while (run->key_index < wl_trace_key_count(run->trace)) {
         if (!work_on_key(run, end_ns, error))
@@ -261,27 +305,24 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     struct lab_trace_run run = {
         .scenario = scenario,
         .context = context,
+        .ring = ring,
         .out = out,
         .begin_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN,
         .until_ns = INT64_MAX,
     };
     if (scenario->has_start && scenario->workload.duration_ns > 0)
         run.until_ns = run.begin_ns + scenario->workload.duration_ns;
-    struct sim_archive kept;
-    bool is_kept = false;
     bool ok = check_file(scenario->trace_path, error) &&
-              lab_worker_create(scenario, ring, context, &run.worker, error) &&
-              lab_snapshot_find(context, scenario, 0, &kept, &is_kept, error) && first_pass(&run, error);
+              lab_worker_create(scenario, ring, context, &run.worker, error) && first_pass(&run, error);
     run.lanes = calloc(scenario->strategy_count, sizeof *run.lanes);
     ok = ok && (run.lanes != NULL || sim_fail_memory(error));
     if (ok) {
-        out->start_ns = lab_trace_start(&run);
-        out->end_ns = lab_trace_end(&run);
+        out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
+        out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
         run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
              (begin_weeks(out) || sim_fail_memory(error)) &&
-             lab_worker_start(run.worker, out->start_ns, error) &&
-             second_pass(&run, is_kept ? &kept : NULL, out->end_ns, error);
+             lab_worker_start(run.worker, out->start_ns, error) && second_pass(&run, out->end_ns, error);
     }
     if (ok) {
         out->rows = run.worker->rows;
@@ -301,24 +342,4 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     wl_trace_close(run.trace);
     lab_worker_destroy(run.worker);
     return ok;
-}
-
-int64_t lab_trace_start(const struct lab_trace_run *run)
-{
-    return run->scenario->has_start ? run->begin_ns : run->first_ns;
-}
-
-int64_t lab_trace_end(const struct lab_trace_run *run)
-{
-    return run->until_ns < INT64_MAX ? run->until_ns : run->last_ns;
-}
-
-struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t key_index)
-{
-    size_t size;
-    const char *text = wl_trace_key(run->trace, (uint32_t)key_index, &size);
-    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
-    return (struct lab_key_origin){run->scenario, bk_murmur3_128(text, size, 0).h1,
-                                   (double)rows / (double)run->rows, lab_trace_start(run),
-                                   lab_trace_end(run)};
 }

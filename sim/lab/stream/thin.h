@@ -35,10 +35,6 @@ struct lab_thin {
     struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
     struct sim_random draws;                /* the key's */
     uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
-    /* In the middle of an interval: the rest of it. */
-    bool is_on_its_way;
-    struct lab_rest rest, later;
-    uint64_t sequence;
 };
 
 /* The rows of a key within an interval without other events of the key. */
@@ -56,19 +52,15 @@ struct lab_thin_walk {
     struct wl_stretch steady; /* the current interval of constant rate, or the last one */
     int64_t begin_ns;         /* beginning of the rest of that interval */
     struct sim_random counts; /* of rows */
-    /* The current piece, and the first lane that has not processed it. */
-    bool is_in_piece;
     struct lab_stretch piece;
-    size_t lane;
 };
-/* Processes the rows and reads of a key, between its beginning and its end: call lab_thin_begin(), and then
- * lab_thin_go() until it returns true. It returns false at a safe point when lab_worker_is_wanted(). */
+/* Processes the rows and reads of a key, between its beginning and its end: lab_thin_begin(), and then
+ * lab_thin_go(), which returns false when lab_worker_is_stopped(). */
 void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
                     const struct lab_key_name *name);
 bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
                  struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
-/* lane_thin.c: processes a stretch in a lane; false when it stopped in the middle, and must be called
- * again. */
+/* lane_thin.c: processes a stretch in a lane; false when the run must stop. */
 bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch);

@@ -26,7 +26,7 @@ uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)
 const struct lab_team *lab_team_for(const struct lab_scenario *scenario,
                                     const struct lab_run_context *context)
 {
-    bool is_shared = context->progress != NULL && context->snapshots == NULL &&
+    bool is_shared = context->progress != NULL && context->partial == NULL &&
                      context->event_trace == NULL && scenario->trace_path == NULL &&
                      lab_team_count(context->team) > 1;
     return is_shared ? context->team : NULL;

@@ -11,7 +11,7 @@
 #include "cli/commands/fuzz.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
-#include "cli/resume.h"
+#include "cli/continue.h"
 #include "cli/warnings.h"
 #include "fuzz_baseline.h"
 #include "fuzz_report.h"

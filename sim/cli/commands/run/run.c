@@ -9,14 +9,14 @@
 
 #include "cli/charts.h"
 #include "cli/commands/run.h"
+#include "cli/continue.h"
 #include "cli/event_trace.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
 #include "cli/page.h"
-#include "cli/resume.h"
+#include "cli/partial.h"
 #include "cli/sample.h"
-#include "cli/snapshots.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
@@ -47,13 +47,10 @@ static const struct cli_option options[] = {
     {"until", "T", "with --trace-events: to before this virtual time"},
     {"agent", "N", "with --trace-events: events of this agent only"},
     {"key", "K", "with --trace-events: events of this key only"},
-    {"snapshot-every", "DURATION",
-     "store the state of the run at this interval, so that\n"
-     "a run that was killed can resume from it, as in 1m"},
-    {"resume", "RUN",
-     "resume a run that was stopped or killed, from its\n"
-     "newest state, or from the start when it has none;\n"
-     "last: the newest such run"},
+    {"resume", NULL,
+     "resume a run that was stopped or killed, which the\n"
+     "same command does by itself; refused when there is\n"
+     "nothing to resume from"},
     {"continue", "RUN",
      "with --for: make a finished run longer; it runs again\n"
      "from the start, at full cost"},
@@ -70,8 +67,8 @@ struct job {
     int64_t run, elapsed_ms;
     struct store_run_info info; /* as stored */
     struct cli_charts charts;
-    struct cli_snapshots snapshots; /* not used with a listener */
-    char *text;                     /* output of --json */
+    struct cli_partial partial; /* not used with a listener */
+    char *text;                 /* output of --json */
 };
 
 struct batch {
@@ -84,68 +81,46 @@ struct batch {
     struct cli_charts charts; /* as requested; each job has a copy */
     struct cli_event_trace event_trace;
     struct cli_signals signals;
-    int64_t every_ns;                   /* interval of snapshots; 0: none */
-    struct store_unfinished unfinished; /* for --resume; its run is 0 otherwise */
-    bool is_finished;                   /* the run of --resume is finished, so there is nothing to do */
+    bool is_resumed; /* --resume */
 };
 
 static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
     static const char *const of_new_runs[] = {"seed",  "set",   "sample", "trace-events", "key",
                                               "agent", "kinds", "from",   "until",        "trace-format"};
-    const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
-    if (cli_has(args, "resume") && cli_has(args, "continue"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --resume and --continue exclude each other; remove one of them");
-    if (cli_has(args, "continue") != cli_has(args, "for"))
+    const bool continues = cli_has(args, "continue");
+    if (continues != cli_has(args, "for"))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");
-    if (mode == NULL && cli_argument_count(args) == 0)
+    if (!continues && cli_argument_count(args) == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", cli_run.arguments);
-    if (mode != NULL && cli_argument_count(args) > 0)
+    if (continues && cli_argument_count(args) > 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --%s takes its scenario from the database; remove '%s'", mode,
+                        "bucketlab: --continue takes its scenario from the database; remove '%s'",
                         cli_argument(args, 0));
-    for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
+    for (size_t i = 0; continues && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
         if (cli_has(args, of_new_runs[i]))
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --%s takes scenario and options from the stored run; remove --%s",
-                            mode, of_new_runs[i]);
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --continue takes scenario and options from the stored run; remove --%s",
+                of_new_runs[i]);
     }
-    static const char *const of_stored_runs[] = {"db", "snapshot-every", "resume", "continue"};
+    static const char *const of_stored_runs[] = {"db", "resume", "continue"};
     for (size_t i = 0; cli_has(args, "no-store") && i < sizeof of_stored_runs / sizeof *of_stored_runs; i++) {
         if (cli_has(args, of_stored_runs[i]))
             return sim_fail(error, SIM_ERROR_INPUT,
                             "bucketlab: --no-store uses no database; remove --no-store or --%s",
                             of_stored_runs[i]);
     }
-    return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: a run that writes --trace-events cannot be resumed; remove --trace-events or "
-                    "--snapshot-every");
-}
-
-/* Loads the run of --resume or --continue. */
-static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error)
-{
-    struct job *job = &batch->jobs[0];
-    const char *resume = cli_value(args, "resume", NULL);
-    if (resume == NULL)
-        return cli_continue_find(args, batch->database, &job->scenario, &job->path, error);
-    if (!cli_resume_find(batch->database, resume, batch->is_quiet, &batch->unfinished, &job->scenario,
-                         &batch->is_finished, error))
-        return false;
-    if (batch->is_finished)
-        return true;
-    job->path = strdup(batch->unfinished.scenario_path);
-    return job->path != NULL || sim_fail_memory(error);
+    return true;
 }
 
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
     if (cli_argument_count(args) == 0)
-        return load_stored(args, batch, error);
+        return cli_continue_find(args, batch->database, &batch->jobs[0].scenario, &batch->jobs[0].path,
+                                 error);
     uint64_t seed = 0;
     struct lab_override *overrides;
     size_t override_count;
@@ -228,13 +203,10 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
     batch->is_stored = !cli_has(args, "no-store");
+    batch->is_resumed = cli_has(args, "resume");
     if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
-        !cli_charts_read(args, &batch->charts, error) ||
-        !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
-        !load_scenarios(args, batch, error))
+        !cli_charts_read(args, &batch->charts, error) || !load_scenarios(args, batch, error))
         return false;
-    if (batch->is_finished)
-        return true;
     if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
         !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error))
         return false;
@@ -250,26 +222,38 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     return true;
 }
 
-/* Whether other ranks do parts of the run, whose states are not stored here. */
-static bool is_shared(const struct batch *batch, const struct job *job)
+/* --resume: checks that there is something to resume from. */
+static bool check_resume(const struct batch *batch, const struct job *job, struct sim_error *error)
 {
-    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
-           batch->unfinished.run == 0;
+    const char *path = job->scenario->path;
+    if (!batch->is_resumed || job->partial.lab.kept != NULL)
+        return true;
+    if (job->partial.store == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: a run of a cluster has no partial result, and starts again; remove --resume",
+                        path);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: %s has no partial result of this run; remove --resume to run it from the start",
+                    path, batch->database);
 }
 
-/* A run with an event trace cannot be resumed, since the trace would lack its beginning; nor can a run that
- * is not stored. */
+/* Whether other ranks do parts of the run, which are not stored here. */
+static bool is_shared(const struct batch *batch, const struct job *job)
+{
+    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && !batch->is_resumed;
+}
+
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
-    if (listener != NULL || is_shared(batch, job) || !batch->is_stored)
-        return cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener,
-                           &batch->signals, &job->result, &job->elapsed_ms, error);
-    int64_t every_ms = batch->every_ns / 1000000;
-    cli_snapshots_init(&job->snapshots, batch->database, job->scenario, job->path, every_ms, batch->is_quiet);
-    return (batch->unfinished.run == 0 || cli_snapshots_resume(&job->snapshots, &batch->unfinished, error)) &&
-           cli_execute_kept(&job->snapshots, batch->workers, &batch->signals, &job->result, &job->elapsed_ms,
-                            error);
+    struct cli_partial *partial =
+        listener != NULL || is_shared(batch, job) || !batch->is_stored ? NULL : &job->partial;
+    if (partial != NULL &&
+        !cli_partial_open(partial, batch->database, job->scenario, job->path, batch->is_quiet, error))
+        return false;
+    return check_resume(batch, job, error) &&
+           cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener, partial,
+                       &batch->signals, &job->result, &job->elapsed_ms, error);
 }
 
 static void describe(struct job *job)
@@ -287,18 +271,15 @@ static bool store_all(struct batch *batch, struct sim_error *error)
     if (!batch->is_stored)
         return true;
     struct store *store;
-    size_t stored = 0;
     bool is_fine = store_open(batch->database, STORE_WRITE, &store, error);
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         describe(job);
-        is_fine = cli_snapshots_store(&job->snapshots, store, &job->info, job->result, error);
+        is_fine =
+            store_save_run(store, &job->info, job->result, error) && cli_partial_forget(&job->partial, error);
         job->run = job->info.run;
-        stored += is_fine;
     }
     store_close(store);
-    for (size_t i = stored; !is_fine && i < batch->count; i++)
-        cli_snapshots_unstored(&batch->jobs[i].snapshots, error);
     return is_fine;
 }
 
@@ -339,20 +320,6 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
     bool is_fine =
         cli_charts_write(&job->charts, job->result, error) && cli_page_write(&job->charts, &page, error);
     return is_fine || (batch->is_stored && cli_charts_fail(job->run, last, batch->database, error));
-}
-
-/* Handles --resume of a finished run. */
-static bool print_finished(const struct batch *batch, struct sim_error *error)
-{
-    int64_t run = batch->unfinished.run;
-    if (!batch->is_json) {
-        printf("run %" PRId64 " is finished; `bucketlab show %" PRId64 "` prints it\n", run, run);
-        return true;
-    }
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "run", json_integer(run)) && cli_json_set(object, "finished", json_true());
-    return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
 /* Makes all outputs before the first is printed, so that standard output is empty after an error. */
@@ -415,7 +382,7 @@ static void free_batch(struct batch *batch)
 {
     for (size_t i = 0; batch->jobs != NULL && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
-        cli_snapshots_free(&job->snapshots);
+        cli_partial_close(&job->partial);
         lab_scenario_destroy(job->scenario);
         lab_result_destroy(job->result);
         cli_charts_free(&job->charts);
@@ -423,7 +390,6 @@ static void free_batch(struct batch *batch)
         free(job->text);
     }
     free(batch->jobs);
-    store_unfinished_clear(&batch->unfinished);
     cli_event_trace_free(&batch->event_trace);
 }
 
@@ -432,11 +398,6 @@ static int run(const struct cli_args *args, struct sim_error *error)
     struct batch batch = {.count = cli_argument_count(args)};
     bool is_fine = check_options(args, error) && read_batch(args, &batch, error);
     int code = (int)error->class;
-    if (is_fine && batch.is_finished) {
-        is_fine = print_finished(&batch, error);
-        free_batch(&batch);
-        return is_fine ? 0 : (int)error->class;
-    }
     if (is_fine) {
         cli_signals_hold(&batch.signals);
         is_fine = execute_all(&batch, error) && store_all(&batch, error) &&
@@ -458,7 +419,7 @@ const struct cli_command cli_run = {
     .summary = "compare the strategies of a scenario on the same rows",
     .example = "  bucketlab run chat.yaml\n"
                "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
-               "  bucketlab run --resume last\n",
+               "  bucketlab run --continue 7 --for 30d\n",
     .options = options,
     .least = 0,
     .most = CLI_ANY_NUMBER,

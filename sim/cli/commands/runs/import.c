@@ -82,7 +82,7 @@ static bool read_order(const struct cli_args *args, struct order *order, struct 
 static bool execute(struct order *order, struct sim_error *error)
 {
     struct store_run_info *info = &order->info;
-    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, &order->signals, &order->result,
+    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, NULL, &order->signals, &order->result,
                      &info->elapsed_ms, error))
         return false;
     info->scenario_path = order->path;

@@ -8,30 +8,12 @@
 #include "cli/text.h"
 #include "kernel/time.h"
 #include "store/store.h"
-#include "store/unfinished.h"
 
 static const struct cli_option options[] = {CLI_OPTION_DB,
                                             {"all", NULL, "list each run of a sweep, too"},
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
-
-static json_t *unfinished_as_json(const struct store_unfinished *run)
-{
-    char created[SIM_TIME_TEXT_SIZE];
-    sim_time_format(run->created_unix_s * SIM_SECOND, created);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "run", json_integer(run->run)) &&
-                   cli_json_set(object, "scenario", json_string(run->scenario_name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(run->seed)) &&
-                   cli_json_set(object, "state", json_string(run->is_stopped ? "stopped" : "running")) &&
-                   cli_json_set(object, "snapshot_parts", json_integer(run->parts)) &&
-                   cli_json_set(object, "snapshot_bytes", json_integer(run->bytes)) &&
-                   cli_json_set(object, "created", json_string(created)) &&
-                   cli_json_set(object, "elapsed_ms", json_integer(run->elapsed_ms)) &&
-                   cli_json_set(object, "version", json_string(run->version));
-    return cli_json_complete(object, is_fine);
-}
 
 static json_t *row_as_json(const struct store_run_row *row)
 {
@@ -56,37 +38,12 @@ static json_t *row_as_json(const struct store_run_row *row)
     return cli_json_complete(object, is_fine);
 }
 
-static json_t *as_json(const struct store_run_row *rows, size_t count,
-                       const struct store_unfinished *unfinished, size_t unfinished_count)
+static json_t *as_json(const struct store_run_row *rows, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < unfinished_count; i++)
-        list = cli_json_append(list, unfinished_as_json(&unfinished[i]));
     for (size_t i = 0; list != NULL && i < count; i++)
         list = cli_json_append(list, row_as_json(&rows[i]));
     return list;
-}
-
-/* It is not known whether a run that is not marked as stopped is still in progress. */
-static void print_unfinished(const struct store_unfinished *runs, size_t count, const char *database)
-{
-    for (size_t i = 0; i < count; i++) {
-        char created[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE];
-        sim_time_format(runs[i].created_unix_s * SIM_SECOND, created);
-        cli_compact_bytes((double)runs[i].bytes, size);
-        printf("%4" PRId64 "  ", runs[i].run);
-        cli_print_text(stdout, runs[i].scenario_name);
-        printf("\n      %s, begun %s, ", runs[i].is_stopped ? "stopped" : "under way or killed", created);
-        if (runs[i].parts == 0)
-            printf("no state is kept\n");
-        else
-            printf("%s of state\n", size);
-        printf("      `bucketlab run --resume %" PRId64 " --db ", runs[i].run);
-        cli_print_text(stdout, database);
-        puts("` resumes it");
-    }
-    if (count > 0)
-        putchar('\n');
 }
 
 /* The column of names is as wide as the longest name, if a row then fits into 80 columns. */
@@ -142,22 +99,18 @@ static int runs(const struct cli_args *args, struct sim_error *error)
 {
     struct store *store;
     struct store_run_row *rows = NULL;
-    struct store_unfinished *unfinished = NULL;
-    size_t count = 0, unfinished_count = 0;
+    size_t count = 0;
     if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
         return (int)error->class;
     bool is_all = cli_has(args, "all");
-    bool is_fine = store_unfinished_list(store, &unfinished, &unfinished_count, error) &&
-                   (is_all ? store_list_runs(store, &rows, &count, error)
-                           : store_list_folded(store, &rows, &count, error));
+    bool is_fine = is_all ? store_list_runs(store, &rows, &count, error)
+                          : store_list_folded(store, &rows, &count, error);
     if (is_fine && cli_has(args, "json")) {
-        is_fine = cli_json_print(as_json(rows, count, unfinished, unfinished_count), error);
+        is_fine = cli_json_print(as_json(rows, count), error);
     } else if (is_fine) {
-        print_unfinished(unfinished, unfinished_count, cli_value(args, "db", "bucketlab.db"));
         print_table(rows, count, is_all);
     }
     store_runs_free(rows, count);
-    store_unfinished_free(unfinished, unfinished_count);
     store_close(store);
     return is_fine ? 0 : (int)error->class;
 }

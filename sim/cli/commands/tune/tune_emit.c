@@ -12,7 +12,7 @@
 #include "cli/text_file.h"
 #include "kernel/digest.h"
 #include "lab/setting.h"
-#include "lab/snapshot.h"
+#include "lab/sources.h"
 
 #define COMMENTS_SIZE 2048
 
@@ -24,7 +24,7 @@ static uint64_t add_text(uint64_t digest, const char *text, size_t size)
 bool cli_tune_digest(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
 {
     uint64_t sources, digest = sim_digest_chain(0, scenario->seed);
-    if (!lab_snapshot_sources(scenario, &sources, error))
+    if (!lab_sources(scenario, &sources, error))
         return false;
     digest = add_text(digest, scenario->text, scenario->text_size);
     digest = add_text(digest, scenario->overrides, strlen(scenario->overrides));

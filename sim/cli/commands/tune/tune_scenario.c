@@ -304,7 +304,7 @@ static bool store(struct job *job, struct sim_error *error)
                                         .version = BUCKETLAB_VERSION,
                                         .created_unix_s = (int64_t)time(NULL),
                                         .elapsed_ms = job->elapsed_ms};
-    bool is_fine = store_tune_save(opened, &job->memory.tune, &job->info, job->result, job->answer, error);
+    bool is_fine = store_tune_save(opened, &job->memory.work, &job->info, job->result, job->answer, error);
     job->run = job->info.run;
     store_close(opened);
     return is_fine;

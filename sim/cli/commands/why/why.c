@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/commands/why.h"
-#include "cli/resume.h"
+#include "cli/continue.h"
 #include "cli/warnings.h"
 #include "kernel/time.h"
 

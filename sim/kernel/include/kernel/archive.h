@@ -63,10 +63,6 @@ bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *da
 /* Ends loading. Returns false with SIM_ERROR_INPUT when a field was invalid or bytes are left over, and with
  * SIM_ERROR_ENVIRONMENT when out of memory. In every case the caller must free what was loaded. */
 bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error);
-/* Fills *error with the error of an invalid field, for a caller that finds the field invalid only when it
- * uses the loaded state. Returns false. */
-bool sim_archive_fail_field(struct sim_error *error);
-
 /* Whether no error has occurred so far. A loop over loaded items must stop after an error. */
 static inline bool sim_archive_is_fine(const struct sim_archive *archive)
 {
@@ -83,31 +79,18 @@ void sim_archive_mark(struct sim_archive *archive, uint32_t mark);
 
 void sim_archive_bool(struct sim_archive *archive, bool *value);
 void sim_archive_u8(struct sim_archive *archive, uint8_t *value);
-void sim_archive_u16(struct sim_archive *archive, uint16_t *value);
 void sim_archive_u32(struct sim_archive *archive, uint32_t *value);
 void sim_archive_u64(struct sim_archive *archive, uint64_t *value);
-void sim_archive_i32(struct sim_archive *archive, int32_t *value);
 void sim_archive_i64(struct sim_archive *archive, int64_t *value);
 void sim_archive_size(struct sim_archive *archive, size_t *value);
 void sim_archive_double(struct sim_archive *archive, double *value); /* bit for bit, including NaNs */
 /* Seven bits in each byte, and as many bytes as the value needs (LEB128). */
 void sim_archive_packed(struct sim_archive *archive, uint64_t *value);
 
-/* As above, but loading fails unless the value is below `limit` and, for sim_archive_i64_within(), at least
- * `least`. */
+/* As above, but loading fails unless the value is below `limit`. */
 void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit);
 void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_t limit);
-void sim_archive_u64_below(struct sim_archive *archive, uint64_t *value, uint64_t limit);
 void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit);
-void sim_archive_i64_within(struct sim_archive *archive, int64_t *value, int64_t least, int64_t limit);
-/* Archives an enum with the values 0 to limit - 1. */
-#define SIM_ARCHIVE_ENUM(archive, field, limit)                                                              \
-    do {                                                                                                     \
-        uint32_t enum_value = (uint32_t)(field);                                                             \
-        sim_archive_u32_below((archive), &enum_value, (limit));                                              \
-        (field) = enum_value;                                                                                \
-    } while (0)
-
 /* Archives `size` bytes of plain data in place. They must not contain pointers. Loading does not check the
  * values, so a bool or an enum is better archived as a separate field. data may be NULL when size is 0. */
 void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size);

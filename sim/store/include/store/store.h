@@ -29,7 +29,6 @@ void store_close(struct store *store); /* store may be NULL */
 /* What the caller knows about a run in addition to its result. */
 struct store_run_info {
     int64_t run;    /* number; set by store_save_run() */
-    int64_t number; /* number that was reserved for the run; 0: the next free number */
     const char *scenario_path, *scenario_text, *overrides;
     const char *version;    /* version of the program */
     int64_t created_unix_s; /* wall clock, only for display */
@@ -45,10 +44,10 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error);
 
-struct store_tune;
+struct store_work;
 /* Stores the run that `tune` made of the strategies on its front, and its answer as JSON (docs/cli.md), both
  * or neither; sets info->run. Removes the stored outcomes of this tune (store/outcomes.h). */
-bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
+bool store_tune_save(struct store *store, const struct store_work *tune, struct store_run_info *info,
                      const struct lab_result *result, const char *answer, struct sim_error *error);
 /* Loads the answer of a run: *answer is owned by the caller, and NULL when the run has none. */
 bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error);

@@ -33,7 +33,7 @@ void cli_signals_hold(struct cli_signals *signals);
  * run; then it is discarded, so that the program can still print how to resume. */
 void cli_signals_release(struct cli_signals *signals);
 
-struct cli_snapshots;
+struct cli_partial;
 
 /* A task of any kind that takes some time. */
 struct cli_task {
@@ -46,23 +46,21 @@ struct cli_task {
      * run() has done in parts. NULL: run() does so itself. */
     void (*sum_up)(void *context, struct lab_progress *progress);
     void *context;
-    struct cli_listener *listener;   /* may be NULL */
-    struct cli_snapshots *snapshots; /* may be NULL */
+    struct cli_listener *listener; /* may be NULL */
+    struct cli_partial *partial;   /* may be NULL */
 };
 
 /* Runs the task, with its progress on stderr, and returns its result. The signals must be held. A signal sets
  * `stop` and signals->caught; a second one ends the process immediately. */
 bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
                 struct sim_error *error);
-/* Calls lab_run_in() while the signals are held; team and listener may be NULL. A signal ends the run with
- * SIM_ERROR_CHECK and "interrupted", and sets signals->caught; a second one ends the process immediately. */
+/* Calls lab_run_in() while the signals are held; team, listener and partial may be NULL. A signal ends the
+ * run with SIM_ERROR_CHECK and "interrupted", and sets signals->caught; a second one ends the process
+ * immediately. */
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
-                 bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
-                 struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error);
-/* As cli_execute(), with snapshots in the database: after a signal the run can be resumed, and the error says
- * how. *elapsed_ms is the time of all attempts. */
-bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
-                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error);
+                 bool is_quiet, struct cli_listener *listener, struct cli_partial *partial,
+                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
+                 struct sim_error *error);
 /* The exit code of a failed command: 128 + signal, or the error's class. */
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
 

@@ -13,7 +13,7 @@
 struct cli_tune_memory {
     struct tune_memory memory; /* for the contest */
     const char *database;
-    struct store_tune tune;
+    struct store_work work;
     struct store *store;
     struct store_outcome *known; /* outcomes that were stored when it began */
     size_t known_count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The options of a run in addition to its scenario: observers, other ranks, and storage for its snapshots. */
+/* The options of a run in addition to its scenario: observers, other ranks, and storage for its partial
+ * results. */
 #ifndef LAB_CONTEXT_H
 #define LAB_CONTEXT_H
 
@@ -7,7 +8,7 @@
 #include "lab/progress.h"
 
 struct lab_result;
-struct lab_snapshots;
+struct lab_partial;
 struct lab_team;
 
 /* The kinds of events in the event trace of a cluster run. */
@@ -60,7 +61,7 @@ struct lab_run_context {
     struct lab_progress *progress;
     const struct lab_event_trace *event_trace; /* observer of the run's events */
     const struct lab_team *team;               /* other ranks that may do parts of the run (lab/team.h) */
-    struct lab_snapshots *snapshots;           /* where states of the run are stored (lab/snapshot.h) */
+    struct lab_partial *partial;               /* of a run of the stream engine (lab/partial.h) */
     struct lab_result **known; /* of a cluster run without other ranks: by strategy, the result of a run of
                                   this strategy alone, which this run takes over; NULL: none */
     bool only_judges;  /* the caller only reads verdicts: a cluster run then computes no views, no latencies,

@@ -58,7 +58,7 @@ bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
 void lab_team_attend(struct ranks_task *task, struct lab_progress *progress);
 void lab_team_done(struct ranks_task *task);
 /* An answer is an archive of this kind, which the caller loads between these two calls. They convert an
- * archive's errors, which mention snapshots, to errors about the answer. */
+ * archive's errors, which mention saved states, to errors about the answer. */
 #define LAB_ANSWER_KIND UINT64_C(0x616e73776572)
 bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes *answer,
                            struct sim_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Saves the state of a part of a run, and finds the state that fits a scenario. */
-#include "lab/snapshot.h"
+/* Recognises whether the files that a scenario reads have changed. */
+#include "lab/sources.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,55 +12,7 @@
 #include "kernel/file.h"
 #include "workload/trace_files.h"
 
-/* Version of the layout. Raise it whenever a part archives something different. */
-#define LAYOUT     21u
 #define READ_BYTES 65536u
-
-/* Text, overrides and seed determine a run. */
-static uint64_t kind_of(const struct lab_scenario *scenario)
-{
-    uint64_t kind = sim_digest_chain(LAYOUT, scenario->seed);
-    kind = sim_digest_chain(kind, bk_murmur3_128(scenario->text, scenario->text_size, 0).h1);
-    return sim_digest_chain(kind, bk_murmur3_128(scenario->overrides, strlen(scenario->overrides), 0).h1);
-}
-
-void lab_snapshot_begin(const struct lab_scenario *scenario, struct sim_archive *archive)
-{
-    sim_archive_begin_save(archive, kind_of(scenario));
-}
-
-void lab_snapshot_put(const struct lab_run_context *context, uint32_t part, uint32_t parts,
-                      struct sim_archive *archive)
-{
-    const struct lab_snapshots *snapshots = context->snapshots;
-    unsigned char *data;
-    size_t size;
-    sim_archive_finish_save(archive, &data, &size, NULL);
-    snapshots->put(snapshots->context, part, parts, data, size);
-    free(data);
-}
-
-bool lab_snapshot_find(const struct lab_run_context *context, const struct lab_scenario *scenario,
-                       uint32_t part, struct sim_archive *archive, bool *is_there, struct sim_error *error)
-{
-    const struct lab_snapshots *snapshots = context->snapshots;
-    *is_there = false;
-    for (size_t i = 0; snapshots != NULL && i < snapshots->kept_count; i++) {
-        const struct lab_kept *kept = &snapshots->kept[i];
-        if (kept->part != part)
-            continue;
-        *is_there = sim_archive_begin_load(archive, kept->data, kept->size, kind_of(scenario), error);
-        return *is_there;
-    }
-    return true;
-}
-
-bool lab_snapshot_check(const struct lab_scenario *scenario, const struct lab_kept *kept,
-                        struct sim_error *error)
-{
-    struct sim_archive archive;
-    return sim_archive_begin_load(&archive, kept->data, kept->size, kind_of(scenario), error);
-}
 
 static bool add_file(const char *path, uint64_t *digest, struct sim_error *error)
 {
@@ -101,7 +53,7 @@ static bool add_trace(const char *path, uint64_t *digest, struct sim_error *erro
     return ok;
 }
 
-bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
+bool lab_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
 {
     uint64_t digest = 0;
     *out = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that are killed and resumed, and whether two results are equal. */
+/* Compares results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,108 +7,11 @@
 
 #include <cmocka.h>
 
-#include "resume.h"
+#include "same.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
-{
-    struct resume_keeper *keeper = context;
-    struct lab_snapshots *snapshots = &keeper->snapshots;
-    assert_non_null(data);
-    pthread_mutex_lock(&keeper->lock);
-    if (!keeper->is_dead) {
-        size_t left = 0;
-        for (size_t i = 0; i < snapshots->kept_count; i++) {
-            if (keeper->kept[i].part % parts == part)
-                free((void *)(uintptr_t)keeper->kept[i].data);
-            else
-                keeper->kept[left++] = keeper->kept[i];
-        }
-        assert_true(left < RESUME_PARTS_MAX);
-        unsigned char *copy = malloc(size);
-        memcpy(copy, data, size);
-        size_t at = left;
-        for (; at > 0 && keeper->kept[at - 1].part > part; at--)
-            keeper->kept[at] = keeper->kept[at - 1];
-        keeper->kept[at] = (struct lab_kept){part, copy, size};
-        snapshots->kept_count = left + 1;
-        keeper->puts++;
-        if (keeper->puts_left > 0 && --keeper->puts_left == 0) {
-            keeper->is_dead = !keeper->is_kind;
-            atomic_store(&keeper->progress.stop, true);
-        }
-    }
-    atomic_fetch_add(&keeper->context.snapshots->wish, 1);
-    pthread_mutex_unlock(&keeper->lock);
-}
-
-void resume_keeper_init(struct resume_keeper *keeper)
-{
-    memset(keeper, 0, sizeof *keeper);
-    pthread_mutex_init(&keeper->lock, NULL);
-    keeper->snapshots.put = put;
-    keeper->snapshots.context = keeper;
-    keeper->snapshots.kept = keeper->kept;
-    keeper->context =
-        (struct lab_run_context){.progress = &keeper->progress, .snapshots = &keeper->snapshots};
-}
-
-void resume_keeper_clear(struct resume_keeper *keeper)
-{
-    for (size_t i = 0; i < keeper->snapshots.kept_count; i++)
-        free((void *)(uintptr_t)keeper->kept[i].data);
-    pthread_mutex_destroy(&keeper->lock);
-}
-
-bool resume_attempt(struct resume_keeper *keeper, const struct lab_scenario *scenario, uint32_t jobs,
-                    uint64_t puts, struct lab_result **out)
-{
-    struct sim_error error = {SIM_ERROR_NONE, ""};
-    /* The states that the run resumes from stay valid while it replaces them. */
-    struct lab_kept before[RESUME_PARTS_MAX];
-    size_t count = keeper->snapshots.kept_count;
-    for (size_t i = 0; i < count; i++) {
-        before[i] = keeper->kept[i];
-        unsigned char *copy = malloc(before[i].size);
-        memcpy(copy, before[i].data, before[i].size);
-        before[i].data = copy;
-    }
-    struct lab_snapshots *snapshots = &keeper->snapshots;
-    struct lab_snapshots mine = {.put = put, .context = keeper, .kept = before, .kept_count = count};
-    atomic_store(&mine.wish, 1);
-    keeper->context.snapshots = &mine;
-    keeper->puts_left = puts;
-    keeper->is_dead = false;
-    atomic_store(&keeper->progress.stop, false);
-    bool ok = lab_run_in(scenario, jobs, &keeper->context, out, &error);
-    keeper->context.snapshots = snapshots;
-    if (!ok && strstr(error.text, "stopped before the end") == NULL)
-        fail_msg("%s", error.text);
-    for (size_t i = 0; i < count; i++)
-        free((void *)(uintptr_t)before[i].data);
-    return ok;
-}
-
-unsigned resume_run(const struct lab_scenario *scenario, struct sim_random *random, uint64_t puts_most,
-                    bool is_kind, struct lab_result **out)
-{
-    struct resume_keeper keeper;
-    unsigned attempts = 0;
-    resume_keeper_init(&keeper);
-    keeper.is_kind = is_kind;
-    bool ok = false;
-    while (!ok) {
-        uint32_t jobs = 1 + (uint32_t)sim_random_below(random, 3);
-        ok = resume_attempt(&keeper, scenario, jobs, 1 + sim_random_below(random, puts_most), out);
-        attempts++;
-        assert_true(attempts < 10000);
-    }
-    resume_keeper_clear(&keeper);
-    return attempts;
-}
 
 static bool is_same_histogram(const struct lab_histogram *one, const struct lab_histogram *other)
 {
@@ -206,7 +109,7 @@ static const char *difference_of(const struct lab_strategy_result *one,
     return is_same_views(&one->views, &other->views) ? NULL : "views";
 }
 
-const char *resume_difference(const struct lab_result *one, const struct lab_result *other)
+const char *same_difference(const struct lab_result *one, const struct lab_result *other)
 {
     if (one->digest != other->digest)
         return "digest";
@@ -227,16 +130,16 @@ const char *resume_difference(const struct lab_result *one, const struct lab_res
     return NULL;
 }
 
-struct lab_scenario *resume_scenario(const char *text)
+struct lab_scenario *same_scenario(const char *text)
 {
     struct lab_scenario *scenario;
     struct sim_error error;
-    if (!lab_scenario_parse("resume.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+    if (!lab_scenario_parse("same.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
         fail_msg("%s", error.text);
     return scenario;
 }
 
-struct lab_result *resume_undisturbed(const struct lab_scenario *scenario)
+struct lab_result *same_undisturbed(const struct lab_scenario *scenario)
 {
     struct lab_result *result;
     struct sim_error error;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run of the stream engine that is killed at any of its safe points and resumed from its snapshots,
- * any number of times and with any number of workers, ends exactly like an undisturbed run, and does not
- * repeat finished work. Method: scenarios with each kind of state that a lane, a key or a table can have run
- * in attempts that are killed after a random number of states; the complete result is compared with that of
- * an undisturbed run. */
+/* Aim: a run of the stream engine that is killed at any time and resumed from its partial result, any number
+ * of times and with any number of workers, ends exactly like an undisturbed run, and repeats no key of the
+ * partial result. Method: scenarios with each kind of tally run in attempts that are killed after a random
+ * number of partial results; the complete result is compared with that of an undisturbed run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +11,9 @@
 #include <cmocka.h>
 
 #include "../share.h"
-#include "resume.h"
+#include "kernel/random.h"
+#include "lab/partial.h"
+#include "same.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,6 @@ static const struct {
      "spikes: [{at: 1d, lasts: 1h, factor: 20, keys: 50%}]}\n"
      "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\nlimits: {partition_rows: 500, "
      "tiny_rows: 10}\n" READS KINDS},
-    {"one-key", "name: x\nengine: exact\nduration: 20d\nkeys: {count: 1}\narrivals: {rate: 100/h}\n"
-                "row: {bytes: 100}\n" READS KINDS},
     {"read-more-than-written", "name: x\nengine: exact\nduration: 12h\nkeys: {count: 3}\n"
                                "arrivals: {rate: 20/h}\nrow: {bytes: 100}\n"
                                "reads: {latest: {rows: 30, rate: 2/s}}\n" KINDS},
@@ -74,24 +73,68 @@ static const struct {
     {"thinned", "name: x\nengine: thinned\nduration: 3d\nkeys: {count: 20, popularity: {zipf: 1.1}}\n"
                 "arrivals: {rate: 10/s, bursts: {on: 1h, off: 6h, factor: 10}}\n"
                 "row: {bytes: 100, ttl: 2d}\nlimits: {partition_rows: 5000}\n" KINDS},
-    {"trace", "name: x\ntrace: {file: resume-rows.csv}\n" READS KINDS},
+    {"trace", "name: x\ntrace: {file: partial-rows.csv}\n" READS KINDS},
     {"trace-of-counts",
-     "name: x\ntrace: {file: resume-counts.csv}\nrow: {bytes: {uniform: [1, 99]}}\n" READS KINDS},
-    {"trace-with-a-window", "name: x\ntrace: {file: resume-rows.csv}\nstart: 1970-01-02\nduration: 2d\n"
+     "name: x\ntrace: {file: partial-counts.csv}\nrow: {bytes: {uniform: [1, 99]}}\n" READS KINDS},
+    {"trace-with-a-window", "name: x\ntrace: {file: partial-rows.csv}\nstart: 1970-01-02\nduration: 2d\n"
                             "row: {ttl: 1d}\n" KINDS},
-    {"thinned-piece", "name: x\nengine: thinned\nduration: 4s\nkeys: {count: 1}\n"
-                      "arrivals: {rate: 500000/s}\nrow: {bytes: 100}\nstrategies:\n"
-                      "  - probabilistic: {bits: 2, threshold: 40}\n  - time: {window: 10us}\n"
-                      "  - {label: aged, probabilistic: {bits: 2, threshold: 40, max_age: 1s}}\n"},
     {"thinned-and-read", "name: x\nengine: thinned\nduration: 10h\nkeys: {count: 10}\n"
                          "arrivals: {rate: 10/s}\nrow: {bytes: 100}\n"
                          "reads: {latest: {rows: 40, rate: 20/h}}\n" KINDS},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
+/* Keeps the newest partial result of a run, and kills the run after a number of them. */
+struct keeper {
+    struct lab_progress progress;
+    struct lab_partial partial;
+    unsigned char *kept;
+    size_t size;
+    unsigned puts, puts_left; /* puts_left 0: it is not killed */
+    bool is_dead;
+};
+
+static void put(void *context, const unsigned char *data, size_t size)
+{
+    struct keeper *keeper = context;
+    atomic_fetch_add(&keeper->partial.wish, 1);
+    if (keeper->is_dead)
+        return;
+    free(keeper->kept);
+    keeper->kept = malloc(size);
+    keeper->size = size;
+    memcpy(keeper->kept, data, size);
+    keeper->puts++;
+    if (keeper->puts_left > 0 && --keeper->puts_left == 0) {
+        keeper->is_dead = true;
+        atomic_store(&keeper->progress.stop, true);
+    }
+}
+
+/* One attempt, which is killed after `puts` partial results. Returns false if it did not end by itself. */
+static bool attempt(struct keeper *keeper, const struct lab_scenario *scenario, uint32_t jobs, unsigned puts,
+                    struct lab_result **out)
+{
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    unsigned char *before = keeper->kept == NULL ? NULL : malloc(keeper->size);
+    if (before != NULL)
+        memcpy(before, keeper->kept, keeper->size);
+    keeper->partial = (struct lab_partial){
+        .put = put, .context = keeper, .kept = before, .kept_size = keeper->size, .wish = 1};
+    keeper->puts_left = puts;
+    keeper->is_dead = false;
+    atomic_store(&keeper->progress.stop, false);
+    const struct lab_run_context context = {.progress = &keeper->progress, .partial = &keeper->partial};
+    bool ok = lab_run_in(scenario, jobs, &context, out, &error);
+    if (!ok && strstr(error.text, "stopped before the end") == NULL)
+        fail_msg("%s", error.text);
+    free(before);
+    return ok;
+}
+
 static void check_same(const char *name, const struct lab_result *one, const struct lab_result *other)
 {
-    const char *difference = resume_difference(one, other);
+    const char *difference = same_difference(one, other);
     if (difference != NULL)
         fail_msg("%s: %s differ", name, difference);
 }
@@ -102,7 +145,7 @@ static void write_traces(void)
     struct sim_random random;
     sim_random_init(&random, 5, SIM_FUZZ, 0);
     for (int has_counts = 0; has_counts < 2; has_counts++) {
-        FILE *file = fopen(has_counts ? "resume-counts.csv" : "resume-rows.csv", "w");
+        FILE *file = fopen(has_counts ? "partial-counts.csv" : "partial-rows.csv", "w");
         assert_non_null(file);
         fprintf(file, "timestamp_ms,key,%s\n", has_counts ? "count" : "bytes");
         int64_t time_ms = 0;
@@ -116,112 +159,81 @@ static void write_traces(void)
     }
 }
 
-/* The number of states that an undisturbed run puts if a state is requested at every safe point. */
-static uint64_t count_puts(const struct lab_scenario *scenario, uint32_t jobs)
-{
-    struct resume_keeper keeper;
-    struct lab_result *result;
-    resume_keeper_init(&keeper);
-    assert_true(resume_attempt(&keeper, scenario, jobs, 0, &result));
-    uint64_t puts = keeper.puts;
-    lab_result_destroy(result);
-    resume_keeper_clear(&keeper);
-    return puts;
-}
-
-/* When only a part of the tests runs, the two tests below take alternate scenarios, so that each scenario is
- * tested. */
-static size_t turns(void)
-{
-    return test_share() > 1 ? 2 : 1;
-}
-
-static void test_resume_killed_often_ends_as_undisturbed(void **state)
+static void test_partial_killed_often_ends_as_undisturbed(void **state)
 {
     (void)state;
     struct sim_random random;
     sim_random_init(&random, 1, SIM_FUZZ, 0);
-    for (size_t i = 0; i < SCENARIOS; i += turns()) {
-        struct lab_scenario *scenario = resume_scenario(scenarios[i].text);
-        struct lab_result *undisturbed = resume_undisturbed(scenario), *result;
-        uint64_t puts = count_puts(scenario, 1);
-        unsigned attempts = 0;
-        for (int run = 0; run < 6; run += (int)test_share()) {
-            /* From a few attempts to a few dozen. */
-            uint64_t most = 1 + puts / (run < 3 ? 4 : 20);
-            attempts += resume_run(scenario, &random, most, run % 2 == 1, &result);
+    for (size_t i = 0; i < SCENARIOS; i++) {
+        struct lab_scenario *scenario = same_scenario(scenarios[i].text);
+        struct lab_result *undisturbed = same_undisturbed(scenario), *result;
+        unsigned attempts = 0, runs = 0;
+        for (int run = 0; run < 4; run += (int)test_share(), runs++) {
+            struct keeper keeper = {0};
+            do {
+                assert_true(attempts++ < 10000);
+            } while (!attempt(&keeper, scenario, 1 + (uint32_t)sim_random_below(&random, 3),
+                              1 + (unsigned)sim_random_below(&random, 3), &result));
             check_same(scenarios[i].name, undisturbed, result);
             lab_result_destroy(result);
+            free(keeper.kept);
         }
-        if (puts < 8 || attempts < test_part(18))
-            fail_msg("%s: %u attempts, %u states", scenarios[i].name, attempts, (unsigned)puts);
+        if (attempts < 2 * runs)
+            fail_msg("%s: %u attempts in %u runs", scenarios[i].name, attempts, runs);
         lab_result_destroy(undisturbed);
         lab_scenario_destroy(scenario);
     }
 }
 
-static void test_resume_at_90_percent_does_little_again(void **state)
+/* A trace reports the rows that were read, not those that were run. */
+static void test_partial_result_is_not_done_again(void **state)
 {
     (void)state;
-    for (size_t i = turns() - 1; i < SCENARIOS; i += turns()) {
-        struct lab_scenario *scenario = resume_scenario(scenarios[i].text);
-        struct resume_keeper keeper;
-        struct lab_result *result = resume_undisturbed(scenario);
-        uint64_t puts = count_puts(scenario, 2), rows = result->rows;
+    for (size_t i = 0; i < SCENARIOS; i++) {
+        struct lab_scenario *scenario = same_scenario(scenarios[i].text);
+        struct keeper keeper = {0};
+        struct lab_result *result;
+        assert_true(attempt(&keeper, scenario, 1, 0, &result));
         lab_result_destroy(result);
-        resume_keeper_init(&keeper);
-        if (!resume_attempt(&keeper, scenario, 2, puts * 9 / 10, &result)) {
-            uint64_t rows_before = atomic_load(&keeper.progress.rows), puts_before = keeper.puts;
-            assert_true(resume_attempt(&keeper, scenario, 2, 0, &result));
-            uint64_t rows_again = atomic_load(&keeper.progress.rows) - rows_before;
-            uint64_t puts_again = keeper.puts - puts_before;
-            /* States are put in the order of work, and two workers are one or two batches apart; the work of
-             * the last batches may be lost. With a trace, progress reports the rows that were read and not
-             * the rows that were run, so its states are counted. */
-            if (rows_again > rows * 15 / 100 + 1024 || puts_again > puts * 15 / 100 + 4)
-                fail_msg("%s: %u of %u rows again, %u of %u states", scenarios[i].name, (unsigned)rows_again,
-                         (unsigned)rows, (unsigned)puts_again, (unsigned)puts);
-        }
+        unsigned all = keeper.puts;
+        keeper.puts = 0;
+        free(keeper.kept);
+        keeper.kept = NULL;
+        assert_false(attempt(&keeper, scenario, 1, (all + 1) / 2, &result));
+        assert_true(attempt(&keeper, scenario, 1, 0, &result));
+        if (keeper.puts > all + 1)
+            fail_msg("%s: %u partial results, and %u without a kill", scenarios[i].name, keeper.puts, all);
         lab_result_destroy(result);
-        resume_keeper_clear(&keeper);
+        free(keeper.kept);
         lab_scenario_destroy(scenario);
     }
 }
 
-/* A task in two states would be counted twice. */
-static void test_resume_refuses_a_task_that_is_in_two_states(void **state)
+static void test_partial_result_that_is_damaged_is_refused(void **state)
 {
     (void)state;
-    /* A state of many keys, most of which are done, and a state of the key under way. */
-    for (size_t i = 0; i < 2; i++) {
-        struct lab_scenario *scenario = resume_scenario(scenarios[i].text);
-        struct resume_keeper keeper;
-        struct lab_result *result;
-        struct sim_error error;
-        resume_keeper_init(&keeper);
-        assert_false(resume_attempt(&keeper, scenario, 1, count_puts(scenario, 1) / 2, &result));
-        assert_int_equal(keeper.snapshots.kept_count, 1);
-        const struct lab_kept twice[] = {keeper.kept[0], {1, keeper.kept[0].data, keeper.kept[0].size}};
-        struct lab_snapshots mine = {
-            .put = keeper.snapshots.put, .context = &keeper, .kept = twice, .kept_count = 2};
-        struct lab_progress progress = {0};
-        const struct lab_run_context context = {.progress = &progress, .snapshots = &mine};
-        for (uint32_t jobs = 1; jobs <= 2; jobs++) {
-            assert_false(lab_run_in(scenario, jobs, &context, &result, &error));
-            assert_int_equal(error.class, SIM_ERROR_INPUT);
-        }
-        resume_keeper_clear(&keeper);
-        lab_scenario_destroy(scenario);
-    }
+    struct lab_scenario *scenario = same_scenario(scenarios[0].text);
+    struct keeper keeper = {0};
+    struct lab_result *result;
+    struct sim_error error;
+    assert_false(attempt(&keeper, scenario, 1, 2, &result));
+    keeper.kept[keeper.size / 2]++;
+    struct lab_partial partial = {
+        .put = put, .context = &keeper, .kept = keeper.kept, .kept_size = keeper.size};
+    const struct lab_run_context context = {.partial = &partial};
+    assert_false(lab_run_in(scenario, 1, &context, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    free(keeper.kept);
+    lab_scenario_destroy(scenario);
 }
 
 int main(void)
 {
     write_traces();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resume_killed_often_ends_as_undisturbed),
-        cmocka_unit_test(test_resume_at_90_percent_does_little_again),
-        cmocka_unit_test(test_resume_refuses_a_task_that_is_in_two_states),
+        cmocka_unit_test(test_partial_killed_often_ends_as_undisturbed),
+        cmocka_unit_test(test_partial_result_is_not_done_again),
+        cmocka_unit_test(test_partial_result_that_is_damaged_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
