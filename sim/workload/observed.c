@@ -18,15 +18,17 @@ const char *wl_observed_format_name(enum wl_observed_format format)
     return names[format];
 }
 
-/* A comma without a space before it: the output of tablehistograms has spaces before its commas. */
+/* A bar, or a comma without a space before it: the output of tablehistograms has spaces before its commas. */
 static bool looks_like_csv(struct observed_span line)
 {
     const char *comma = memchr(line.begin, ',', (size_t)(line.end - line.begin));
+    if (memchr(line.begin, '|', (size_t)(line.end - line.begin)) != NULL)
+        return true;
     return comma != NULL && memchr(line.begin, ' ', (size_t)(comma - line.begin)) == NULL;
 }
 
-/* Reads the first line that is not empty (the output of tablehistograms may begin with an empty line),
- * without a byte order mark. */
+/* Reads the first line that is neither empty (the output of tablehistograms may begin with an empty line) nor
+ * a command, without a byte order mark. */
 static bool first_line(struct observed_file *file, struct observed_span *line)
 {
     bool more = true;
@@ -35,7 +37,7 @@ static bool first_line(struct observed_file *file, struct observed_span *line)
             return false;
         if (more && file->reader.line == 1 && observed_begins(*line, "\xEF\xBB\xBF"))
             line->begin += 3;
-    } while (more && line->begin == line->end);
+    } while (more && (line->begin == line->end || observed_is_prompt(*line)));
     if (more)
         return true;
     file->reader.line = 1;
@@ -87,8 +89,8 @@ static bool read_file(struct observed_file *file, enum wl_observed_format format
     if (format == WL_OBSERVED_AUTO)
         format = looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
     file->out->format = format;
-    return format == WL_OBSERVED_PARTITIONS ? observed_partitions_read(file, line)
-                                            : observed_percentiles_read(file, line);
+    return format == WL_OBSERVED_PERCENTILES ? observed_percentiles_read(file, line)
+                                             : observed_partitions_read(file, line);
 }
 
 bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,
@@ -201,6 +203,28 @@ bool observed_fail_table(struct observed_file *file)
     char list[400];
     list_tables(file, list, sizeof list);
     return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
+}
+
+struct observed_span observed_trim(struct observed_span span)
+{
+    while (span.begin < span.end && (*span.begin == ' ' || *span.begin == '\t'))
+        span.begin++;
+    while (span.begin < span.end && (span.end[-1] == ' ' || span.end[-1] == '\t'))
+        span.end--;
+    return span;
+}
+
+bool observed_is_prompt(struct observed_span line)
+{
+    static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
+    line = observed_trim(line);
+    for (const char *at = line.begin; at < line.end; at++) {
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            if (observed_begins((struct observed_span){at, line.end}, commands[i]))
+                return true;
+        }
+    }
+    return line.begin < line.end && memchr("$#>%", line.end[-1], 4) != NULL;
 }
 
 bool observed_is(struct observed_span span, const char *text)

@@ -38,6 +38,10 @@ bool observed_table(struct observed_file *file, const char *name, size_t size, b
 /* Fails with the error for a file that does not contain the requested table. */
 bool observed_fail_table(struct observed_file *file);
 
+/* Without the blanks around it. */
+struct observed_span observed_trim(struct observed_span span);
+/* A command with the prompt before it, or a prompt alone, as they are copied from a terminal. */
+bool observed_is_prompt(struct observed_span line);
 bool observed_is(struct observed_span span, const char *text);
 bool observed_begins(struct observed_span span, const char *text);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the CSV of sstablepartitions. Its header names the columns, and later versions may add some. Only the
- * key is quoted, and its contents are not escaped (a key with a space has a second pair of quotes), so the
- * key ends at the first quote after which the other columns follow. */
+/* Reads the CSV of sstablepartitions, or rows of ScyllaDB's system.large_partitions, as CSV or with bars as
+ * cqlsh prints them. The header names the columns, and later versions may add some. Only the key is quoted,
+ * and its contents are not escaped (a key with a space has a second pair of quotes), so the key ends at the
+ * first quote after which the other columns follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,22 +29,51 @@ enum column {
     GENERATION,
     COLUMNS
 };
-static const char *const column_names[COLUMNS] = {"key",       "keyBinary", "size",      "rowCount",
-                                                  "directory", "keyspace",  "table",     "index",
-                                                  "snapshot",  "backup",    "generation"};
+/* The names in sstablepartitions, and in large_partitions. Upper case, spaces and underscores do not matter.
+ */
+static const char *const column_names[COLUMNS][2] = {{"key", "partition_key"},
+                                                     {"keyBinary"},
+                                                     {"size", "partition_size"},
+                                                     {"rowCount", "rows"},
+                                                     {"directory"},
+                                                     {"keyspace", "keyspace_name"},
+                                                     {"table", "table_name"},
+                                                     {"index"},
+                                                     {"snapshot"},
+                                                     {"backup"},
+                                                     {"generation", "sstable_name"}};
+/* Other columns of both, which do not tell partitions apart. */
+static const char *const plain_names[] = {"live",
+                                          "offset",
+                                          "cellCount",
+                                          "tombstoneCount",
+                                          "rowTombstoneCount",
+                                          "rangeTombstoneCount",
+                                          "complexTombstoneCount",
+                                          "cellTombstoneCount",
+                                          "rowTtlExpired",
+                                          "cellTtlExpired",
+                                          "format",
+                                          "version",
+                                          "compaction_time",
+                                          "range_tombstones",
+                                          "dead_rows"};
 
 struct csv {
     struct observed_file *file;
     char *header_bytes; /* a copy, since the reader's buffer changes */
     struct observed_span header;
     size_t column_count;
-    int places[COLUMNS]; /* -1: there is none */
+    int places[COLUMNS];               /* -1: there is none */
+    uint64_t foreign;                  /* bit j: column j is in neither */
+    struct observed_span foreign_name; /* of the first one */
+    bool has_bars;                     /* columns are separated by bars */
     struct observed_span fields[COLUMNS_MAX];
     struct trace_keys keys, sstables;
     uint32_t *sstable_of; /* the sstable of each partition's last piece */
     size_t partition_capacity, sstable_capacity;
     struct wl_observed_largest largest_any; /* the largest in bytes, including partitions without rows */
-    char *copy; /* the snapshot and backup columns of the first piece, separated by a comma */
+    char *snapshot, *backup, *place;        /* of the first piece */
 };
 
 /* Splits a line at commas outside of quotes. The outer quotes are removed, but doubled quotes are kept.
@@ -75,6 +105,80 @@ static size_t split(struct observed_span line, struct observed_span *fields, siz
     }
 }
 
+/* Splits a line of cqlsh at its bars, and removes the spaces around each field. */
+static size_t split_bars(struct observed_span line, struct observed_span *fields, size_t most)
+{
+    size_t count = 0;
+    for (const char *at = line.begin;; at++) {
+        const char *bar = memchr(at, '|', (size_t)(line.end - at));
+        struct observed_span field = {at, bar == NULL ? line.end : bar};
+        if (count < most)
+            fields[count] = observed_trim(field);
+        count++;
+        if (bar == NULL)
+            return count;
+        at = bar;
+    }
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool is_named(struct observed_span field, const char *name)
+{
+    for (const char *at = field.begin;; at++, name++) {
+        while (at < field.end && (*at == '_' || *at == ' '))
+            at++;
+        name += *name == '_';
+        if (at == field.end || *name == '\0')
+            return at == field.end && *name == '\0';
+        if (lower(*at) != lower(*name))
+            return false;
+    }
+}
+
+static enum column column_of(struct observed_span field)
+{
+    size_t i = 0;
+    while (i < COLUMNS && !is_named(field, column_names[i][0]) &&
+           (column_names[i][1] == NULL || !is_named(field, column_names[i][1])))
+        i++;
+    return (enum column)i;
+}
+
+static bool is_plain(struct observed_span field)
+{
+    size_t i = 0;
+    while (i < sizeof plain_names / sizeof *plain_names && !is_named(field, plain_names[i]))
+        i++;
+    return i < sizeof plain_names / sizeof *plain_names;
+}
+
+static bool find_columns(struct csv *csv)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        csv->places[i] = -1;
+    for (size_t j = 0; j < csv->column_count; j++) {
+        enum column column = column_of(csv->fields[j]);
+        if (column == COLUMNS && !is_plain(csv->fields[j])) {
+            csv->foreign_name = csv->foreign == 0 ? csv->fields[j] : csv->foreign_name;
+            csv->foreign |= UINT64_C(1) << j;
+        }
+        if (column == COLUMNS)
+            continue;
+        if (csv->places[column] >= 0)
+            return observed_fail(csv->file, "column '%s' appears twice in the header; remove one of them",
+                                 observed_show(csv->fields[j]).text);
+        csv->places[column] = (int)j;
+        /* Only large_partitions has these names. */
+        if ((column == SIZE || column == GENERATION) && is_named(csv->fields[j], column_names[column][1]))
+            csv->file->out->format = WL_OBSERVED_LARGEST;
+    }
+    return true;
+}
+
 static bool read_header(struct csv *csv, struct observed_span header)
 {
     struct observed_file *file = csv->file;
@@ -84,23 +188,15 @@ static bool read_header(struct csv *csv, struct observed_span header)
         return sim_fail_memory(file->error);
     memcpy(csv->header_bytes, header.begin, size);
     csv->header = (struct observed_span){csv->header_bytes, csv->header_bytes + size};
-    csv->column_count = split(csv->header, csv->fields, COLUMNS_MAX);
+    csv->has_bars = memchr(header.begin, '|', size) != NULL;
+    csv->column_count = (csv->has_bars ? split_bars : split)(csv->header, csv->fields, COLUMNS_MAX);
     if (csv->column_count > COLUMNS_MAX)
         return observed_fail(file,
                              "%zu columns in the header, where the tool has 23; give the output of "
                              "'sstablepartitions --csv --min-size 0'",
                              csv->column_count);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        csv->places[i] = -1;
-        for (size_t j = 0; j < csv->column_count; j++) {
-            if (!observed_is(csv->fields[j], column_names[i]))
-                continue;
-            if (csv->places[i] >= 0)
-                return observed_fail(file, "column '%s' appears twice in the header; remove one of them",
-                                     column_names[i]);
-            csv->places[i] = (int)j;
-        }
-    }
+    if (!find_columns(csv))
+        return false;
     bool has_key = csv->places[KEY] >= 0 || csv->places[KEY_BINARY] >= 0;
     if (csv->column_count > 0 && csv->places[SIZE] >= 0 && has_key)
         return true;
@@ -132,8 +228,8 @@ static bool split_line(struct csv *csv, struct observed_span line)
     struct observed_file *file = csv->file;
     size_t count = csv->column_count, found = 0;
     bool has_binary = csv->places[KEY_BINARY] >= 0;
-    if (csv->places[KEY] != 0 || *line.begin != '"') {
-        found = split(line, csv->fields, COLUMNS_MAX);
+    if (csv->places[KEY] != 0 || csv->has_bars || *line.begin != '"') {
+        found = (csv->has_bars ? split_bars : split)(line, csv->fields, COLUMNS_MAX);
     } else {
         const char *quote = line.begin;
         csv->fields[0].begin = line.begin + 1;
@@ -176,7 +272,7 @@ static bool check_table(struct csv *csv, bool *is_wanted)
             continue;
         if (used + size + 1 > sizeof name)
             return observed_fail(csv->file, "%s '%s' is too long for a name; check the line",
-                                 column_names[parts[i]], observed_show(part).text);
+                                 column_names[parts[i]][0], observed_show(part).text);
         if (used > 0)
             name[used++] = '.';
         memcpy(name + used, part.begin, size);
@@ -185,25 +281,62 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     return observed_table(csv->file, name, used, is_wanted);
 }
 
-/* Refuses a mixture of live sstables, snapshots and backups: their sstables are copies, whose sizes would be
- * counted twice. */
-static bool check_copy(struct csv *csv)
+/* Keeps the first text, and sets *is_same to whether another is equal to it. */
+static bool compare_first(struct csv *csv, char **first, struct observed_span text, bool *is_same)
 {
-    struct observed_span snapshot = field_of(csv, SNAPSHOT), backup = field_of(csv, BACKUP);
-    size_t first = (size_t)(snapshot.end - snapshot.begin), second = (size_t)(backup.end - backup.begin);
-    if (csv->copy == NULL) {
-        csv->copy = malloc(first + second + 2);
-        if (csv->copy == NULL)
+    size_t size = (size_t)(text.end - text.begin);
+    *is_same = false;
+    if (*first == NULL) {
+        *first = malloc(size + 1);
+        if (*first == NULL)
             return sim_fail_memory(csv->file->error);
-        memcpy(csv->copy, snapshot.begin, first);
-        csv->copy[first] = ',';
-        memcpy(csv->copy + first + 1, backup.begin, second);
-        csv->copy[first + 1 + second] = '\0';
+        memcpy(*first, text.begin, size);
+        (*first)[size] = '\0';
     }
-    bool is_same = strlen(csv->copy) == first + 1 + second && memcmp(csv->copy, snapshot.begin, first) == 0 &&
-                   csv->copy[first] == ',' && memcmp(csv->copy + first + 1, backup.begin, second) == 0;
-    return is_same || observed_fail(csv->file, "sstables of a snapshot or backup are copies of others in "
-                                               "this input; give only one of the two");
+    *is_same = observed_is(text, *first);
+    return true;
+}
+
+/* The part of an sstable's path that tells tables apart: without a table's name the folder, else TABLE-ID,
+ * since a table that was dropped and created again leaves sstables of both. Empty: there is none. */
+static struct observed_span place_of(const struct csv *csv)
+{
+    struct observed_span path = field_of(csv, DIRECTORY), table = field_of(csv, TABLE);
+    size_t size = (size_t)(table.end - table.begin);
+    const char *from = path.begin;
+    for (const char *at = path.begin; at < path.end; at++) {
+        if (*at != '/')
+            continue;
+        if (size > 0 && (size_t)(at - from) > size && memcmp(from, table.begin, size) == 0 &&
+            from[size] == '-')
+            return (struct observed_span){from, at};
+        from = at + 1;
+    }
+    return (struct observed_span){path.begin, size == 0 && from > path.begin ? from - 1 : path.begin};
+}
+
+/* Refuses sstables of two tables, and a mixture of live sstables, snapshots and backups: these are copies,
+ * whose sizes would be counted twice. */
+static bool check_place(struct csv *csv)
+{
+    bool is_snapshot, is_backup, is_place;
+    struct observed_span place = place_of(csv);
+    if (!compare_first(csv, &csv->snapshot, field_of(csv, SNAPSHOT), &is_snapshot) ||
+        !compare_first(csv, &csv->backup, field_of(csv, BACKUP), &is_backup) ||
+        !compare_first(csv, &csv->place, place, &is_place))
+        return false;
+    if (!is_snapshot || !is_backup)
+        return observed_fail(csv->file,
+                             "sstables of a snapshot or backup are copies of others in this input; "
+                             "give only one of the two");
+    if (is_place)
+        return true;
+    const struct observed_span first = {csv->place, csv->place + strlen(csv->place)};
+    return observed_fail(
+        csv->file,
+        "an sstable of %s, after those of %s: these may be two tables; give the sstables of one "
+        "folder",
+        observed_show(place).text, observed_show(first).text);
 }
 
 /* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
@@ -252,23 +385,52 @@ static bool reserve(struct csv *csv)
            sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of);
 }
 
-/* Fails when an sstable has a partition twice, which means that an sstable was listed twice, or that sstables
- * of several replicas are mixed. Without a column for the sstable this cannot be checked. */
-static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
+/* Writes what tells apart the pieces of a partition: the name of the sstable without its folder, since a node
+ * gives a number only once; without a column for it the columns whose meaning is not known. Returns the
+ * number of bytes. */
+static size_t piece_of(const struct csv *csv, char *text, size_t size)
 {
     int from = csv->places[DIRECTORY], to = csv->places[GENERATION];
-    if (from < 0 || to < from)
-        return true;
-    const char *begin = csv->fields[from].begin;
-    uint32_t sstable;
-    if (!intern(&csv->sstables, begin, csv->fields[to].end, &sstable))
+    uint64_t columns = to < 0 ? csv->foreign : UINT64_C(1) << to;
+    size_t used = 0;
+    if (to >= 0 && from >= 0)
+        columns |= UINT64_C(1) << from;
+    for (size_t j = 0; j < csv->column_count; j++) {
+        struct observed_span field = csv->fields[j];
+        for (const char *at = field.begin; (int)j == from && at < field.end; at++)
+            field.begin = *at == '/' ? at + 1 : field.begin;
+        if ((columns >> j & 1) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%.*s,", (int)(field.end - field.begin),
+                                     field.begin);
+        used = used < size ? used : size - 1;
+    }
+    return used;
+}
+
+/* Fails when an sstable has a partition twice, which means that an sstable was listed twice, or that sstables
+ * of several replicas are mixed; and when lines with the same key differ in a column whose meaning is not
+ * known, which may be the table. */
+static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
+{
+    char piece[TABLE_SIZE_MAX];
+    const size_t size = piece_of(csv, piece, sizeof piece);
+    const bool has_sstable = csv->places[GENERATION] >= 0;
+    uint32_t number;
+    if (!intern(&csv->sstables, piece, piece + size, &number))
         return sim_fail_memory(csv->file->error);
-    if (!is_new && csv->sstable_of[partition] == sstable)
+    const bool is_same = !is_new && csv->sstable_of[partition] == number;
+    csv->file->out->merged += is_same && !has_sstable;
+    csv->sstable_of[partition] = number;
+    if (is_same && has_sstable)
         return observed_fail(csv->file,
                              "this partition was in the same sstable before; give each sstable "
                              "once, and only those of one node, because replicas hold the same partitions");
-    csv->sstable_of[partition] = sstable;
-    return true;
+    if (is_new || is_same || has_sstable)
+        return true;
+    return observed_fail(csv->file,
+                         "the key of a line before, but another '%s', which has no meaning here; name this "
+                         "column 'table' or 'generation' (the sstable), or remove it to add the sizes up",
+                         observed_show(csv->foreign_name).text);
 }
 
 static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
@@ -298,12 +460,21 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
     return true;
 }
 
+/* What cqlsh prints between rows and after them: a rule, empty lines, "(2 rows)", "---MORE---", and its
+ * prompt. */
+static bool is_frame(struct observed_span line)
+{
+    return memchr(line.begin, '|', (size_t)(line.end - line.begin)) == NULL;
+}
+
 static bool read_line(struct csv *csv, struct observed_span line)
 {
     struct observed_file *file = csv->file;
     size_t header_size = (size_t)(csv->header.end - csv->header.begin);
     uint64_t bytes, rows = 0;
     bool is_wanted;
+    if (csv->has_bars && is_frame(line))
+        return true;
     if (line.begin == line.end)
         return observed_fail(file, "empty line; remove it");
     if ((size_t)(line.end - line.begin) == header_size &&
@@ -314,7 +485,7 @@ static bool read_line(struct csv *csv, struct observed_span line)
         return false;
     if (!is_wanted)
         return true;
-    if (!check_copy(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
+    if (!check_place(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
         return false;
     if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
         return false;
@@ -350,7 +521,9 @@ bool observed_partitions_read(struct observed_file *file, struct observed_span h
     trace_keys_free(&csv.keys);
     trace_keys_free(&csv.sstables);
     free(csv.sstable_of);
-    free(csv.copy);
+    free(csv.snapshot);
+    free(csv.backup);
+    free(csv.place);
     free(csv.header_bytes);
     return is_fine;
 }

@@ -35,8 +35,8 @@ static bool next_full(struct observed_file *file, struct observed_span *line, bo
     do {
         if (!observed_next(file, line, more))
             return false;
-        while (*more && line->end > line->begin && (line->end[-1] == ' ' || line->end[-1] == '\t'))
-            line->end--;
+        if (*more)
+            *line = observed_trim(*line);
     } while (*more && line->begin == line->end);
     return true;
 }
@@ -66,6 +66,10 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
     if (!next_full(file, &line, &more))
         return false;
     at = line;
+    if (more && (observed_begins(line, "SSTables per Read") || observed_begins(line, "Offset ")))
+        return observed_fail(
+            file, "cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as "
+                  "'nodetool cfhistograms' of 2.1 prints them, or a CSV of key,size");
     is_fine = more && take(&at, "Percentile");
     for (size_t i = 1; is_fine && i <= COLUMNS; i++) {
         size_t found = 0;
@@ -156,7 +160,9 @@ static bool check_order(struct observed_file *file)
                 file, "the partition sizes do not rise from Min over 50%% to Max; check the figures");
     }
     return points[WL_OBSERVED_P50] > 0 ||
-           observed_fail(file, "a median partition size of 0; check the figures");
+           observed_fail(file,
+                         "a median partition size of 0, which is printed for a table without sstables; run "
+                         "'nodetool flush' first");
 }
 
 /* Reads "keyspace/table histograms" and the lines after it. The numbers of a table that was not requested may
@@ -181,10 +187,10 @@ static bool read_table(struct observed_file *file, struct observed_span title, b
     return !*is_wanted || check_order(file);
 }
 
-/* Some versions print remarks among the numbers. */
+/* Some versions print remarks among the numbers, and people copy their prompts. */
 static bool is_remark(struct observed_span line)
 {
-    return observed_begins(line, "No SSTables exists") ||
+    return observed_is_prompt(line) || observed_begins(line, "No SSTables exists") ||
            observed_begins(line, "Row sizes are larger than") ||
            observed_begins(line, "Column counts are larger than");
 }
@@ -193,6 +199,7 @@ bool observed_percentiles_read(struct observed_file *file, struct observed_span 
 {
     struct observed_span line = first;
     bool more = true, is_found = false, is_wanted = false;
+    line = observed_trim(line);
     while (is_remark(line) && more) {
         if (!next_full(file, &line, &more))
             return false;

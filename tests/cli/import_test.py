@@ -188,12 +188,32 @@ class ImportTest(ProgramTest):
             self.assertEqual(self.metrics(path, "--table", table)["partitions.all.bytes.max"], size)
         self.assertIn("ends without table 'chat.x'", self.bad(2, "import", path, "--table", "chat.x"))
 
+    def test_lists_of_the_largest_know_nothing_of_the_others(self):
+        path = self.write("l.txt", " keyspace_name | table_name | sstable_name | partition_size | partition_key "
+                          "| rows\n---+---+---+---+---+---\n shop | events | me-1 | 188716932 | room-1 | 410000\n"
+                          " shop | events | me-2 | 120000000 | room-2 | 250000\n\n(2 rows)\n")
+        limits = ["--set", "limits={partition_rows: 100000, partition_bytes: 100MB}"]
+        wanted = {"partitions.all.rows.max": 410000, "partitions.all.bytes.max": 188716932}
+        self.assertEqual(self.metrics(path, *limits), wanted)
+        self.assertEqual(self.good_json("show", "last", "--json")["strategies"][0]["metrics"], wanted)
+        expect = "expect=[observed.partitions.over_limit == 0]"
+        self.assertIn("over_limit", self.bad(2, "import", path, *limits, "--set", expect))
+        self.assertEqual(self.metrics(self.write("k.csv", "key,size\na,7\nb,9\n"), "--format", "large_partitions"),
+                         {"partitions.all.bytes.max": 9})
+
+    def test_lines_that_were_added_up_without_an_sstable_are_told(self):
+        path = self.write("m.csv", "key,size,rowCount\na,5,1\nb,6,1\na,5,1\na,1,1\n")
+        code, out, err = self.run_program("import", path, "--json")
+        self.assertEqual((code, json.loads(out)["strategies"][0]["metrics"]["partitions.merged"]), (0, 2))
+        self.assertTrue(err.startswith("2 of the lines have the key of a line before, and were added to it"), err)
+        self.assertNotIn("partitions.merged", self.metrics(self.write_csv([line("a", 1, 1), line("a", 1, 1, 2)])))
+
     def test_bad_usage_leaves_nothing(self):
         path = self.write_csv([line("a", 1, 1)])
         before = self.files()
         for arguments, words in [
                 ([path, "--table", "messages"], "--table 'messages': not KEYSPACE.TABLE; write it as chat.mess"),
-                ([path, "--format", "csv"], "--format: no format 'csv'; choose sstablepartitions or tablehistograms"),
+                ([path, "--format", "csv"], "--format: no format 'csv'; choose sstablepartitions, tablehistograms or"),
                 ([path, "--label", ""], "--label '': give a label of 1 to 64 bytes"),
                 ([path, "--label", "a\nb"], "--label 'a?b': give a label of 1 to 64 bytes"),
                 ([path, "--format", "tablehistograms"], "where a table should begin"),

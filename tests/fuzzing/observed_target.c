@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const tables[] = {NULL, "ks.t", ""};
     if (size == 0)
         return 0;
-    enum wl_observed_format format = (enum wl_observed_format)(data[0] % 3);
+    enum wl_observed_format format = (enum wl_observed_format)(data[0] % 4);
     struct wl_observed observed;
     struct sim_error error = {0};
     if (!wl_observed_read(fuzzing_file(data + 1, size - 1), format, tables[data[0] / 3 % 3], NULL, &observed,
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     fuzzing_require(observed.format != WL_OBSERVED_AUTO, "the format is known");
-    if (observed.format == WL_OBSERVED_PARTITIONS) {
+    if (observed.format != WL_OBSERVED_PERCENTILES) {
         fuzzing_require(observed.partition_count >= 1, "there are partitions");
         fuzzing_require(observed.pieces >= observed.partition_count, "each has a piece");
         for (size_t i = 0; i < observed.partition_count; i++)

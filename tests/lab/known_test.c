@@ -134,7 +134,6 @@ static void test_a_list_is_exact_or_only_the_largest(void **state)
     const struct lab_limits limits = {.partition_rows = 10, .partition_bytes = 100};
     lab_histogram_add(&observed.open_bytes, 90, 3, 0);
     lab_histogram_add(&observed.open_bytes, 300, 1, 0);
-    assert_true(lab_metrics_add(&observed.metrics, "partitions.over_limit_bytes", 1));
     struct lab_known known = lab_known_of(&observed, &limits, LAB_IN_BYTES);
     assert_true(known.by == LAB_KNOWN_EXACTLY && known.over == 1 && known.listed == 4);
     assert_known(&known, 0.25, 0.25, 300, 300);

@@ -253,6 +253,7 @@ static void look_for(void *context, const char *name)
                                             "horizon.days",
                                             "horizon.unbucketed_days",
                                             "horizon.doubles_days",
+                                            "partitions.merged",
                                             "partitions.all.bytes.p75",
                                             "partitions.all.bytes.p95",
                                             "partitions.all.bytes.p98",

@@ -260,6 +260,70 @@ static void test_percentiles_of_one_table_of_several_are_read(void **state)
     wl_observed_clear(&seen);
 }
 
+static void test_rows_of_large_partitions_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        " keyspace_name | table_name | sstable_name | partition_size | partition_key | rows\n"
+        "---------------+------------+--------------+----------------+---------------+------\n"
+        "          chat |      rooms |     me-1.db  |             30 |             a |    3\n"
+        "---MORE---\n"
+        "          chat |   messages |     me-1.db  |             50 |         a, b  |    5\n"
+        "          chat |   messages |     me-2.db  |             20 |         a, b  |    2\n\n(3 "
+        "rows)\ncqlsh>",
+        "cqlsh> SELECT * FROM system.large_partitions;\n\n"
+        "table_name|keyspace_name|rows|partition_key|partition_size|sstable_name\n"
+        "messages|chat|5|a, b|50|me-1.db\nmessages|chat|2|a, b|20|me-2.db\n",
+        "keyspace_name,table_name,sstable_name,size,key,rowCount,compaction_time\n"
+        "chat,messages,me-1.db,50,\"a, b\",5,2024\nchat,messages,me-2.db,20,\"a, b\",2,2024\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct wl_observed seen = read_fine(texts[i], WL_OBSERVED_AUTO, "chat.messages");
+        assert_int_equal(seen.format, WL_OBSERVED_LARGEST);
+        assert_int_equal(seen.partition_count, 1);
+        assert_partition(&seen, 0, 70, 7);
+        assert_string_equal(seen.largest_rows.key, "a, b");
+        wl_observed_clear(&seen);
+    }
+}
+
+static void test_names_of_columns_may_be_written_otherwise(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {"key,size,rows", "Partition_Key,SIZE,row_count",
+                                          "PartitionKey,size,ROWS"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s\na,1200,250000\na,1300,40\n", headers[i]);
+        struct wl_observed seen = read_fine(text, WL_OBSERVED_AUTO, NULL);
+        assert_true(seen.has_rows && seen.format == WL_OBSERVED_PARTITIONS && seen.merged == 1);
+        assert_partition(&seen, 0, 2500, 250040);
+        wl_observed_clear(&seen);
+    }
+    struct wl_observed seen = read_fine("key,size,rowes\na,1,2\n", WL_OBSERVED_LARGEST, NULL);
+    assert_true(!seen.has_rows && seen.format == WL_OBSERVED_LARGEST);
+    wl_observed_clear(&seen);
+}
+
+static void test_prompts_around_percentiles_are_skipped(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine("user@node:~$ nodetool tablehistograms chat messages\n\n"
+                                        "   chat/messages histograms\n" HEADINGS SIZES "user@node:~$ \n",
+                                        WL_OBSERVED_AUTO, NULL);
+    assert_points(&seen);
+    wl_observed_clear(&seen);
+    seen = read_fine(
+        "[root@node /]# nodetool tablehistograms chat messages\nchat/messages histograms\n" HEADINGS SIZES
+        "$ nodetool tablehistograms chat rooms\nchat/rooms histograms\n" HEADINGS SIZES,
+        WL_OBSERVED_AUTO, "chat.messages");
+    assert_points(&seen);
+    wl_observed_clear(&seen);
+}
+
+#define OF_FOLDER(folder, names, generation)                                                                 \
+    "\"a\",61,true,0,1,1,9,0,0,0,0,0,0,0," folder "nb-" generation "-big-Data.db," names ",,,," generation   \
+    ",big,nb\n"
+
 struct broken {
     const char *text, *table, *error; /* after the file's name */
 };
@@ -342,6 +406,31 @@ static const struct broken broken[] = {
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") MESSAGES("\"a\"", "61", "1", "1", "1"), NULL,
      ":3: this partition was in the same sstable before; give each sstable once, and only those of one "
      "node, because replicas hold the same partitions"},
+    {HEADER OF_FOLDER("/copy/orders/", ",", "1") OF_FOLDER("/copy/users/", ",", "1"), NULL,
+     ":3: an sstable of /copy/users, after those of /copy/orders: these may be two tables; give the sstables "
+     "of one "
+     "folder"},
+    {HEADER OF_FOLDER("/d/chat/rooms-0a/", "chat,rooms", "1")
+         OF_FOLDER("/d/chat/rooms-0b/", "chat,rooms", "2"),
+     NULL,
+     ":3: an sstable of rooms-0b, after those of rooms-0a: these may be two tables; give the sstables of one "
+     "folder"},
+    {HEADER OF_FOLDER("/node1/chat/rooms-0a/", "chat,rooms", "1")
+         OF_FOLDER("/node2/chat/rooms-0a/", "chat,rooms", "1"),
+     NULL,
+     ":3: this partition was in the same sstable before; give each sstable once, and only those of one "
+     "node, because replicas hold the same partitions"},
+    {"ks,cf,key,size\nchat,rooms,a,1\nchat,rooms,a,1\nchat,users,a,1\n", NULL,
+     ":4: the key of a line before, but another 'ks', which has no meaning here; name this column 'table' or "
+     "'generation' (the sstable), or remove it to add the sizes up"},
+    {"key,rows,rowCount,size\na,1,1,1\n", NULL,
+     ":1: column 'rowCount' appears twice in the header; remove one of them"},
+    {"partition_key|partition_size\na|1|2\n", NULL,
+     ":2: 3 columns where the header has 2; check the line, or save the output again"},
+    {"chat/messages histograms\n\nSSTables per Read\n1 sstables: 10\n", NULL,
+     ":3: cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as 'nodetool "
+     "cfhistograms' of "
+     "2.1 prints them, or a CSV of key,size"},
     {"Percentile SSTables\n", NULL,
      ":1: 'Percentile SSTables' where a table should begin; give the output of 'nodetool tablehistograms', "
      "in "
@@ -374,7 +463,8 @@ static const struct broken broken[] = {
     {"chat/messages histograms\n" HEADINGS FIGURES(" 9 ", " 8 ", " 9 ", " 9 ", " 9 ", " 1 ", " 9 "), NULL,
      ":10: the partition sizes do not rise from Min over 50% to Max; check the figures"},
     {"chat/messages histograms\n" HEADINGS FIGURES(" 0 ", " 8 ", " 9 ", " 9 ", " 9 ", " 0 ", " 9 "), NULL,
-     ":10: a median partition size of 0; check the figures"},
+     ":10: a median partition size of 0, which is printed for a table without sstables; run 'nodetool flush' "
+     "first"},
     {"chat/messages histograms\n" HEADINGS SIZES "chat/messages histograms\n" HEADINGS SIZES, NULL,
      ":21: the table appears twice; give the output of one node, once"},
     {"chat/messages histograms\n" HEADINGS SIZES "chat/rooms histograms\n" HEADINGS SIZES, NULL,
@@ -503,6 +593,9 @@ int main(void)
         cmocka_unit_test(test_percentiles_of_either_version_are_read),
         cmocka_unit_test(test_columns_are_found_by_their_headings),
         cmocka_unit_test(test_percentiles_of_one_table_of_several_are_read),
+        cmocka_unit_test(test_rows_of_large_partitions_are_read),
+        cmocka_unit_test(test_names_of_columns_may_be_written_otherwise),
+        cmocka_unit_test(test_prompts_around_percentiles_are_skipped),
         cmocka_unit_test(test_broken_files_are_refused_with_line_and_remedy),
         cmocka_unit_test(test_damaged_files_are_refused),
         cmocka_unit_test(test_texts_truncated_or_altered_anywhere_are_read_or_refused),

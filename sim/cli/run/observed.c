@@ -26,12 +26,14 @@ bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
     if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --table '%s': not KEYSPACE.TABLE; write it as chat.messages", table);
-    if (strcmp(format, "auto") != 0 && strcmp(format, "sstablepartitions") != 0 &&
-        strcmp(format, "tablehistograms") != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --format: no format '%s'; choose sstablepartitions or tablehistograms",
-                        format);
-    return true;
+    for (int known = WL_OBSERVED_AUTO; known <= WL_OBSERVED_LARGEST; known++) {
+        if (strcmp(format, wl_observed_format_name((enum wl_observed_format)known)) == 0)
+            return true;
+    }
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --format: no format '%s'; choose sstablepartitions, tablehistograms or "
+                    "large_partitions",
+                    format);
 }
 
 static void write_field(FILE *stream, const char *name, const char *value)

@@ -47,14 +47,24 @@ static struct lab_known of_percentiles(const struct lab_known_step *steps, uint6
     return known;
 }
 
-static struct lab_known of_list(const struct lab_strategy_result *observed, const struct lab_histogram *sizes,
-                                const char *over)
+/* A list of all partitions has this figure as a metric, which stays exact where the histogram is rounded. */
+static uint64_t count_above(const struct lab_strategy_result *observed, const struct lab_histogram *sizes,
+                            const char *name, uint64_t limit)
 {
-    const struct lab_metric *metric = lab_metrics_find(&observed->metrics, over);
+    const struct lab_metric *metric = lab_metrics_find(&observed->metrics, name);
+    uint64_t count = metric == NULL ? 0 : (uint64_t)metric->value;
+    for (size_t i = 0; metric == NULL && limit > 0 && i < sizes->slot_count; i++)
+        count += sizes->slots[i].size > limit ? sizes->slots[i].count : 0;
+    return count;
+}
+
+static struct lab_known of_list(const struct lab_strategy_result *observed, const struct lab_histogram *sizes,
+                                const char *name, uint64_t limit)
+{
     struct lab_known known = {.by = LAB_KNOWN_EXACTLY,
                               .largest_least = sizes->most,
                               .largest_most = sizes->most,
-                              .over = metric == NULL ? 0 : (uint64_t)metric->value,
+                              .over = count_above(observed, sizes, name, limit),
                               .listed = sizes->count};
     known.over_least = known.over_most = (double)known.over / (double)known.listed;
     if (observed->settings.observed == WL_OBSERVED_LARGEST) {
@@ -76,5 +86,6 @@ struct lab_known lab_known_of(const struct lab_strategy_result *observed, const 
         return of_percentiles(steps, limits->partition_bytes);
     if (sizes->count == 0 || observed->settings.observed == WL_OBSERVED_PERCENTILES)
         return (struct lab_known){.over_most = 1, .largest_most = UINT64_MAX};
-    return of_list(observed, sizes, is_rows ? "partitions.over_limit_rows" : "partitions.over_limit_bytes");
+    return of_list(observed, sizes, is_rows ? "partitions.over_limit_rows" : "partitions.over_limit_bytes",
+                   is_rows ? limits->partition_rows : limits->partition_bytes);
 }

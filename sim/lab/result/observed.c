@@ -65,23 +65,25 @@ static bool partition_metrics(const struct wl_observed *seen, const struct lab_l
     }
     struct lab_metrics *metrics = &out->metrics;
     bool knows_rows = limits->partition_rows == 0 || seen->has_rows;
-    bool is_part = seen->format == WL_OBSERVED_LARGEST; /* the number of the others is not known */
-    bool ok = is_part || lab_metrics_add(metrics, "partitions.total", (double)out->open_bytes.count);
+    bool ok = lab_metrics_add(metrics, "partitions.total", (double)out->open_bytes.count);
     if (knows_rows && (limits->partition_rows != 0 || limits->partition_bytes != 0))
         ok = ok && lab_metrics_add(metrics, "partitions.over_limit", (double)over);
     if (knows_rows && limits->partition_rows != 0)
         ok = ok && lab_metrics_add(metrics, "partitions.over_limit_rows", (double)over_rows);
     if (limits->partition_bytes != 0)
         ok = ok && lab_metrics_add(metrics, "partitions.over_limit_bytes", (double)over_bytes);
-    if (is_part)
-        return ok &&
-               (!seen->has_rows ||
-                lab_metrics_add(metrics, "partitions.all.rows.max", (double)out->open_rows.most)) &&
-               lab_metrics_add(metrics, "partitions.all.bytes.max", (double)out->open_bytes.most);
     return ok && lab_metrics_of_sizes(&out->open_rows, "partitions.all.rows", false, metrics) &&
            lab_metrics_of_sizes(&out->open_bytes, "partitions.all.bytes", false, metrics) &&
            lab_metrics_of_sizes(&out->open_rows, "partitions.row_weighted.rows", true, metrics) &&
            lab_metrics_of_sizes(&out->open_bytes, "partitions.row_weighted.bytes", true, metrics);
+}
+
+/* Of a list of the largest only the largest is also that of the table. */
+static bool largest_metrics(const struct wl_observed *seen, struct lab_strategy_result *out)
+{
+    return (!seen->has_rows ||
+            lab_metrics_add(&out->metrics, "partitions.all.rows.max", (double)out->open_rows.most)) &&
+           lab_metrics_add(&out->metrics, "partitions.all.bytes.max", (double)out->open_bytes.most);
 }
 
 /* The seven points are converted to one hundred hundredths of the partitions, each with its largest possible
@@ -129,7 +131,10 @@ static bool read_one(const struct lab_scenario *scenario, const struct lab_obser
         out->label != NULL && out->settings.observed_file != NULL && out->settings.observed_table != NULL;
     if (is_fine && seen.format != WL_OBSERVED_PERCENTILES) {
         fill_partitions(&seen, out);
-        is_fine = partition_metrics(&seen, &scenario->limits, out);
+        is_fine = seen.format == WL_OBSERVED_LARGEST ? largest_metrics(&seen, out)
+                                                     : partition_metrics(&seen, &scenario->limits, out);
+        if (seen.merged > 0)
+            is_fine = is_fine && lab_metrics_add(&out->metrics, "partitions.merged", (double)seen.merged);
     } else if (is_fine) {
         fill_percentiles(&seen, out);
         is_fine = percentile_metrics(&seen, &out->metrics);

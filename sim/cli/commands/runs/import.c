@@ -3,6 +3,7 @@
  * it.
  */
 #define _XOPEN_SOURCE 700
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,8 +23,8 @@ static const struct cli_option options[] = {
     {"label", "L", "the strategy's label (default observed)"},
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "F",
-     "sstablepartitions or tablehistograms (default:\n"
-     "detected)"},
+     "sstablepartitions, tablehistograms or large_partitions\n"
+     "(default: detected)"},
     {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
     CLI_OPTION_DB,
     CLI_OPTION_JSON,
@@ -93,6 +94,19 @@ static bool execute(struct order *order, struct sim_error *error)
     return store_save_run(order->store, info, order->result, error);
 }
 
+/* Without the sstable such lines may be of another table, or the same line twice. */
+static void tell_merged(const struct order *order)
+{
+    const struct lab_strategy_result *observed = &order->result->strategies[0];
+    const struct lab_metric *merged = lab_metrics_find(&observed->metrics, "partitions.merged");
+    if (merged != NULL && !order->is_quiet)
+        fprintf(stderr,
+                "%.0f of the lines have the key of a line before, and were added to it, as pieces of a "
+                "partition in "
+                "several sstables; to tell them apart, add a column 'generation' (the sstable)\n",
+                merged->value);
+}
+
 static bool print(const struct cli_args *args, const struct order *order, struct sim_error *error)
 {
     bool is_fine =
@@ -101,6 +115,7 @@ static bool print(const struct cli_args *args, const struct order *order, struct
                              error)
             : cli_show_run(&order->info, order->result, order->scenario,
                            cli_value(args, "db", "bucketlab.db"), error);
+    tell_merged(order);
     return is_fine && cli_expects_hold(order->result, error);
 }
 

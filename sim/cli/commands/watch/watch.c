@@ -35,8 +35,8 @@ static const struct cli_option options[] = {
     {"prometheus", "FILE", "write the figures of each look to FILE, for Prometheus"},
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
     {"format", "F",
-     "sstablepartitions or tablehistograms (default:\n"
-     "detected)"},
+     "sstablepartitions, tablehistograms or large_partitions\n"
+     "(default: detected)"},
     CLI_OPTION_DB,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

@@ -65,6 +65,7 @@ struct wl_observed {
     struct wl_observed_partition *partitions; /* in order of first appearance; at least one */
     size_t partition_count;
     uint64_t pieces; /* number of lines of this table */
+    uint64_t merged; /* of these, lines with the key of another, in a file that does not name the sstables */
     bool has_rows;   /* some piece has rows; false: the tool was not asked for the number of rows */
     struct wl_observed_largest largest_rows,
         largest_bytes; /* with has_rows, only partitions with rows count */
