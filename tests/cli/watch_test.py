@@ -22,6 +22,9 @@ import unittest
 
 from program import SMALL, SOURCE, ProgramTest
 
+sys.path.insert(0, os.path.join(SOURCE, "scenarios", "observed"))
+import make  # noqa: E402  the example's generator knows Cassandra's buckets
+
 # Bursts enlarge several windows of a key together, so that its partitions are not independent.
 BURSTS = """\
 name: bursts
@@ -103,7 +106,7 @@ class WatchTest(ProgramTest):
         self.assertRegex(
             out,
             r"look 2: DRIFT from time of run 1; .*; \d+\.\d% of the partitions are up to [\d.]+KB, \d+\.\d% "
-            r"were predicted to be\n",
+            r"were predicted to be; 160 partitions have [\d.]+KB or more, but the largest predicted one has [\d.]+KB\n",
         )
         look = self.look("1", "t.csv", "--strategy", "time")
         self.assertTrue(look["drift"] and look["distance"] > look["allowed"])
@@ -122,6 +125,51 @@ class WatchTest(ProgramTest):
             "% of the partitions exceed 250KB, at most",
             self.good("watch", "1", "t.csv", "--strategy", "probabilistic"),
         )
+
+    def test_a_few_partitions_larger_than_any_predicted_are_drift(self):
+        self.predict(BURSTS)
+        for label in "time", "probabilistic":
+            path = self.sizes(label)
+            with open(path, encoding="utf-8") as file:
+                plain = file.read()
+            self.assertEqual(self.look("1", path, "--strategy", label)["beyond"], 0)
+            for large in 1, 10:
+                self.write("t.csv", plain + "".join(f"large{i},21000000000,600\n" for i in range(large)))
+                look = self.look("1", path, "--strategy", label, "--prometheus", "drift.prom")
+                self.assertLess(look["distance"], look["allowed"])
+                self.assertEqual((look["drift"], look["beyond"]), (True, large))
+                self.assertEqual(look["beyond_size"], 21000000000)
+                with open(os.path.join(self.folder, "drift.prom"), encoding="utf-8") as file:
+                    gauges = dict(line.rsplit(" ", 1) for line in file.read().splitlines() if line[0] != "#")
+                labels = f'{{scenario="bursts",strategy="{label}"}}'
+                self.assertEqual(gauges["bucketlab_drift" + labels], "1")
+                self.assertEqual(gauges["bucketlab_partitions_beyond" + labels], str(large))
+            self.assertRegex(
+                self.good("watch", "1", path, "--strategy", label),
+                r": DRIFT from .*; 10 partitions have 21\.0GB or more, but the largest predicted one has [\d.]+[KM]B\n",
+            )
+
+    def test_percentiles_alone_show_a_partition_larger_than_any_predicted(self):
+        """The largest predicted partition has 1 MB or less; the other points are the prediction's own."""
+        self.predict(BURSTS)
+        with self.database() as database:
+            found = database.execute(
+                "SELECT size, partitions FROM partition_histogram WHERE run = 1 AND label = 'probabilistic' "
+                "AND unit = 'bytes'"
+            ).fetchall()
+        sizes = sorted(size for size, count in found for _ in range(count))
+        points = [make.bucket(sizes[-(-len(sizes) * p // 100) - 1])[1] for p in (50, 75, 95, 98, 99)]
+        for largest, beyond in ((make.bucket(sizes[-1])[1], 0), (557074610, 1)):
+            numbers = [*points, make.bucket(sizes[0])[0] + 1, largest]
+            rows = zip(("50%", "75%", "95%", "98%", "99%", "Min", "Max"), numbers)
+            self.write(
+                "p.txt",
+                "chat/messages histograms\nPercentile SSTables Write Latency Read Latency Partition Size Cell "
+                "Count\n(micros) (micros) (bytes)\n" + "".join(f"{name} 1 1 1 {n} 1\n" for name, n in rows),
+            )
+            partitions = str(len(sizes))
+            look = self.look("1", "p.txt", "--strategy", "probabilistic", "--partitions", partitions)
+            self.assertEqual((look["beyond"], look["drift"]), (beyond, beyond > 0))
 
     def test_other_seeds_are_rarely_called_drift(self):
         """Half of all watches may find drift, and half of these in the first sample: 7.5 of 30 on average.

@@ -245,6 +245,7 @@ static void look_for(void *context, const char *name)
                                             "drift.look",
                                             "drift.distance",
                                             "drift.allowed",
+                                            "drift.beyond",
                                             "drift.over_least",
                                             "drift.over_most",
                                             "expected.over_limit",

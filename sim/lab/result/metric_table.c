@@ -111,6 +111,9 @@ const struct lab_metric_row lab_metric_table[] = {
                 "the tolerance"},
     {IN("Drift"), IS_LATE, IS("drift.allowed", SHARE), .absent = NO_WATCH,
      .meaning = "the part of it that chance explains: a larger distance is drift"},
+    {IN("Drift"), IS_LATE, IS("drift.beyond", PARTITIONS), .absent = NO_WATCH,
+     .meaning =
+         "the number of largest partitions that are too large for the prediction: one or more are drift"},
     {IN("Drift"), IS_LATE, IS("drift.over_least", SHARE), .absent = NO_WATCH_LIMIT,
      .meaning = "at least this share of the table's partitions is over the limit"},
     {IN("Drift"), IS_LATE, IS("drift.over_most", SHARE), .absent = NO_WATCH_LIMIT,

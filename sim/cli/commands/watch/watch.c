@@ -270,7 +270,7 @@ static bool look_again(const struct cli_args *args, struct watch *watch, struct 
         is_fine = true;
     }
     is_fine = is_fine && (watch->prometheus == NULL || watch_write_prometheus(watch, look, error));
-    if (is_fine && watch->is_check && (look->drift.is_far || look->drift.is_over))
+    if (is_fine && watch->is_check && look->drift.is_drift)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "the sizes no longer fit '%s' of run %" PRId64 "; see 'bucketlab diff %" PRId64
                         " %" PRId64 "'",

@@ -25,21 +25,26 @@ static void print_line(const struct watch *watch, const struct watch_look *look)
 {
     const struct lab_drift *drift = &look->drift;
     char at[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE], limit[CLI_NUMBER_SIZE], seen[CLI_NUMBER_SIZE],
-        predicted[CLI_NUMBER_SIZE];
+        predicted[CLI_NUMBER_SIZE], beyond[CLI_NUMBER_SIZE], largest[CLI_NUMBER_SIZE];
     const char *rows = watch->question.unit == LAB_IN_ROWS ? " rows" : "";
     sim_time_format(look->time_s * SIM_SECOND, at);
     tell_size(watch, drift->size, size);
+    tell_size(watch, drift->beyond_size, beyond);
+    tell_size(watch, drift->largest_predicted, largest);
     tell_size(watch, watch->question.limit, limit);
     cli_grouped(drift->observed_count, seen);
     cli_grouped(drift->predicted_count, predicted);
     printf("%s run %" PRId64 ", look %" PRIu64 ": %s ", at, look->run, look->number,
-           drift->is_far || drift->is_over ? "DRIFT from" : "fits");
+           drift->is_drift ? "DRIFT from" : "fits");
     cli_print_text(stdout, watch->predicted->label);
     printf(" of run %" PRId64 "; distance %.3f, by chance at most %.3f (%s partitions, %s predicted)",
            watch->run, drift->distance, drift->allowed, seen, predicted);
     if (drift->is_far)
         printf("; %.1f%% of the partitions are up to %s%s, %.1f%% were predicted to be",
                100 * drift->observed, size, rows, 100 * drift->predicted);
+    if (drift->beyond > 0)
+        printf("; %" PRIu64 " partition%s %s or more%s, but the largest predicted one has %s%s",
+               drift->beyond, drift->beyond == 1 ? " has" : "s have", beyond, rows, largest, rows);
     if (drift->is_over)
         printf("; at least %.2g%% of the partitions exceed %s%s, at most %.2g%% were predicted to",
                100 * drift->over_least, limit, rows, 100 * drift->over_most);
@@ -61,12 +66,15 @@ static json_t *object_of(const struct watch *watch, const struct watch_look *loo
         cli_json_set(object, "allowed", cli_json_number(drift->allowed)) &&
         cli_json_set(object, "size", cli_json_whole(drift->size)) &&
         cli_json_set(object, "observed_share", cli_json_number(drift->observed)) &&
-        cli_json_set(object, "predicted_share", cli_json_number(drift->predicted));
+        cli_json_set(object, "predicted_share", cli_json_number(drift->predicted)) &&
+        cli_json_set(object, "beyond", cli_json_whole(drift->beyond)) &&
+        cli_json_set(object, "beyond_size", cli_json_whole(drift->beyond_size)) &&
+        cli_json_set(object, "largest_predicted", cli_json_whole(drift->largest_predicted));
     if (ok && drift->has_limit)
         ok = cli_json_set(object, "over_limit_share", cli_json_number(drift->over)) &&
              cli_json_set(object, "over_limit_least", cli_json_number(drift->over_least)) &&
              cli_json_set(object, "over_limit_most_predicted", cli_json_number(drift->over_most));
-    ok = ok && cli_json_set(object, "drift", json_boolean(drift->is_far || drift->is_over));
+    ok = ok && cli_json_set(object, "drift", json_boolean(drift->is_drift));
     return cli_json_complete(object, ok);
 }
 
@@ -158,8 +166,10 @@ bool watch_write_prometheus(const struct watch *watch, const struct watch_look *
     write_one(out, watch, "bucketlab_drift_distance",
               "Difference between observed and predicted shares of partitions.", look->drift.distance);
     write_one(out, watch, "bucketlab_drift_allowed", "Difference that chance explains.", look->drift.allowed);
+    write_one(out, watch, "bucketlab_partitions_beyond",
+              "Largest partitions that are too large for the prediction.", (double)look->drift.beyond);
     write_one(out, watch, "bucketlab_drift", "1 where the sizes no longer fit the prediction, else 0.",
-              look->drift.is_far || look->drift.is_over);
+              look->drift.is_drift);
     write_one(out, watch, "bucketlab_watch_last_look_timestamp_seconds",
               "Time of the last look that succeeded.", (double)look->time_s);
     write_one(out, watch, "bucketlab_watch_looks_total", "Looks by this process that succeeded.",

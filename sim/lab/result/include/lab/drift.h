@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests whether observed sizes of partitions still fit the prediction of a run. There are two tests, of the
- * whole distribution and of the share over the limit. Their probability of a false alarm is bounded without
- * any assumption about the distribution.
+/* Tests whether observed sizes of partitions still fit the prediction of a run. There are three tests, of
+ * the whole distribution, of the largest partitions, and of the share over the limit. Their probability of a
+ * false alarm is bounded for any distribution, except for the second one's tail.
  *
  * The distribution: except with probability d, the cumulative shares of n independent draws are nowhere more
  * than sqrt(ln(2/d) / 2n) from the true ones (Dvoretzky, Kiefer and Wolfowitz; the constant is Massart's, The
@@ -9,12 +9,25 @@
  * of both bounds is drift. The limit: it is drift when the Clopper-Pearson interval of the observed share is
  * above that of the predicted share. Sizes that differ by at most the tolerance are considered equal.
  *
+ * The largest: of m predicted sizes, those above x, the k = sqrt(m) largest, are taken to be of a Pareto
+ * distribution or to fall faster, as the tails of all strategies do; s is the sum of their logarithms over x.
+ * For any exponent, the j largest of n observed sizes all reach y with a probability of at most
+ *
+ *     C(n, j) (k + 1) .. (k + j) / ((m + 1) .. (m + j)) (1 + j log(y / x) / s)^-k,
+ *
+ * since new sizes rank at random among the old ones, and this is the tail of an exponential variable over the
+ * sum of k others (Hill, The Annals of Statistics 3, 1975). It is drift when this is below its part of the
+ * error budget, of which j spends 1 / (j (j + 1)).
+ *
  * Repeated looks at the same table share one error budget: look k spends false_alarm / (k (k + 1)), and the
  * sum over all looks is false_alarm, however the looks depend on each other. */
 #ifndef LAB_DRIFT_H
 #define LAB_DRIFT_H
 
 #include "lab/result.h"
+
+/* The most partitions that are judged as the largest ones; a change of more is seen in the distribution. */
+#define LAB_DRIFT_LARGEST 1000
 
 struct lab_drift_question {
     const struct lab_strategy_result *predicted, *observed; /* both must have partition sizes in `unit` */
@@ -34,11 +47,15 @@ struct lab_drift {
     double over;                  /* the observed share over the limit plus tolerance */
     double over_least, over_most; /* lower bound of the observed share; upper bound of the predicted share */
     uint64_t observed_count, predicted_count;
+    uint64_t beyond,
+        beyond_size; /* this many have at least this size, which the prediction cannot explain; 0: none */
+    uint64_t largest_predicted;
     bool is_far,
-        is_over; /* is_far: the distribution has drifted; is_over: more partitions exceed the limit */
+        is_over;   /* is_far: the distribution has drifted; is_over: more partitions exceed the limit */
+    bool is_drift; /* any of the three */
 };
 
-/* Makes both tests. Returns false when out of memory. */
+/* Makes all tests. Returns false when out of memory. */
 bool lab_drift_judge(const struct lab_drift_question *question, struct lab_drift *out);
 /* Adds the results as metrics drift.*, for the observed strategy; drift.run is the number of the predicting
  * run. */
