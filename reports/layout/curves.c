@@ -118,7 +118,7 @@ static void put_line(const struct report_curves_plot *plot, size_t line, struct 
     const double low = plot->chart->y.low;
     const double left = plot->chart->x.low;
     size_t from = 0;
-    for (size_t i = 1; i <= data->sample_count; i++) {
+    for (size_t i = 1; i <= data->sample_count && !data->is_points; i++) {
         const struct report_sample *last = &data->samples[i - 1];
         const struct report_sample *next = i < data->sample_count ? &data->samples[i] : NULL;
         if (next != NULL && (last->y < low) == (next->y < low) && (last->x < left) == (next->x < left)) {

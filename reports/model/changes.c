@@ -245,7 +245,7 @@ static void fill_stages(const struct report_change *change, double unit_ns, stru
     }
 }
 
-static void fill_figures(const struct report_change *change, struct report_arena *arena,
+static void fill_figures(const struct report_change *change, bool is_harmful, struct report_arena *arena,
                          struct report_panel *panel)
 {
     panel->figures = report_take(arena, FIGURES_MAX, sizeof *panel->figures);
@@ -267,7 +267,7 @@ static void fill_figures(const struct report_change *change, struct report_arena
                                   report_time(arena, fabs(change->until))),
          is_before, false},
         {is_split ? "agents disagree for" : "agents disagree",
-         is_split ? report_time(arena, change->split_ns) : "never", is_split, false},
+         is_split ? report_time(arena, change->split_ns) : "never", is_split && is_harmful, false},
         {"sampled every", report_time(arena, change->gap), false, false},
     };
     /* With a single look there is no interval between samples to show. */
@@ -295,7 +295,9 @@ static const char *note_of(const struct report_change *change, struct report_are
     return note;
 }
 
-static void fill_panel(const struct report_change *change, struct report_arena *arena,
+/* is_harmful: rows went to the wrong bucket. Otherwise agents may disagree: a protocol such as guarded lets
+ * no agent place a row by its cache alone. */
+static void fill_panel(const struct report_change *change, bool is_harmful, struct report_arena *arena,
                        struct report_panel *panel)
 {
     const double unit_ns = report_changes_axis(arena, change->low, change->high, &panel->x);
@@ -310,10 +312,12 @@ static void fill_panel(const struct report_change *change, struct report_arena *
         panel->lanes[i].label = report_text(arena, "agent %" PRIu32, i);
         fill_lane(change, i, unit_ns, arena, &panel->lanes[i]);
     }
-    fill_bands(change, unit_ns, arena, panel);
+    if (is_harmful) {
+        fill_bands(change, unit_ns, arena, panel);
+    }
     fill_moments(change, unit_ns, panel);
     fill_stages(change, unit_ns, panel);
-    fill_figures(change, arena, panel);
+    fill_figures(change, is_harmful, arena, panel);
     panel->note = note_of(change, arena);
 }
 
@@ -323,11 +327,13 @@ static void fill_legend(struct report_chart *chart)
     static const struct {
         enum report_ink ink;
         const char *text;
-    } entries[] = {
-        {REPORT_INK_OLD, "old bucket"},       {REPORT_INK_OLD_SOON, "old bucket, knows the coming change"},
-        {REPORT_INK_NEW, "new bucket"},       {REPORT_INK_NEW_SOON, "new bucket, knows another change"},
-        {REPORT_INK_OTHER, "another bucket"}, {REPORT_INK_UNKNOWN, "not in the agent's cache"},
-        {REPORT_INK_SPLIT, "agents disagree"}};
+    } entries[] = {{REPORT_INK_OLD, "old bucket"},
+                   {REPORT_INK_OLD_SOON, "old bucket, knows the coming change"},
+                   {REPORT_INK_NEW, "new bucket"},
+                   {REPORT_INK_NEW_SOON, "new bucket, knows another change"},
+                   {REPORT_INK_OTHER, "another bucket"},
+                   {REPORT_INK_UNKNOWN, "not in the agent's cache"},
+                   {REPORT_INK_SPLIT, "agents disagree, and rows were misrouted"}};
     bool is_used[REPORT_INK_COUNT] = {false};
     for (size_t i = 0; i < chart->panel_count; i++) {
         const struct report_panel *panel = &chart->panels[i];
@@ -370,7 +376,9 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
         panel->detail =
             report_text(arena, "%s%s · key %s", panel->detail, coordination_of(strategies[i], arena),
                         report_clean(arena, strategies[i]->views.key));
-        fill_panel(&changes[i], arena, panel);
+        double misrouted = 0;
+        report_metric(strategies[i], "writes.misrouted", &misrouted);
+        fill_panel(&changes[i], misrouted > 0, arena, panel);
     }
     chart->panel_count = count;
     fill_legend(chart);

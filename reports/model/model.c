@@ -47,15 +47,20 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
         return;
     }
     const bool is_idgen = result->strategy_count > 0 && result->strategies[0].settings.is_idgen;
+    size_t observed = 0; /* of other rows than the strategies that were run */
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        observed += result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
+    }
+    const size_t run = result->strategy_count - observed;
     chart->subtitle =
         is_idgen ? report_text(arena, "%zu design%s of identifiers · seed %" PRIu64, result->strategy_count,
                                result->strategy_count == 1 ? "" : "s", result->seed)
-                 : report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64,
-                               result->strategy_count,
-                               result->strategy_count == 1 ? "y over" : "ies over the same",
+                 : report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64 "%s", run,
+                               run == 1 ? "y over" : "ies over the same",
                                report_number(arena, (double)result->rows), result->rows == 1 ? "" : "s",
                                report_number(arena, (double)result->keys), result->keys == 1 ? "" : "s",
-                               source_of(arena, result->source), result->seed);
+                               source_of(arena, result->source), result->seed,
+                               observed == 0 ? "" : report_text(arena, " · and %zu observed", observed));
     char start[SIM_TIME_TEXT_SIZE];
     char end[SIM_TIME_TEXT_SIZE];
     sim_time_format(result->start_ns, start);

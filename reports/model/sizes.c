@@ -29,6 +29,12 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
                 domain.least = both[k]->least > 0 ? both[k]->least : 1;
             }
         }
+        double min;
+        if (is_bytes && strategy->settings.observed == WL_OBSERVED_PERCENTILES &&
+            report_metric(strategy, "partitions.all.bytes.min", &min) && min >= 1 &&
+            min < (double)domain.least) {
+            domain.least = (uint64_t)min;
+        }
     }
     /* Axes of rows begin at 1. Axes of bytes begin at the least size, because partitions of a few bytes do
      * not occur. */
@@ -90,6 +96,25 @@ static void fill_bars(const struct report_bins *bins, const double *closed, cons
     }
 }
 
+/* Percentiles do not say where between two of them the sizes are. */
+static void widen_bars(const struct lab_strategy_result *strategy, const struct report_bins *bins,
+                       struct report_arena *arena, struct report_panel *panel)
+{
+    double min = 1;
+    report_metric(strategy, "partitions.all.bytes.min", &min);
+    const uint64_t least = min >= 1 ? (uint64_t)min : 1;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        struct report_bar *bar = &panel->bars[i];
+        const double from =
+            i > 0 ? bar[-1].to : report_bins_edge_log10(bins->edges[report_bins_find(bins, least)]);
+        bar->from = fmin(from, bar->from);
+        bar->first = i > 0 ? bar[-1].last + 1 : (double)least;
+        bar->hint = report_text(arena, "%s to %s bytes: %s%% of the partitions",
+                                report_grouped(arena, (uint64_t)bar->first),
+                                report_grouped(arena, (uint64_t)bar->last), report_full(arena, bar->count));
+    }
+}
+
 /* Returns a note on the sizes that a file of observed partitions does not give. */
 static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
 {
@@ -97,7 +122,8 @@ static const char *observed_note(const struct lab_strategy_result *strategy, boo
         return "the file does not give the rows of partitions";
     }
     if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
-        return "only six percentiles of the sizes are known: the sizes below each may be smaller";
+        return "only percentiles are known: a bar is the share between two of them, and its sizes may be "
+               "anywhere in it";
     }
     return "";
 }
@@ -124,7 +150,6 @@ static bool has_distribution(const struct lab_strategy_result *strategy, bool is
 static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
 {
-    const bool is_share = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
     const struct lab_histogram *open = is_bytes ? &strategy->open_bytes : &strategy->open_rows;
     const double total = (double)closed->count + (double)open->count;
@@ -136,10 +161,6 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
         }
         const double count = bar->high - bar->low;
         const char *sizes = sizes_of(bins, bin, is_bytes, arena);
-        if (is_share) {
-            bar->hint = report_text(arena, "%s: %s%% of the partitions", sizes, report_full(arena, count));
-            continue;
-        }
         const char *state = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed"
                             : bar->ink == REPORT_INK_CLOSED                 ? "closed"
                                                                             : "open";
@@ -206,11 +227,15 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
                   : is_bytes                                      ? ""
                                                                   : report_sizes_note(arena, strategy);
-    fill_hints(strategy, is_bytes, bins, arena, panel);
+    panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
+    if (panel->counts_are_shares) {
+        widen_bars(strategy, bins, arena, panel);
+    } else {
+        fill_hints(strategy, is_bytes, bins, arena, panel);
+    }
     if (has_distribution(strategy, is_bytes)) {
         report_sizes_distribution(arena, &strategy->settings.strategy, bins, closed->count, panel);
     }
-    panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     fill_figures(strategy, is_bytes, arena, panel);
 }
 

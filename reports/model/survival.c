@@ -8,6 +8,7 @@
 
 #include "axis.h"
 #include "lab/judgment.h"
+#include "lab/known.h"
 #include "sizes.h"
 
 struct entry {
@@ -29,7 +30,7 @@ struct selection {
     size_t count;
     const char **left_out; /* labels of strategies left out because there were too many */
     size_t left_out_count;
-    const char **unknown; /* labels of strategies whose sizes are not known in this unit */
+    const char **unknown; /* labels of strategies of whose partitions no share is known in this unit */
     size_t unknown_count;
     uint64_t least, most;
     double least_share;
@@ -48,7 +49,7 @@ static void add_entry(const struct lab_strategy_result *strategy, enum report_in
     const struct lab_histogram *closed = out->is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
     const struct lab_histogram *open = out->is_bytes ? &strategy->open_bytes : &strategy->open_rows;
     const struct lab_histogram *sizes = closed->count > 0 ? closed : open;
-    if (sizes->count == 0 || sizes->most == 0) {
+    if (sizes->count == 0 || sizes->most == 0 || strategy->settings.observed == WL_OBSERVED_LARGEST) {
         out->unknown[out->unknown_count++] = label;
         return;
     }
@@ -201,9 +202,6 @@ static const char *hint_of(const struct entry *entry, bool is_bytes, const struc
     const char *size = report_text(arena, "%s: %s %s%s", report_clean(arena, entry->strategy->label),
                                    report_grouped(arena, bin->size), unit, bin->size == 1 ? "" : "s");
     const char *share = report_percent(arena, (double)bin->count / (double)total);
-    if (entry->strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
-        return report_text(arena, "%s, %s of the partitions are larger", size, share);
-    }
     const char *partitions = report_text(arena, "%s%s partition%s", report_grouped(arena, total),
                                          entry->strategy->settings.observed != WL_OBSERVED_AUTO ? ""
                                          : entry->is_open                                       ? " open"
@@ -274,6 +272,35 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
     free(bins);
 }
 
+/* Between two percentiles nothing is known, so a line of them would say too much. At the size of each one the
+ * share of larger partitions is between its own and that of the next, and this range is drawn. */
+static void fill_percentiles(const struct entry *entry, struct report_arena *arena,
+                             const struct report_chart *chart, struct report_line *line)
+{
+    struct lab_known_step steps[WL_OBSERVED_POINTS];
+    const char *label = report_clean(arena, entry->strategy->label);
+    *line = (struct report_line){.label = label, .ink = entry->ink, .is_points = true};
+    line->samples = report_take(arena, WL_OBSERVED_POINTS, sizeof *line->samples);
+    if (line->samples == NULL || !lab_known_steps(entry->strategy, steps)) {
+        return;
+    }
+    for (size_t i = WL_OBSERVED_P50; i < WL_OBSERVED_MAX; i++) {
+        if (steps[i].size == steps[i + 1].size) {
+            continue;
+        }
+        const double high = report_log10(steps[i].share_above), least = steps[i + 1].share_above;
+        const double low = least > 0 ? fmax(report_log10(least), chart->y.low) : chart->y.low;
+        line->samples[line->sample_count++] = (struct report_sample){
+            .x = report_log10(fmin(REPORT_VALUE_MAX, fmax(1, (double)steps[i].size))),
+            .y = high,
+            .low = low,
+            .high = high,
+            .hint = report_text(arena, "%s: %s to %s of the partitions are larger than %s bytes", label,
+                                report_percent(arena, least), report_percent(arena, steps[i].share_above),
+                                report_grouped(arena, steps[i].size))};
+    }
+}
+
 /* Lists the first few labels by name and counts the others. */
 static const char *list_of(const char *const *labels, size_t count, struct report_arena *arena)
 {
@@ -290,12 +317,16 @@ static const char *list_of(const char *const *labels, size_t count, struct repor
 static void fill_notes(const struct selection *selection, size_t strategy_count, struct report_arena *arena,
                        struct report_chart *chart)
 {
-    bool has_open = false;
+    bool has_open = false, has_percentiles = false;
     for (size_t i = 0; i < selection->count; i++) {
         has_open |= selection->entries[i].is_open;
+        has_percentiles |= selection->entries[i].strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     }
     if (has_open) {
         add_note(arena, chart, "(open): no partition of the strategy was closed, so all of them count.");
+    }
+    if (has_percentiles) {
+        add_note(arena, chart, "A range: only percentiles are known, and the share is between two of them.");
     }
     if (selection->left_out_count > 0) {
         add_note(arena, chart,
@@ -304,7 +335,7 @@ static void fill_notes(const struct selection *selection, size_t strategy_count,
     }
     if (selection->unknown_count > 0) {
         add_note(arena, chart,
-                 report_text(arena, "No partition, or none whose size is known: %s.",
+                 report_text(arena, "No partition, or no share of them is known: %s.",
                              list_of(selection->unknown, selection->unknown_count, arena)));
     }
 }
@@ -345,10 +376,20 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
         chart->line_count -= line->sample_count == 0;
     }
     for (size_t i = 0; i < selection.count; i++) {
-        fill_sizes(&selection.entries[i], is_bytes, arena, chart, &chart->lines[chart->line_count++]);
+        struct report_line *line = &chart->lines[chart->line_count++];
+        if (selection.entries[i].strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
+            fill_percentiles(&selection.entries[i], arena, chart, line);
+            chart->line_count -= line->sample_count == 0;
+        } else {
+            fill_sizes(&selection.entries[i], is_bytes, arena, chart, line);
+        }
     }
     if (has_distribution) {
         report_legend_add(chart, REPORT_INK_DASHES, "exact distribution, hidden where the sizes follow it");
+    }
+    if (chart->line_count == 0) { /* all percentiles are the largest size */
+        chart->absent = "no share of the partitions is known to be larger than a size";
+        return;
     }
     fill_notes(&selection, result->strategy_count, arena, chart);
 }

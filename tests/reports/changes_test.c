@@ -38,7 +38,9 @@ static struct lab_strategy_result *add(struct lab_result *result, const char *la
 {
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
-    return fixture_add(result, label, &strategy);
+    struct lab_strategy_result *added = fixture_add(result, label, &strategy);
+    assert_true(lab_metrics_add(&added->metrics, "writes.misrouted", 1));
+    return added;
 }
 
 /* Samples of one agent at second 0, 1, 2 ... from `from_s` on, one character per sample: a digit is a bucket,
@@ -85,7 +87,7 @@ static void test_change_of_three_agents_is_described_lane_by_lane(void **state)
         "legend new new bucket\n"
         "legend other another bucket\n"
         "legend unknown not in the agent's cache\n"
-        "legend split agents disagree\n"
+        "legend split agents disagree, and rows were misrouted\n"
         "panel 'probabilistic' '9 bits, threshold 40, three-state, lead 3 s · key k' ''\n"
         "  x -4..10 'seconds since the change was stored' -4='−4' -2='−2' 0='0' 2='2' 4='4' 6='6' 8='8' "
         "10='10'\n"
@@ -225,6 +227,18 @@ static void test_agents_that_do_not_know_the_key_do_not_disagree(void **state)
     lab_result_destroy(result);
 }
 
+/* As with guarded, where no agent places a row by its cache alone. */
+static void test_agents_that_disagree_without_misrouting_are_not_red(void **state)
+{
+    (void)state;
+    const char *const twice[] = {"000011111111", "000001110111"};
+    struct lab_result *result = result_of(twice, 2, -4, 0);
+    result->strategies[0].metrics.items[0].value = 0;
+    assert_silent(result, "split");
+    assert_says(result, "'agents disagree for' 2 s\n");
+    lab_result_destroy(result);
+}
+
 /* One agent is sampled at a time: each sample is valid until that agent's next one. */
 static void test_samples_of_agents_in_turn_are_valid_until_the_next(void **state)
 {
@@ -358,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_key_that_no_agent_knew_is_all_unknown),
         cmocka_unit_test(test_old_bucket_is_that_of_most_agents_before_the_change),
         cmocka_unit_test(test_agents_that_do_not_know_the_key_do_not_disagree),
+        cmocka_unit_test(test_agents_that_disagree_without_misrouting_are_not_red),
         cmocka_unit_test(test_samples_of_agents_in_turn_are_valid_until_the_next),
         cmocka_unit_test(test_strategies_without_a_change_have_no_panel),
         cmocka_unit_test(test_panels_of_similar_length_share_their_scale),

@@ -17,6 +17,7 @@
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "fixture_scene.h"
+#include "kernel/text.h"
 #include "reports/scene.h"
 #include "thin.h"
 #include "tune/odds.h"
@@ -333,8 +334,8 @@ static void test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_
     }
     char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
     assert_non_null(strstr(text,
-                           "note 9 of 12 strategies are drawn, without s10 and s11. No partition, or none "
-                           "whose size is known: s2.\n"));
+                           "note 9 of 12 strategies are drawn, without s10 and s11. No partition, or no "
+                           "share of them is known: s2.\n"));
     assert_non_null(strstr(text, "line line1 's1'"));
     assert_non_null(strstr(text, "line line2 's3'"));
     assert_non_null(strstr(text, "line line8 's9'"));
@@ -360,11 +361,45 @@ static void test_result_without_partitions_says_so(void **state)
     lab_histogram_add(&out->open_bytes, 1000, 50, 1);
     lab_histogram_add(&out->open_bytes, 9000, 50, 1);
     assert_says(result, REPORT_SURVIVAL_ROWS, "absent ", true);
-    assert_says(result, REPORT_SURVIVAL_BYTES, "line line1 'file' ", true);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "absent no share of the partitions is known", true);
+    lab_result_destroy(result);
+}
+
+static void test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"min", "p50", "p75", "p95", "p98", "p99", "max"};
+    static const double sizes[] = {73, 1000, 2000, 2000, 2000, 9000, 20000};
+    struct lab_result *result = fixture_case(7);
+    const struct bk_strategy strategy = none();
+    struct lab_strategy_result *out = fixture_add(result, "file", &strategy);
+    out->settings.observed = WL_OBSERVED_PERCENTILES;
+    out->settings.observed_file = sim_text_copy("t.txt");
+    out->settings.observed_table = sim_text_copy("");
+    lab_histogram_add(&out->open_bytes, 20000, 100, 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[LAB_METRIC_NAME_SIZE] = "partitions.all.bytes.";
+        assert_true(lab_metrics_add(&out->metrics, strcat(name, names[i]), sizes[i]));
+    }
+    assert_says(result, REPORT_SURVIVAL_BYTES, "A range: only percentiles are known", true);
     struct made made = make(result, REPORT_SURVIVAL_BYTES);
-    assert_string_equal(made.chart->lines[0].samples[2].hint,
-                        "file: 1,000 bytes, 50% of the partitions are larger");
+    const struct report_line *line = &made.chart->lines[0];
+    assert_true(line->is_points && line->sample_count == 3);
+    assert_string_equal(line->samples[0].hint,
+                        "file: 25% to 50% of the partitions are larger than 1,000 bytes");
+    assert_string_equal(line->samples[1].hint,
+                        "file: 1% to 2% of the partitions are larger than 2,000 bytes");
+    assert_string_equal(line->samples[2].hint,
+                        "file: 0% to 1% of the partitions are larger than 9,000 bytes");
+    assert_true(line->samples[2].low == made.chart->y.low);
     report_arena_free(&made.arena);
+    made = make(result, REPORT_PARTITIONS_BYTES);
+    const struct report_panel *panel = &made.chart->panels[made.chart->panel_count - 1];
+    assert_int_equal(panel->bar_count, 1);
+    assert_true(panel->bars[0].from < report_log10(80));
+    report_arena_free(&made.arena);
+    out->settings.observed = WL_OBSERVED_LARGEST;
+    assert_says(result, REPORT_SURVIVAL_BYTES, "absent ", true);
     lab_result_destroy(result);
 }
 
@@ -428,6 +463,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_distribution_is_shown_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),
+        cmocka_unit_test(test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out),
         cmocka_unit_test(test_chart_without_memory_reports_the_failure),
         cmocka_unit_test(test_label_next_to_a_line_overlaps_nothing),
     };

@@ -141,6 +141,7 @@ struct report_line {
     size_t sample_count;
     bool is_dense;        /* too many samples for a marker each: markers are at equal distances */
     bool is_distribution; /* dashed, without markers and name */
+    bool is_points;       /* only samples and their ranges, since nothing is known between them */
 };
 
 /* A candidate by two quantities; low = high = y without a range. */
