@@ -10,6 +10,8 @@
 #include "workload/ulid.h"
 
 #define UUID_TEXT 36u
+#define FIELDS    6u /* from the year to the seconds */
+#define ISO_SIZE  96u
 /* Units of 100 ns from 1582-10-15, the epoch of RFC 9562, to 1970. */
 #define GREGORIAN_TO_UNIX INT64_C(0x01B21DD213814000)
 /* A whole number below the first of these is in seconds since 1970, below the second in ms, below the third
@@ -84,6 +86,46 @@ static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *
     return true;
 }
 
+static bool begins_field(const char *text, size_t size, size_t at)
+{
+    return at < size && is_digit(text[at]);
+}
+
+/* Parses ISO 8601, and what programs write in its order: 2026/1/31 9:05, 2026.01.31, 20260131T090500Z, and a
+ * comma before the decimals. */
+static bool parse_iso(const char *text, size_t size, int64_t *out_ns, bool *has_zone)
+{
+    static const char *const separators[] = {"-/.", "-/.", "T ", ":", ":"}, between[] = "--T::";
+    char iso[ISO_SIZE];
+    size_t at = 0, used = 0;
+    if (sim_time_parse_zoned(text, size, out_ns, has_zone) == 0)
+        return true;
+    for (size_t field = 0; field < FIELDS && size < ISO_SIZE / 2; field++) {
+        size_t most = field == 0 ? 4 : 2, digits = 0;
+        while (digits < most && begins_field(text, size, at + digits))
+            digits++;
+        if (digits == 0 || (field == 0 && digits < most))
+            return false;
+        if (digits == 1)
+            iso[used++] = '0';
+        memcpy(iso + used, text + at, digits);
+        used += digits;
+        at += digits;
+        bool has_separator =
+            field + 1 < FIELDS && at < size && text[at] != '\0' && strchr(separators[field], text[at]) != NULL;
+        if (field + 1 == FIELDS || !begins_field(text, size, at + has_separator))
+            break;
+        iso[used++] = between[field];
+        at += has_separator;
+    }
+    if (size >= ISO_SIZE / 2)
+        return false;
+    memcpy(iso + used, text + at, size - at);
+    if (at < size && text[at] == ',')
+        iso[used] = '.';
+    return sim_time_parse_zoned(iso, used + size - at, out_ns, has_zone) == 0;
+}
+
 enum wl_trace_time trace_time_kind(const char *text, size_t size)
 {
     int64_t whole, decimals, time_ns;
@@ -98,7 +140,7 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size)
     uint8_t ulid[WL_ULID_BYTES];
     if (wl_ulid_parse(text, size, ulid))
         return WL_TIME_ULID;
-    return sim_time_parse_zoned(text, size, &time_ns, &flag) == 0 ? WL_TIME_ISO : WL_TIME_AUTO;
+    return parse_iso(text, size, &time_ns, &flag) ? WL_TIME_ISO : WL_TIME_AUTO;
 }
 
 static uint64_t hex(const char *text, size_t digits)
@@ -198,7 +240,7 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     *has_zone = true;
     switch (kind) {
     case WL_TIME_ISO:
-        return sim_time_parse_zoned(text, size, out_ns, has_zone) == 0;
+        return parse_iso(text, size, out_ns, has_zone);
     case WL_TIME_S:
     case WL_TIME_MS:
     case WL_TIME_US:

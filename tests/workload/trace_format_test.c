@@ -215,6 +215,11 @@ static void test_a_column_of_times_is_read_as_a_whole(void **state)
          "1767268800000000000 a 0|1767268801000000000 a 0|"},
         {"time,key\n639028224000000001,a\n", TIME(TICKS), "1767225600000000100 a 0|"},
         {"time,key\n134116992000000001,a\n", TIME(FILETIME), "1767225600000000100 a 0|"},
+        {"time,key\n2026/1/1 0:00,a\n2026/01/01,a\n2026.01.01 00:00:00,a\n20260101T000000Z,a\n", AS_IS,
+         T0 " a 0|" T0 " a 0|" T0 " a 0|" T0 " a 0|"},
+        {"time;key\n2026-01-01 00:00:00,500;a\n2026/1/1 1:00:01,5+01:00;a\n", SORT,
+         "1767225600500000000 a 0|1767225601500000000 a 0|"},
+        {"time,key\n20260101T0005,a\n", AS_IS, "1767225900000000000 a 0|"},
         /* Of these, one value alone might be a time of day, a date, or a day of Excel's. */
         {"time,key\n10000,a\n10060,a\n10075,a\n10090,a\n", AS_IS,
          "10000000000000 a 0|10060000000000 a 0|10075000000000 a 0|10090000000000 a 0|"},
@@ -263,6 +268,14 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
         {"time,key\n1767225600000,a\n1767225600,a\n1767225601,a\n", AS_IS,
          ":2: time '1767225600000' is not a time in epoch seconds between the years 1677 and 2262, as most "
          "are; write all alike, or name the format, as in time: ms"},
+        {"time,key\n2026/13/1,a\n", AS_IS,
+         ":2: time '2026/13/1' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, "
+         "or an "
+         "epoch in s, ms, us or ns"},
+        {"time,key\n1/2/2026,a\n", AS_IS,
+         ":2: time '1/2/2026' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, "
+         "or an "
+         "epoch in s, ms, us or ns"},
         {"timestamp_ms,key\n20260101000000,a\n", AS_IS,
          ":2: timestamp_ms '20260101000000' is not a time in epoch milliseconds between the years 1677 and "
          "2262, as "
