@@ -28,15 +28,13 @@ static bool looks_like_csv(struct observed_span line)
 }
 
 /* Reads the first line that is neither empty (the output of tablehistograms may begin with an empty line) nor
- * a command, without a byte order mark. */
+ * a command. */
 static bool first_line(struct observed_file *file, struct observed_span *line)
 {
     bool more = true;
     do {
         if (!observed_next(file, line, &more))
             return false;
-        if (more && file->reader.line == 1 && observed_begins(*line, "\xEF\xBB\xBF"))
-            line->begin += 3;
     } while (more && (line->begin == line->end || observed_is_prompt(*line)));
     if (more)
         return true;
