@@ -179,12 +179,15 @@ static void add_writes(struct lab_metrics *out, const struct naive_input *input,
                        const struct naive_result *naive)
 {
     uint64_t extra = naive->counter_increments + naive->state_reads + naive->state_writes + naive->lwt;
-    uint64_t payload = 0;
+    uint64_t payload = 0, placed = naive->overwritten;
+    for (size_t i = 0; i < naive->partition_count; i++)
+        placed += naive->partitions[i].rows;
     for (size_t i = 0; i < input->key_count; i++) {
         for (size_t j = 0; j < input->keys[i].count; j++)
             payload += input->keys[i].rows[j].bytes;
     }
     add(out, (double)input->rows, "writes", "rows");
+    add(out, (double)placed, "writes", "placed");
     add(out, (double)payload, "writes", "payload_bytes");
     add(out, (double)naive->counter_increments, "writes", "counter_increments");
     add(out, (double)naive->state_reads, "writes", "state_reads");

@@ -20,6 +20,7 @@ bucketlab_memory_test(lab/team_test LINK sim_lab Threads::Threads SOURCES lab/sa
 bucketlab_test(lab/thin_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/read_expect_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/gone_test LINK sim_lab m)
+bucketlab_test(lab/books_test LINK sim_lab m)
 bucketlab_test(lab/fuzz_test LINK sim_lab)
 bucketlab_test(lab/concerns_test LINK sim_lab)
 target_link_libraries(lab_concerns_test PRIVATE sim_lab_cluster)

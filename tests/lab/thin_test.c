@@ -287,6 +287,35 @@ static void test_busiest_key_is_counted(void **state)
     lab_result_destroy(result);
 }
 
+/* A table whose partitions are (key, bucket) and whose rows have ids needs no row one by one, whatever the
+ * order of its partition key. A table that overwrites is not thinned. Two days of 1000 rows/s in windows of a
+ * day, within 8 standard deviations. */
+static void test_table_of_many_rows_counts_them(void **state)
+{
+    (void)state;
+    static const char text[] = "duration: 2d\nkeys: {count: 1}\narrivals: {rate: 1000/s}\n"
+                               "row: {columns: {value: {type: blob, bytes: 9B}}}\n"
+                               "table:\n  name: points\n"
+                               "  columns: {metric: key, day: bucket, at: time, id: id, value: data}\n"
+                               "  partition_key: [day, metric]\n  clustering: [at, id]\n"
+                               "strategies: [time: {window: 1d}]\n";
+    struct lab_result *result = run_text(text);
+    const struct lab_strategy_result *strategy = &result->strategies[0];
+    assert_true(lab_metrics_find(&strategy->metrics, "peak.rows_per_second_one_partition") == NULL);
+    assert_true(figure(strategy, "partitions.total") == 2);
+    assert_true(figure(strategy, "rows.stored") == (double)result->rows);
+    assert_true(fabs(figure(strategy, "partitions.all.rows.max") - 86.4e6) <= 8 * sqrt(86.4e6));
+    lab_result_destroy(result);
+    const struct lab_override overwrites[] = {{"table.clustering=[at]"}, {"engine=thinned"}};
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    assert_false(lab_scenario_parse("thin.yaml", text, strlen(text), overwrites, 2, NULL, &scenario, &error));
+    assert_non_null(strstr(error.text, "the table's partitions need each row's columns"));
+    assert_true(lab_scenario_parse("thin.yaml", text, strlen(text), overwrites, 1, NULL, &scenario, &error));
+    assert_int_equal(scenario->engine, LAB_ENGINE_AUTO);
+    lab_scenario_destroy(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_digest_depends_on_the_seed_only),
         cmocka_unit_test(test_single_strategy_is_as_among_others),
         cmocka_unit_test(test_busiest_key_is_counted),
+        cmocka_unit_test(test_table_of_many_rows_counts_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

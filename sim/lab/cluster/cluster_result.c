@@ -142,6 +142,7 @@ static void tally_partitions(struct lab_cluster_run *run)
         const struct cass_partition partition = weigh(run, &view);
         uint32_t index = lab_partition_find(&run->oracles, (uint32_t)view.key, view.bucket);
         int64_t first_ns = index == LAB_NO_PARTITION ? run->end_ns : run->oracles.partitions[index].first_ns;
+        tally->placed += view.written_rows;
         lab_tally_partition(tally, limits, &partition, first_ns, is_closed);
         const struct lab_key_name key = {"", 0, (uint64_t)view.key};
         lab_tally_largest(tally, &key, view.bucket, &partition);

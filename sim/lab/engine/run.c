@@ -39,7 +39,7 @@ static bool run_none(const struct lab_scenario *scenario, struct lab_result **ou
 static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
                    struct sim_error *error)
 {
-    for (size_t i = 0; scenario->design.is_given && i < scenario->strategy_count; i++) {
+    for (size_t i = 0; LAB_KEEPS_STORED(scenario) && i < scenario->strategy_count; i++) {
         if (!lab_stored_settle(stream->tallies[i].stored, &stream->tallies[i]))
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: strategy '%s' gives the table more than %u rows or partitions to "
@@ -114,6 +114,13 @@ bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct
                   : run_stream(scenario, jobs, context, &result, error);
     if (!ok) {
         lab_observed_free(observed, scenario->observed_count);
+        return false;
+    }
+    /* A run that only judges, or stops early, does not count all rows. */
+    const bool is_whole = !context->only_judges && context->stops_at == 0 && context->stops_at_rows == 0;
+    if (is_whole && !lab_books_check(scenario, result, error)) {
+        lab_observed_free(observed, scenario->observed_count);
+        lab_result_destroy(result);
         return false;
     }
     lab_observed_append(result, observed, scenario->observed_count);

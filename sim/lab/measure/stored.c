@@ -326,6 +326,7 @@ static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, c
     }
     if (stored->has_key)
         note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
+    found->placed += partition[PART_WRITTEN];
     stored->figures.rows += rows;
     stored->figures.overwritten += partition[PART_WRITTEN] - rows;
     if (partition[PART_WRITTEN] > stored->figures.most_written)
@@ -489,6 +490,7 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
     tally->slices = found->slices;
     found->slices = slices;
     tally->out_of_memory = tally->out_of_memory || found->out_of_memory;
+    tally->placed = found->placed;
     tally->over_limit = found->over_limit;
     tally->over_limit_rows = found->over_limit_rows;
     tally->over_limit_bytes = found->over_limit_bytes;

@@ -36,6 +36,7 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
                                 &tally->over_limit_bytes,
                                 &tally->tiny,
                                 &tally->rows,
+                                &tally->placed,
                                 &tally->counter_increments,
                                 &tally->state_reads,
                                 &tally->state_writes,

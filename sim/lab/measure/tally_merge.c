@@ -31,6 +31,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     }
     lab_tally_key(into, &from->key_most);
     into->rows += from->rows;
+    into->placed += from->placed;
     into->counter_increments += from->counter_increments;
     into->state_reads += from->state_reads;
     into->state_writes += from->state_writes;

@@ -19,6 +19,7 @@
 #define NO_GONE        "without `deletes` and `row.ttl`"
 #define NO_TIMES       "without `late`, `resolution`, `backfill` and a trace's `arrived`"
 #define NO_TABLE       "without `table`"
+#define NO_PEAKS       "without `table`, and with `engine: thinned`"
 #define NO_READS       "without `reads`"
 #define NO_READ        "without `reads`, and where no read was made"
 #define NO_IDS         "without `identifiers`"
@@ -156,6 +157,10 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "bytes streamed for each byte that differs"},
 
     {IN("Writes"), IS("writes.rows", ROWS), .absent = NO_ROWS, .meaning = "rows inserted"},
+    {IN("Writes"), IS("writes.placed", ROWS), .absent = NO_ROWS,
+     .meaning =
+         "rows that the partitions got, those included that expired, were deleted or were overwritten. "
+         "Each row of the workload is one of them, or was refused, or its outcome is unknown"},
     {IN("Writes"), IS("writes.payload_bytes", BYTES), .absent = NO_ROWS,
      .meaning = "bytes of their values only; `partitions.*.bytes` are [what rows and partitions weigh on "
                 "disk](scenario.md#what-a-row-weighs) before compression"},
@@ -232,9 +237,9 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Tables"), IS("rows.stored", ROWS), .absent = NO_TABLE, .meaning = "rows that are stored at the end"},
     {IN("Tables"), IS("rows.overwritten", ROWS), .absent = NO_TABLE,
      .meaning = "rows that a later one with the same primary key replaced; the two add up to `writes.rows`"},
-    {IN("Tables"), IS("peak.rows_written_one_partition", ROWS), .absent = NO_TABLE,
+    {IN("Tables"), IS("peak.rows_written_one_partition", ROWS), .absent = NO_PEAKS,
      .meaning = "the most rows that were written to one partition, those replaced included"},
-    {IN("Tables"), IS("peak.minute_share_one_partition", SHARE), .absent = NO_TABLE,
+    {IN("Tables"), IS("peak.minute_share_one_partition", SHARE), .absent = NO_PEAKS,
      .meaning =
          "share of all rows that went to the busiest partition of their minute: 1 means a hot spot, 1 / "
          "(partitions written to at a time) an even load. With few rows per minute the figure is random"},

@@ -83,8 +83,12 @@ static bool add_evenness(struct lab_metrics *out, const struct lab_histogram *ro
     return rows->count == 0 || add_moments(out, "partitions.closed.rows", NULL, 0, rows, false);
 }
 
-static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
+/* Without `stored`, no row of the table replaces another. */
+static bool add_stored(struct lab_metrics *out, const struct lab_tally *tally)
 {
+    if (tally->stored == NULL)
+        return add(out, "rows", "stored", (double)tally->rows) && add(out, "rows", "overwritten", 0);
+    const struct lab_stored_figures *stored = lab_stored_figures(tally->stored);
     double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
     return add(out, "rows", "stored", (double)stored->rows) &&
            add(out, "rows", "overwritten", (double)stored->overwritten) &&
@@ -244,6 +248,7 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "keys", "rows.max", (double)tally->key_most.rows) &&
              add(out, "keys", "bytes.max", (double)tally->key_most.bytes);
     ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
+         add(out, "writes", "placed", (double)tally->placed) &&
          add(out, "writes", "payload_bytes", (double)tally->payload_bytes) &&
          add(out, "writes", "counter_increments", (double)tally->counter_increments) &&
          add(out, "writes", "state_reads", (double)tally->state_reads) &&
@@ -261,8 +266,8 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "writes", "late", (double)tally->late_rows) &&
              add(out, "writes", "into_closed", (double)tally->rows_into_closed) &&
              add(out, "partitions", "reopened", (double)tally->reopened);
-    if (tally->stored != NULL)
-        ok = ok && add_stored(out, lab_stored_figures(tally->stored));
+    if (scenario->design.is_given && scenario->engine != LAB_ENGINE_CLUSTER)
+        ok = ok && add_stored(out, tally);
     if (scenario->reads.present)
         ok = ok && add_reads(out, scenario, tally);
     if (scenario->engine != LAB_ENGINE_THINNED)

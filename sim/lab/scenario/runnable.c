@@ -101,8 +101,9 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
         return "rows are late, or have their own times";
     if (scenario->deletes.share > 0)
         return "rows are deleted one by one";
-    if (scenario->design.is_given)
-        return "a table keeps each row's columns";
+    if (scenario->design.is_given &&
+        (!lab_design_is_plain(&scenario->design) || lab_design_clusters_by(&scenario->design, LAB_FEED_KEY)))
+        return "the table's partitions need each row's columns";
     if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
         return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)

@@ -45,11 +45,17 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
             "'early' needs agents, since it is relative to their clocks; add 'agents: {count: N}'");
     if (has_agents)
         scenario->engine = LAB_ENGINE_CLUSTER;
+    return true;
+}
+
+bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
     const char *refusal = lab_thin_refusal(scenario);
     if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
         char problem[160];
         snprintf(problem, sizeof problem, "cannot run this exactly: %s; use exact or auto", refusal);
-        return lab_fail_value(reader, engine, problem);
+        return lab_fail_value(reader, lab_node_find(root, "engine"), problem);
     }
     double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
     if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= LAB_THINNED_ROWS &&

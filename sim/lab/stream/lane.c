@@ -403,6 +403,7 @@ static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *
                                 *partition = &whole;
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
+    tally->placed += rows->rows;
     lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
     if (settings->scenario->is_raced)
         return;

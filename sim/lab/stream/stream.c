@@ -141,8 +141,8 @@ bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cas
 {
     if (!lab_tally_init(tally, cass_ring_node_count(ring)))
         return false;
-    tally->is_raced = scenario->is_raced && !scenario->design.is_given;
-    if (!scenario->design.is_given)
+    tally->is_raced = scenario->is_raced && !LAB_KEEPS_STORED(scenario);
+    if (!LAB_KEEPS_STORED(scenario))
         return true;
     tally->stored = lab_stored_create(scenario, ring);
     return tally->stored != NULL;

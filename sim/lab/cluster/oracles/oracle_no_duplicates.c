@@ -49,6 +49,7 @@ void lab_no_duplicates_end(struct lab_cluster_run *run)
         if (buckets < 2)
             continue;
         run->tally.duplicated++;
+        run->tally.placed -= buckets - 1;
         lab_violate(run, LAB_ORACLE_NO_DUPLICATES, row->key, 1,
                     "row %" PRIu64 " is in %" PRIu32 " buckets, the last of them %" PRId64, row->row, buckets,
                     last->bucket);

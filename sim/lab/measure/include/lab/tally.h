@@ -33,6 +33,7 @@ struct lab_tally {
     struct cass_partition
         key_most;           /* the most rows and the most bytes of a key, as if each key were one partition */
     uint64_t payload_bytes; /* bytes of the rows' values only */
+    uint64_t placed; /* rows that partitions got; one in several buckets counts once */
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* only in a cluster run */
     uint64_t peak_rows_per_s;

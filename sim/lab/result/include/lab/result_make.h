@@ -23,6 +23,11 @@ bool lab_result_nodes(struct lab_strategy_result *strategy, const struct lab_sce
 /* Moves the histograms out of the tally. */
 void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally);
 
+/* books.c: whether each row of the workload is in a partition, was refused, or its outcome is unknown, under
+ * every strategy of a complete run. Fails with SIM_ERROR_ENVIRONMENT. */
+bool lab_books_check(const struct lab_scenario *scenario, const struct lab_result *result,
+                     struct sim_error *error);
+
 /* result_archive.c: saves or loads. Loading needs a zeroed result; lab_result_destroy() must be called even
  * after a failure. */
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive);

@@ -32,6 +32,10 @@
  * LAB_ENGINE_AUTO. */
 enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_THINNED, LAB_ENGINE_CLUSTER };
 
+/* Whether the stream engine keeps what the table stores (lab/stored.h). The partitions of a table that can be
+ * thinned are those of the strategy. */
+#define LAB_KEEPS_STORED(scenario) ((scenario)->design.is_given && (scenario)->engine != LAB_ENGINE_THINNED)
+
 enum lab_read_kind { LAB_READ_LATEST, LAB_READ_RANGE, LAB_READ_ALL, LAB_READ_KINDS };
 
 struct lab_read {

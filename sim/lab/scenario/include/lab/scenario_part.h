@@ -80,6 +80,8 @@ const struct lab_node *lab_placing(const struct lab_node *item);
 /* scenario_engine.c: chooses the engine, and checks what it requires of strategies, cluster and
  * consistency. */
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
+/* Chooses whether rows are thinned. To be completed after all that lab_thin_refusal() looks at. */
+bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* scenario_table.c; the target is the struct lab_scenario. To be completed after strategies, reads and
  * engine. */
