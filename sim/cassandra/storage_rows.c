@@ -283,7 +283,7 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
     if (cluster->observer.row_stored != NULL) {
         cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
-                                     row->row_id, row->time_ns, row->order, replica);
+                                     row->row_id, row->time_ns, row->order, row->bytes, replica);
     }
 }
 

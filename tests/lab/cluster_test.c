@@ -18,22 +18,23 @@
 #include "lab/run.h"
 #include "scenario_of.h"
 
+#define LIMITS "limits: {partition_rows: 60, partition_bytes: 20KB}\n"
 #define WORKLOAD                                                                                             \
     "name: cluster-test\n"                                                                                   \
     "duration: 15m\n"                                                                                        \
     "keys: {count: 12, popularity: {zipf: 1.0}}\n"                                                           \
     "arrivals: {rate: 8/s, bursts: {on: 1m, off: 10m, factor: 20}}\n"                                        \
-    "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n"
+    "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n" LIMITS
 #define LATE_WORKLOAD                                                                                        \
     "name: cluster-test\n"                                                                                   \
     "duration: 30m\n"                                                                                        \
     "keys: {count: 12, popularity: {zipf: 1.0}}\n"                                                           \
     "arrivals: {rate: 8/s, late: {share: 10%, by: 5m}, resolution: 10s,\n"                                   \
     "           backfill: {before: 2h, lasts: 10m, rate: 1/s, order: reverse}}\n"                            \
-    "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n"
+    "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n" LIMITS
 #define TRACE                                                                                                \
     "name: cluster-test\n"                                                                                   \
-    "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n"
+    "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n" LIMITS
 #define NO_TIME                                                                                              \
     "network: {latency: 0us}, node: {write: 0us, read: 0us, scan_row: 0us, gc: {every: 1h, lasts: 0ms}}}\n"  \
     "agents: {count: 1}\n"
@@ -100,9 +101,13 @@ static void assert_cluster_equals_stream(const char *on_stream, const char *on_c
     assert_same_placements(cluster, stream);
     for (size_t i = 0; i < stream->strategy_count; i++) {
         const char *label = stream->strategies[i].label;
-        static const char *const names[] = {"partitions.total",         "partitions.closed",
-                                            "partitions.all.rows.max",  "partitions.all.bytes.max",
-                                            "partitions.all.rows.mean", "peak.rows_per_second_one_partition"};
+        static const char *const names[] = {"partitions.total",
+                                            "partitions.closed",
+                                            "partitions.all.rows.max",
+                                            "partitions.all.bytes.max",
+                                            "partitions.all.rows.mean",
+                                            "partitions.first_over_days",
+                                            "peak.rows_per_second_one_partition"};
         for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
             char name[128];
             snprintf(name, sizeof name, "%s.%s", label, names[j]);

@@ -31,7 +31,7 @@ static struct fixture begin(void)
 
 static void compute(struct fixture *fixture)
 {
-    assert_true(lab_metrics_of_tally(&fixture->tally, &fixture->scenario, NODES, &fixture->metrics));
+    assert_true(lab_metrics_of_tally(&fixture->tally, &fixture->scenario, 0, NODES, &fixture->metrics));
 }
 
 static void end(struct fixture *fixture)

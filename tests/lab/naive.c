@@ -20,6 +20,7 @@ struct regime {
 struct writer {
     const struct lab_scenario *scenario;
     const struct lab_strategy *named;
+    size_t key_size;
     struct bk_key_state state;
     uint64_t rows_here; /* for put_counting(): rows of the newest bucket */
     struct regime regimes[LAB_CHANGES_MAX + 1];
@@ -81,12 +82,27 @@ int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
     return naive_floor(time_ns - strategy->of.time.epoch_ns, strategy->of.time.window_ns);
 }
 
+/* Notes the first time at which some partition is above a limit. */
+void naive_watch_limits(const struct lab_scenario *scenario, size_t key_size,
+                        const struct naive_partition *partition, int64_t time_ns, struct naive_result *result)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    uint64_t bytes = partition->bytes;
+    bytes += lab_partition_bytes(&scenario->row_cost, key_size, partition->rows, bytes);
+    if (scenario->deletes.share > 0)
+        bytes += partition->gone * lab_tombstone_bytes(&scenario->row_cost, LAB_STAMP_USUAL);
+    bool is_over = (limits->partition_rows > 0 && partition->rows > limits->partition_rows) ||
+                   (limits->partition_bytes > 0 && bytes > limits->partition_bytes);
+    if (is_over && time_ns < result->first_over_ns)
+        result->first_over_ns = time_ns;
+}
+
 /* The key's partition of a bucket, created if it has no rows yet. */
-static struct naive_partition *place(struct naive_result *result, size_t first, uint64_t key_index,
-                                     int64_t bucket, const struct naive_row *row)
+static struct naive_partition *place(const struct writer *writer, struct naive_result *result,
+                                     uint64_t key_index, int64_t bucket, const struct naive_row *row)
 {
     struct naive_partition *partition = NULL;
-    for (size_t i = result->partition_count; partition == NULL && i > first; i--) {
+    for (size_t i = result->partition_count; partition == NULL && i > writer->first; i--) {
         if (result->partitions[i - 1].bucket == bucket)
             partition = &result->partitions[i - 1];
     }
@@ -107,6 +123,7 @@ static struct naive_partition *place(struct naive_result *result, size_t first, 
     partition->rows++;
     partition->bytes += row->weight;
     partition->gone += row->is_deleted || row->is_expired;
+    naive_watch_limits(writer->scenario, writer->key_size, partition, row->time_ns, result);
     return partition;
 }
 
@@ -181,7 +198,7 @@ static int64_t put_by_history(struct writer *writer, struct naive_result *result
     struct bk_effect effect;
     if (bk_history_route(history_of(writer), &writer->history_state, &told, &route) != BK_OK)
         abort();
-    struct naive_partition *partition = place(result, writer->first, key_index, route.bucket, row);
+    struct naive_partition *partition = place(writer, result, key_index, route.bucket, row);
     partition->regime = writer->regime;
     partition->last_row = number;
     if (wl_has_own_times(&writer->scenario->workload) && is_left(writer, partition, row->time_ns)) {
@@ -205,7 +222,7 @@ static int64_t put_counting(struct writer *writer, struct naive_result *result, 
 {
     const struct lab_strategy *named = writer->named;
     int64_t bucket = writer->state.bucket;
-    place(result, writer->first, key_index, bucket, row);
+    place(writer, result, key_index, bucket, row);
     if (++writer->rows_here % named->settings.every_rows != 0)
         return bucket;
     bool scans = named->settings.source == BK_SOURCE_SCAN,
@@ -245,7 +262,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
     bool is_timed = strategy->kind == BK_TIME;
     int64_t bucket = naive_route(strategy, &writer->state, number, row, result);
-    struct naive_partition *partition = place(result, writer->first, key_index, bucket, row);
+    struct naive_partition *partition = place(writer, result, key_index, bucket, row);
     if (strategy->kind == BK_COUNT)
         pay_number(writer->named, number, partition->rows == 1, result);
     if (is_timed && bucket < naive_window(strategy, row->time_ns)) {
@@ -361,9 +378,13 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
     result->buckets = naive_must(calloc(input->rows + 1, sizeof *result->buckets));
     result->currents = naive_must(calloc(input->key_count + 1, sizeof *result->currents));
     int64_t *buckets = result->buckets;
+    result->first_over_ns = INT64_MAX;
     for (uint64_t i = 0; i < input->key_count; i++) {
-        struct writer writer = {
-            .scenario = scenario, .named = strategy, .first = result->partition_count, .birth_ns = INT64_MAX};
+        struct writer writer = {.scenario = scenario,
+                                .named = strategy,
+                                .key_size = strlen(input->keys[i].name),
+                                .first = result->partition_count,
+                                .birth_ns = INT64_MAX};
         sim_placement_init(&writer.placement);
         if (changes(&writer))
             make_regimes(&writer, input->start_ns);

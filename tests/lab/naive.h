@@ -62,6 +62,7 @@ struct naive_result {
     struct naive_read *reads;
     size_t read_count, read_capacity;
     uint64_t counter_increments, state_writes, state_reads, lwt, rows_scanned, peak, digest;
+    int64_t first_over_ns; /* INT64_MAX: no partition exceeds a limit */
     uint64_t late, into_closed, reopened, deleted, expired;
     int64_t *empty; /* windows that readers of the current key remember */
     size_t empty_count, empty_capacity;
@@ -82,6 +83,9 @@ void *naive_grow(void *items, size_t count, size_t *capacity, size_t size);
 /* naive.c: one strategy. Aborts when out of memory. */
 struct naive_result *naive_run(const struct naive_input *input, const struct lab_scenario *scenario,
                                const struct lab_strategy *strategy);
+void naive_watch_limits(const struct lab_scenario *scenario, size_t key_size,
+                        const struct naive_partition *partition, int64_t time_ns,
+                        struct naive_result *result);
 void naive_free(struct naive_result *result);
 int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "workload/rows.h"
 
 /* A size, and its weight. */
@@ -122,7 +123,7 @@ static void add_repair(struct lab_metrics *out, const struct naive_result *naive
 }
 
 static void add_partitions(struct lab_metrics *out, const struct lab_limits *limits,
-                           const struct naive_result *naive)
+                           const struct naive_result *naive, int64_t start_ns)
 {
     uint64_t closed = 0, tiny = 0, over_rows = 0, over_bytes = 0, over = 0;
     for (size_t i = 0; i < naive->partition_count; i++) {
@@ -144,6 +145,9 @@ static void add_partitions(struct lab_metrics *out, const struct lab_limits *lim
         add(out, (double)over_rows, "partitions", "over_limit_rows");
     if (limits->partition_bytes != 0)
         add(out, (double)over_bytes, "partitions", "over_limit_bytes");
+    if (naive->first_over_ns != INT64_MAX)
+        add(out, (double)(naive->first_over_ns - start_ns) / (double)SIM_DAY, "partitions",
+            "first_over_days");
     if (limits->tiny_rows != 0)
         add(out, (double)tiny, "partitions", "tiny");
     for (int which = CLOSED; which <= ROW_WEIGHTED; which++) {
@@ -334,7 +338,7 @@ void naive_loads(const struct naive_input *input, const struct naive_result *nai
 void naive_metrics(const struct naive_input *input, const struct lab_scenario *scenario,
                    const struct naive_result *naive, const struct naive_load *loads, struct lab_metrics *out)
 {
-    add_partitions(out, &scenario->limits, naive);
+    add_partitions(out, &scenario->limits, naive, input->start_ns);
     add_keys(out, input, scenario);
     add_writes(out, input, naive);
     if (scenario->row_ttl_ns > 0 || scenario->deletes.share > 0)

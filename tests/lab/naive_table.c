@@ -181,8 +181,9 @@ static void sum_minutes(const struct stored_row *rows, size_t count, struct naiv
     free(minutes);
 }
 
-static void add_partition(const struct naive_input *input, const struct table *table,
-                          const struct stored_row *rows, size_t count, struct naive_result *result)
+static void add_partition(const struct naive_input *input, const struct lab_scenario *scenario,
+                          const struct table *table, const struct stored_row *rows, size_t count,
+                          struct naive_result *result)
 {
     struct naive_partition partition = {.key_index = rows->key,
                                         .bucket = rows->bucket,
@@ -191,8 +192,13 @@ static void add_partition(const struct naive_input *input, const struct table *t
                                         .written = count,
                                         .first_ns = rows->time_ns,
                                         .is_closed = is_closed(input, table, result, rows)};
-    for (size_t i = 0; table->is_unique && i < count; i++)
+    for (size_t i = 0; table->is_unique && i < count; i++) {
         partition.bytes += rows[i].bytes;
+        partition.rows = i + 1;
+        if (table->has_key)
+            naive_watch_limits(scenario, strlen(input->keys[rows->key].name), &partition, rows[i].time_ns,
+                               result);
+    }
     partition.rows = table->is_unique ? count : 0;
     uint64_t peak = most_in(rows, count, SIM_SECOND);
     result->peak = peak > result->peak ? peak : result->peak;
@@ -230,12 +236,13 @@ void naive_settle(const struct naive_input *input, const struct lab_scenario *sc
     struct stored_row *rows = list_rows(input, scenario, &table, result);
     size_t count = input->rows;
     result->partition_count = 0;
+    result->first_over_ns = INT64_MAX;
     result->peak = 0;
     qsort(rows, count, sizeof *rows, by_time);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && by_partition(&rows[i], &rows[next]) == 0; next++) {
         }
-        add_partition(input, &table, rows + i, next - i, result);
+        add_partition(input, scenario, &table, rows + i, next - i, result);
     }
     sum_minutes(rows, count, result);
     if (!table.is_unique)

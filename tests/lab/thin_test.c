@@ -316,6 +316,36 @@ static void test_table_of_many_rows_counts_them(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* Partitions that hold the same rows exceed a limit at the same time, in either mode: row 100,001 at 3
+ * rows/s, within 6 standard deviations. Of two hash buckets with half of the rows each, the first takes less
+ * than twice as long. */
+static void test_same_rows_exceed_a_limit_at_the_same_time(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"exact", "thinned"};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 3/s}\nengine: %s\n"
+            "limits: {partition_rows: 100000}\n"
+            "strategies: [time: {window: 1d}, unbucketed: {}, count: {rows: 1000000, counter: external}, "
+            "probabilistic: {bits: 9, threshold: 2000}, hash: {buckets: 2}, "
+            "time: {window: 1h, label: hour}]\n",
+            engines[i]);
+        struct lab_result *result = run_text(text);
+        const double expected = 100001.0 / 3 / 86400, deviation = sqrt(100001.0) / 3 / 86400;
+        const double first = figure(&result->strategies[0], "partitions.first_over_days");
+        assert_true(fabs(first - expected) <= 6 * deviation);
+        for (int j = 1; j < 4; j++)
+            assert_true(figure(&result->strategies[j], "partitions.first_over_days") == first);
+        const double hash = figure(&result->strategies[4], "partitions.first_over_days");
+        assert_true(hash <= 2 * expected && hash >= 2 * expected - 9 * deviation);
+        assert_true(lab_metrics_find(&result->strategies[5].metrics, "partitions.first_over_days") == NULL);
+        lab_result_destroy(result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_single_strategy_is_as_among_others),
         cmocka_unit_test(test_busiest_key_is_counted),
         cmocka_unit_test(test_table_of_many_rows_counts_them),
+        cmocka_unit_test(test_same_rows_exceed_a_limit_at_the_same_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

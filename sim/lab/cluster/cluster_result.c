@@ -154,6 +154,8 @@ static void tally_partitions(struct lab_cluster_run *run)
         if (view.written_rows > 0)
             lab_tally_key(tally, &whole);
     }
+    if (tally->over_limit > 0 && tally->first_over_ns == INT64_MAX)
+        tally->first_over_ns = run->end_ns; /* by tombstones, since some time before */
     tally->out_of_memory = tally->out_of_memory || (keys == NULL && run->key_count > 0);
     free(keys);
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
@@ -248,7 +250,8 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
         return !has_rows || add_lost(run, out);
     if (!has_rows)
         return lab_idgen_metrics(run, out);
-    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out) && add_lost(run, out) &&
+    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->start_ns, run->node_count, out) &&
+              add_lost(run, out) &&
               lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
     ok = ok && (!lab_run_has_latencies(run->context) || add_latencies(run, out)) &&
          lab_metrics_add(out, "events", (double)run->events.events);

@@ -63,7 +63,7 @@ static struct lab_result *stream_result(const struct lab_scenario *scenario, str
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
         struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &stream->tallies[i]);
         ok = strategy != NULL &&
-             lab_metrics_of_tally(&stream->tallies[i], scenario, scenario->cluster.nodes,
+             lab_metrics_of_tally(&stream->tallies[i], scenario, stream->start_ns, scenario->cluster.nodes,
                                   &strategy->metrics) &&
              lab_result_nodes(strategy, scenario, &stream->tallies[i]);
         if (ok)

@@ -245,6 +245,22 @@ static void keep_latest(struct lab_stored *stored, const struct lab_key_name *ke
     }
 }
 
+/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), its newest. */
+static void watch_limits(struct lab_stored *stored, const struct lab_key_name *key,
+                         const struct lab_batch *batch, size_t from, size_t to, const uint64_t *partition)
+{
+    const struct lab_row_cost *cost = &stored->scenario->row_cost;
+    for (size_t i = to, left = 0; i-- > from; left++) {
+        struct cass_partition whole = {partition[PART_WRITTEN] - left,
+                                       partition[PART_WRITTEN_BYTES] - lab_batch_bytes(batch, i + 1, to) -
+                                           left * lab_key_in_row_bytes(cost, key->size)};
+        lab_bytes_add(&whole.bytes, lab_partition_bytes(cost, key->size, whole.rows, whole.bytes));
+        if (!lab_is_over(&stored->scenario->limits, &whole))
+            return;
+        lab_tally_over(&stored->found, batch->times_ns[i]);
+    }
+}
+
 /* Adds the rows [from, to), all of one partition. */
 static void add_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
                      size_t from, size_t to, int64_t bucket, uint64_t values)
@@ -258,6 +274,8 @@ static void add_rows(struct lab_stored *stored, const struct lab_key_name *key, 
     lab_bytes_add(&partition[PART_WRITTEN_BYTES], lab_batch_bytes(batch, from, to));
     lab_bytes_add(&partition[PART_WRITTEN_BYTES],
                   (to - from) * lab_key_in_row_bytes(&stored->scenario->row_cost, key->size));
+    if (stored->has_key && stored->is_unique && batch->times_ns[from] < stored->found.first_over_ns)
+        watch_limits(stored, key, batch, from, to, partition);
     for (size_t i = from; !stored->is_raced && i < to; i++)
         add_time(stored, partition, bucket, values, batch->times_ns[i]);
     if (!stored->is_unique)
@@ -491,6 +509,7 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
     found->slices = slices;
     tally->out_of_memory = tally->out_of_memory || found->out_of_memory;
     tally->placed = found->placed;
+    tally->first_over_ns = found->first_over_ns;
     tally->over_limit = found->over_limit;
     tally->over_limit_rows = found->over_limit_rows;
     tally->over_limit_bytes = found->over_limit_bytes;

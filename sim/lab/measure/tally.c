@@ -8,6 +8,7 @@
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
 {
     memset(tally, 0, sizeof *tally);
+    tally->first_over_ns = INT64_MAX;
     tally->nodes = calloc(nodes, sizeof *tally->nodes);
     return tally->nodes != NULL;
 }

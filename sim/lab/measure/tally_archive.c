@@ -66,6 +66,7 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
         lab_histogram_archive(histograms[i], archive);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         sim_archive_u64(archive, counts[i]);
+    sim_archive_i64(archive, &tally->first_over_ns);
     archive_reads(&tally->reads, archive);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         archive_reads(&tally->reads_of[kind], archive);

@@ -24,6 +24,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->over_limit_rows += from->over_limit_rows;
     into->over_limit_bytes += from->over_limit_bytes;
     into->tiny += from->tiny;
+    lab_tally_over(into, from->first_over_ns);
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
         const struct lab_largest *largest = &from->largest[unit];
         if (lab_is_larger(largest->size, largest->key_index, largest->bucket, &into->largest[unit]))

@@ -52,6 +52,10 @@ const struct lab_metric_row lab_metric_table[] = {
      .absent = "without `limits.partition_rows`", .meaning = "above that limit"},
     {IN("Partitions"), IS("partitions.over_limit_bytes", PARTITIONS), TELLS(BYTES),
      .absent = "without `limits.partition_bytes`", .meaning = "above that limit"},
+    {IN("Partitions"), IS("partitions.first_over_days", DAYS),
+     .absent = "where no partition exceeds a limit, and with a `table` that overwrites rows or whose "
+               "partitions several keys share",
+     .meaning = "from the start of the run until the first partition exceeded a limit"},
     {IN("Partitions"), IS("partitions.reopened", PARTITIONS), .absent = NO_TIMES,
      .meaning = "those that got a row after they were closed"},
     {IN("Partitions"), IS("partitions.merged", NUMBER),

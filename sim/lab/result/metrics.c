@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/stored.h"
 #include "workload/rows.h"
@@ -225,8 +226,8 @@ static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
            add(out, "nodes", "load_share_min", (double)least / (double)total);
 }
 
-bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
-                          struct lab_metrics *out)
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                          int64_t start_ns, uint32_t nodes, struct lab_metrics *out)
 {
     uint64_t closed = tally->closed_rows.count, open = tally->open_rows.count;
     uint64_t extra =
@@ -241,6 +242,9 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "partitions", "over_limit_rows", (double)tally->over_limit_rows);
     if (scenario->limits.partition_bytes != 0)
         ok = ok && add(out, "partitions", "over_limit_bytes", (double)tally->over_limit_bytes);
+    if (tally->first_over_ns != INT64_MAX)
+        ok = ok && add(out, "partitions", "first_over_days",
+                       (double)(tally->first_over_ns - start_ns) / (double)SIM_DAY);
     if (scenario->limits.tiny_rows != 0)
         ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
     ok = ok && (scenario->is_raced ? add_evenness(out, &tally->closed_rows) : add_all_sizes(out, tally));

@@ -138,6 +138,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         lane->open.rows += end - from;
         lane->open_gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
+        lab_lane_watch(settings, tally, key, batch, from, end, &lane->open, lane->open_gone);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
@@ -346,6 +347,9 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             }
             watch_row(cell, tally, key, batch, watched);
         }
+        if ((batch->over_rows != UINT64_MAX || batch->over_bytes != UINT64_MAX) &&
+            batch->times_ns[begin] < tally->first_over_ns)
+            lab_cells_over(lane, settings, tally, key, batch, begin, buckets, count);
     }
 }
 
@@ -361,7 +365,7 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
         tally->late_rows += batch->late_ns[i] > 0;
     if (settings->regimes != NULL)
-        lab_eras_rows(lane, settings, tally, batch, from, to);
+        lab_eras_rows(lane, settings, tally, key, batch, from, to);
     else if (settings->strategy->kind == BK_HASH)
         rows_by_id(lane, settings, tally, key, batch, from, to);
     else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)

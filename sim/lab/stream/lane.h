@@ -162,6 +162,26 @@ struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *
  * each deleted row. */
 struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
                                      const struct cass_partition *rows, uint64_t gone);
+/* lane_over.c: only a partition with more rows, or with more bytes of rows, can exceed a limit. */
+struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const struct lab_key_name *key);
+/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which
+ * it has rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their
+ * tombstones count from then on. lab_lane_watch() is cheap for all others. */
+void lab_lane_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                   const struct cass_partition *rows, uint64_t gone);
+static inline void lab_lane_watch(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                                  const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                                  size_t to, const struct cass_partition *rows, uint64_t gone)
+{
+    if ((rows->rows > batch->over_rows || rows->bytes > batch->over_bytes) &&
+        batch->times_ns[from] < tally->first_over_ns)
+        lab_lane_over(settings, tally, key, batch, from, to, rows, gone);
+}
+/* BK_HASH: the same for the rows from `from` on with these buckets, which their cells have. */
+void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                    const int32_t *buckets, size_t count);
 /* Adds a partition that gets no more rows to the tally: its rows and their bytes, the time of its first row,
  * and whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -206,7 +226,7 @@ void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *sett
 /* lane_eras.c: the lane for a strategy whose settings change. eras may be NULL for begin and clear. */
 void lab_eras_begin(struct lab_era_lane *eras);
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_batch *batch, size_t from, size_t to);
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
 void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_read_event *event);
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,

@@ -170,7 +170,7 @@ static void watch_closed(const struct lab_era_lane *eras, const struct lab_regim
 }
 
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_batch *batch, size_t from, size_t to)
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
 {
     struct lab_era_lane *eras = need(lane, tally);
     const int64_t *own_ns = own_times(batch);
@@ -194,6 +194,7 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         partition->size.rows += end - from;
         partition->gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
+        lab_lane_watch(settings, tally, key, batch, from, end, &partition->size, partition->gone);
         partition->regime = eras->regime;
         partition->last_row = batch->first_row + end - 1;
         eras->is_unordered = eras->is_unordered || batch->own_ns != NULL;

@@ -196,6 +196,73 @@ static void take_increments(struct lab_lane *lane, struct lab_thin *thin, struct
     rest->rows -= rows;
 }
 
+/* Returns by which of its new rows a partition exceeded a limit, from 1; their bytes are about equal. 0: it
+ * has not. */
+static uint64_t first_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                           const struct cass_partition *before, const struct cass_partition *after)
+{
+    const struct lab_scenario *scenario = settings->scenario;
+    const double bytes_each = (double)(after->bytes - before->bytes) / (double)(after->rows - before->rows);
+    struct cass_partition whole = lab_lane_weigh(scenario, key, after, 0),
+                          start = lab_lane_weigh(scenario, key, before, 0);
+    if (!lab_is_over(&scenario->limits, &whole) ||
+        (before->rows > 0 && lab_is_over(&scenario->limits, &start)))
+        return 0;
+    uint64_t low = 1, high = after->rows - before->rows;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const struct cass_partition then = {before->rows + middle,
+                                            before->bytes + (uint64_t)((double)middle * bytes_each)};
+        whole = lab_lane_weigh(scenario, key, &then, 0);
+        if (lab_is_over(&scenario->limits, &whole))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* first_ns: when the partition's first row came. */
+static bool may_be_over(const struct lab_thin *thin, const struct lab_tally *tally,
+                        const struct cass_partition *rows, int64_t first_ns,
+                        const struct lab_stretch *stretch)
+{
+    const int64_t since_ns = first_ns > stretch->begin_ns ? first_ns : stretch->begin_ns;
+    return (rows->rows > thin->over.rows || rows->bytes > thin->over.bytes) &&
+           since_ns < tally->first_over_ns;
+}
+
+/* The time of the k-th of n rows of the stretch. `which` selects the draw: a row of the key has the same time
+ * in all strategies. */
+static int64_t time_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                         const struct lab_stretch *stretch, uint64_t which, uint64_t k, uint64_t n)
+{
+    struct sim_random draws;
+    if (stretch->begin_ns == stretch->end_ns)
+        return stretch->begin_ns;
+    sim_random_init(&draws, settings->scenario->seed, SIM_THIN_OVER, sim_mix64(key->index) ^ which);
+    return lab_thin_place(&draws, stretch->begin_ns, stretch->end_ns, k, n);
+}
+
+/* Notes when the open partition exceeded a limit, if it did so by its newest rows, the first of which is row
+ * `first` of the key. They came after the partition's first row, and not after `rest`. */
+static void watch(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                  const struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                  const struct lab_stretch *stretch, const struct cass_partition *before, uint64_t first,
+                  const struct lab_rest *rest)
+{
+    if (!may_be_over(thin, tally, &lane->open, lane->open_first_ns, stretch) ||
+        lane->open.rows == before->rows)
+        return;
+    const uint64_t over = first_over(settings, key, before, &lane->open), row = first + over - 1;
+    if (over == 0)
+        return;
+    const int64_t time_ns =
+        time_over(settings, key, stretch, row, row - stretch->first_row + 1, stretch->rows);
+    const int64_t since_ns = time_ns < lane->open_first_ns ? lane->open_first_ns : time_ns;
+    lab_tally_over(tally, since_ns < rest->end_ns ? since_ns : rest->end_ns);
+}
+
 static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
                         const struct lab_stretch *stretch)
@@ -207,9 +274,10 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
             locate(&rest, &thin->draws);
         if (!rest.is_at && lane->state.counter + 1 < thin->threshold && lane->open.rows > 0 &&
             lane->state.bucket == lane->bucket) {
-            const uint64_t rows = rest.rows;
+            const struct cass_partition before = lane->open;
             take_increments(lane, thin, tally, &rest, stretch->is_gone);
-            sequence += rows - rest.rows;
+            watch(lane, settings, thin, tally, key, stretch, &before, sequence, &rest);
+            sequence += lane->open.rows - before.rows;
             if (rest.rows == 0)
                 break;
         }
@@ -228,9 +296,11 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         }
         bool fires;
         uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
+        const struct cass_partition before = lane->open;
         lane->open.rows += rows;
         sim_placement_add(&lane->placement, route.bucket, rows);
         lab_bytes_add(&lane->open.bytes, bytes_of_next(thin, &rest, rows));
+        watch(lane, settings, thin, tally, key, stretch, &before, sequence, &rest);
         if (stretch->is_gone) {
             lane->open_gone += rows;
             tally->rows_expired += rows;
@@ -265,7 +335,8 @@ static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct
 /* A row's id is hashed to a bucket, so buckets are uniformly distributed like ids. A few rows are drawn
  * individually; of many rows, each bucket in turn gets a random share of the remaining ones. */
 static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
-                       struct lab_tally *tally, const struct lab_stretch *stretch)
+                       struct lab_tally *tally, const struct lab_key_name *key,
+                       const struct lab_stretch *stretch)
 {
     uint32_t buckets = settings->strategy->of.hash.buckets;
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
@@ -287,10 +358,19 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
         }
         if (cell->rows == 0)
             cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
+        const struct cass_partition before = {cell->rows, cell->bytes};
         cell->rows += rows;
         lab_bytes_add(&cell->bytes,
                       is_few ? bytes_of_next(thin, &rest, 1)
                              : lab_thin_bytes(thin, stretch->begin_ns, stretch->end_ns, rows, &times));
+        const struct cass_partition after = {cell->rows, cell->bytes};
+        if (may_be_over(thin, tally, &after, cell->first_ns, stretch)) {
+            const uint64_t over = first_over(settings, key, &before, &after);
+            const uint64_t which = sim_mix64(stretch->first_row + i) ^ bucket;
+            if (over > 0)
+                lab_tally_over(tally, time_over(settings, key, stretch, which, is_few ? i + 1 : over,
+                                                is_few ? stretch->rows : rows));
+        }
         cell->gone += stretch->is_gone ? rows : 0;
         sim_placement_add(&lane->placement, bucket, rows);
         take(&rest, rows);
@@ -310,6 +390,6 @@ bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *set
     lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
     if (settings->strategy->kind != BK_HASH)
         return take_ranges(lane, settings, thin, tally, key, stretch);
-    take_cells(lane, settings, thin, tally, stretch);
+    take_cells(lane, settings, thin, tally, key, stretch);
     return true;
 }

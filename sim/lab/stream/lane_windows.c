@@ -105,6 +105,8 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
             window->first_ns = batch->times_ns[i];
         window->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&window->bytes, lab_batch_bytes(batch, i, i + 1));
+        lab_lane_watch(settings, tally, key, batch, i, i + 1,
+                       &(struct cass_partition){window->rows, window->bytes}, window->gone);
         lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
         sim_placement_add(&lane->placement, bucket, 1);
     }

@@ -499,6 +499,9 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     batch.last_second = key->second_begin;
     lab_weigh_rows(worker, &batch, bytes_each);
     lab_bytes_add(&key->bytes, lab_batch_bytes(&batch, 0, count));
+    const struct cass_partition bound = lab_over_bound(worker->scenario, name);
+    batch.over_rows = key->rows + count > bound.rows ? bound.rows : UINT64_MAX;
+    batch.over_bytes = key->bytes > bound.bytes ? bound.bytes : UINT64_MAX;
     if (lab_rows_go(worker->scenario)) {
         mark_gone(key, worker, count);
         batch.gone_before = worker->gone_before;

@@ -53,6 +53,7 @@ void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker,
     sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
     for (size_t i = 0; i < worker->lane_count; i++) {
         sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
+        thins[i].over = lab_over_bound(worker->scenario, name);
         thins[i].to_fire = 0;
     }
 }

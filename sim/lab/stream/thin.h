@@ -34,6 +34,7 @@ struct lab_thin {
     uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
     struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
     struct sim_random draws;                /* the key's */
+    struct cass_partition over;             /* lab_over_bound() of the key */
     uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
 };
 

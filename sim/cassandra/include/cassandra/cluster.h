@@ -307,7 +307,7 @@ struct cass_observer {
     void *context;
     /* A row was stored on its first replica. */
     void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
-                       int64_t row_order, uint32_t replica);
+                       int64_t row_order, uint64_t row_bytes, uint32_t replica);
     /* A replica has stored a row that it did not have, and that another replica had stored before. */
     void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order, uint32_t replica);

@@ -42,6 +42,7 @@ enum sim_purpose {
     SIM_TWIN = 28,       /* when the twin of an agent is saved and loaded */
     SIM_THIN_BYTES =
         29, /* thinned runs: which rows of a bucket were written before their timestamps take one more byte */
+    SIM_THIN_OVER = 30, /* thinned runs: when a row came with which a partition exceeded a limit */
 };
 
 struct sim_random {

@@ -154,8 +154,22 @@ static void stop_early(struct lab_cluster_run *run)
     run->pause_at = 0;
 }
 
+/* Events come in the order of their times, so only the first partition above a limit counts. */
+static void watch_limits(struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    struct cass_partition whole = {partition->stored, partition->stored_bytes};
+    if (run->tally.first_over_ns != INT64_MAX)
+        return;
+    lab_bytes_add(&whole.bytes,
+                  lab_partition_bytes(&scenario->row_cost, lab_rows_key_size(run->rows, partition->key),
+                                      whole.rows, whole.bytes));
+    if (lab_is_over(&scenario->limits, &whole))
+        lab_tally_over(&run->tally, sim_queue_now(&run->queue));
+}
+
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order, uint32_t replica)
+                       int64_t order, uint64_t bytes, uint32_t replica)
 {
     struct lab_cluster_run *run = context;
     if (lab_record_wants(run))
@@ -168,6 +182,8 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
+    lab_bytes_add(&partition->stored_bytes, bytes);
+    watch_limits(run, partition);
     if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
         run->tally.over_limit = run->tally.over_limit_rows = 1;
         stop_early(run);
@@ -664,12 +680,13 @@ bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *o
 
 /* Observes a row that is stored after the run. */
 static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                            int64_t order, uint32_t replica)
+                            int64_t order, uint64_t bytes, uint32_t replica)
 {
     struct lab_oracles *oracles = &((struct lab_cluster_run *)context)->oracles;
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
     (void)time_ns;
     (void)order;
+    (void)bytes;
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     oracles->partitions[index].stored++;

@@ -45,6 +45,7 @@ struct lab_partition {
     uint8_t eras;     /* bit e: the partition has a row of era e of the settings, by the scenario's dates */
     int64_t second;
     uint64_t placed, stored, acknowledged;
+    uint64_t stored_bytes;
     uint64_t balance;        /* hash sum of stored minus acknowledged rows */
     uint64_t copies_balance; /* hash sum of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */

@@ -27,6 +27,9 @@ struct lab_batch {
     uint64_t bytes_each;
     uint64_t first_row;      /* number, within the key, of the batch's row 0 */
     uint64_t most_in_second; /* largest number of the key's rows within one second, up to the batch's end */
+    /* Of the key's partitions, only one with more rows than over_rows or more bytes of rows than over_bytes
+     * can exceed a limit; UINT64_MAX: none can in this batch. */
+    uint64_t over_rows, over_bytes;
     size_t count;
     const struct lab_horizon *horizon;
 };

@@ -29,11 +29,12 @@ struct lab_tally {
         reads_of[LAB_READ_KINDS]; /* reads_of: per kind, if there are several kinds */
     struct lab_slices slices;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
+    int64_t first_over_ns; /* when the first partition exceeded a limit; INT64_MAX: none has */
     struct lab_largest largest[LAB_SIZE_UNITS];
     struct cass_partition
         key_most;           /* the most rows and the most bytes of a key, as if each key were one partition */
     uint64_t payload_bytes; /* bytes of the rows' values only */
-    uint64_t placed; /* rows that partitions got; one in several buckets counts once */
+    uint64_t placed;        /* rows that partitions got; one in several buckets counts once */
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* only in a cluster run */
     uint64_t peak_rows_per_s;
@@ -74,6 +75,16 @@ static inline void lab_watch_second(uint64_t second, uint64_t *last, uint32_t *r
 static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
 {
     *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
+}
+
+static inline bool lab_is_over(const struct lab_limits *limits, const struct cass_partition *partition)
+{
+    return (limits->partition_rows != 0 && partition->rows > limits->partition_rows) ||
+           (limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes);
+}
+static inline void lab_tally_over(struct lab_tally *tally, int64_t time_ns)
+{
+    tally->first_over_ns = time_ns < tally->first_over_ns ? time_ns : tally->first_over_ns;
 }
 
 /* Initialises a tally; `stored` is NULL, and `slices` must still be begun. Returns false when out of

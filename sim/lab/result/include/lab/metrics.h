@@ -6,9 +6,9 @@
 #include "lab/result.h"
 #include "lab/tally.h"
 
-/* Adds every metric that the run has. Returns false when out of memory. */
-bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
-                          struct lab_metrics *out);
+/* Adds every metric that the run has. start_ns: the start of the run. Returns false when out of memory. */
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario,
+                          int64_t start_ns, uint32_t nodes, struct lab_metrics *out);
 /* Adds mean, standard deviation, percentiles and the other metrics of sizes, with the prefix; nothing for an
  * empty histogram. is_weighted: weighted by rows. */
 bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the row by which a partition exceeded a limit. A partition only grows, so the first row after which
+ * it is above the limit is found by bisection. Rows and batches that come after the first such time of the
+ * tally are not examined. */
+#include "lane.h"
+
+/* The overhead of a partition is the largest for one row without bytes. With deletes, tombstones add to it.
+ */
+struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const struct lab_key_name *key)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    const uint64_t most = lab_partition_bytes(&scenario->row_cost, key->size, 1, 0);
+    struct cass_partition bound = {UINT64_MAX, UINT64_MAX};
+    if (limits->partition_rows != 0)
+        bound.rows = limits->partition_rows;
+    if (limits->partition_bytes != 0)
+        bound.bytes = scenario->deletes.share > 0 || most > limits->partition_bytes
+                          ? 0
+                          : limits->partition_bytes - most;
+    return bound;
+}
+
+static bool is_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                    const struct cass_partition *rows, uint64_t gone)
+{
+    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone);
+    return lab_is_over(&settings->scenario->limits, &whole);
+}
+
+void lab_lane_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                   const struct cass_partition *rows, uint64_t gone)
+{
+    size_t low = from, high = to - 1;
+    if (!is_over(settings, key, rows, gone))
+        return;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2, after = middle + 1;
+        const struct cass_partition then = {rows->rows - (to - after),
+                                            rows->bytes - lab_batch_bytes(batch, after, to)};
+        if (is_over(settings, key, &then, gone - lab_gone_between(batch, after, to)))
+            high = middle;
+        else
+            low = after;
+    }
+    lab_tally_over(tally, batch->times_ns[low]);
+}
+
+/* Takes rows back, from the last one on, as long as the cell is above a limit. */
+static void take_back(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                      const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                      const int32_t *buckets, size_t count, const struct lab_cell *cell)
+{
+    struct cass_partition rows = {cell->rows, cell->bytes};
+    uint64_t gone = cell->gone;
+    for (size_t i = count; i-- > 0 && is_over(settings, key, &rows, gone);) {
+        if ((uint32_t)buckets[i] != cell->bucket)
+            continue;
+        lab_tally_over(tally, batch->times_ns[from + i]);
+        rows.rows--;
+        rows.bytes -= lab_batch_bytes(batch, from + i, from + i + 1);
+        gone -= lab_gone_between(batch, from + i, from + i + 1);
+    }
+}
+
+void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                    const int32_t *buckets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct lab_cell *cell =
+            &lane->cells[lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)buckets[i])];
+        if (cell->rows > batch->over_rows || cell->bytes > batch->over_bytes)
+            take_back(settings, tally, key, batch, from, buckets, count, cell);
+    }
+}
