@@ -22,7 +22,7 @@ strategies:
 """
 LINES = [
     "warning: x.yaml: column 'hour': the writes of all keys meet in one partition at a time: 100 % of them, about 2 "
-    "rows/s, go to 3 of 12 nodes; put 'server' into the partition key",
+    "rows/s on average, go to 3 of 12 nodes; put 'server' into the partition key",
     "warning: x.yaml:11:5: windows: column 'hour': it makes no row unique: of about 1200 rows the largest partition "
     "keeps at most 1; add a column fed by id at the end of 'clustering'"]
 

@@ -20,6 +20,7 @@ struct regime {
 struct writer {
     const struct lab_scenario *scenario;
     const struct lab_strategy *named;
+    int64_t start_ns; /* of the run */
     size_t key_size;
     struct bk_key_state state;
     uint64_t rows_here; /* for put_counting(): rows of the newest bucket */
@@ -298,6 +299,7 @@ static void look(const struct writer *writer, const struct naive_key *key, const
                                       .rows = key->rows,
                                       .buckets = buckets,
                                       .count = count,
+                                      .start_ns = writer->start_ns,
                                       .now_ns = now_ns,
                                       .birth_ns = count > 0 ? writer->birth_ns : now_ns};
     naive_read_key(&sight, kind, result);
@@ -382,6 +384,7 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
     for (uint64_t i = 0; i < input->key_count; i++) {
         struct writer writer = {.scenario = scenario,
                                 .named = strategy,
+                                .start_ns = input->start_ns,
                                 .key_size = strlen(input->keys[i].name),
                                 .first = result->partition_count,
                                 .birth_ns = INT64_MAX};

@@ -53,7 +53,7 @@ struct naive_partition {
 struct naive_read {
     enum lab_read_kind kind;
     uint64_t partitions, empties, scanned;
-    bool is_incomplete, is_out_of_order, is_cut;
+    bool is_incomplete, is_out_of_order, is_cut, is_before;
 };
 
 struct naive_result {
@@ -115,7 +115,7 @@ struct naive_sight {
     const struct naive_row *rows;
     const int64_t *buckets;
     size_t count;
-    int64_t now_ns, birth_ns;
+    int64_t start_ns, now_ns, birth_ns; /* start: of the run */
 };
 void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, struct naive_result *result);
 

@@ -247,20 +247,23 @@ static void add_read_kind(struct lab_metrics *out, const struct lab_scenario *sc
 {
     uint64_t *partitions = naive_must(calloc(naive->read_count + 1, sizeof *partitions)), sum = 0;
     uint64_t empties = 0, scanned = 0, incomplete = 0, out_of_order = 0, cut = 0;
-    size_t n = 0;
+    size_t n = 0, before = 0;
     for (size_t i = 0; i < naive->read_count; i++) {
         const struct naive_read *read = &naive->reads[i];
         if (kind != LAB_READ_KINDS && (int)read->kind != kind)
             continue;
-        partitions[n++] = read->partitions;
-        sum += read->partitions;
-        empties += read->empties;
-        scanned += read->scanned;
+        before += read->is_before;
+        if (!read->is_before) {
+            partitions[n++] = read->partitions;
+            sum += read->partitions;
+            empties += read->empties;
+            scanned += read->scanned;
+        }
         incomplete += read->is_incomplete;
         out_of_order += read->is_out_of_order;
         cut += read->is_cut;
     }
-    add(out, (double)n, prefix, "count");
+    add(out, (double)(n + before), prefix, "count");
     if (n > 0) {
         qsort(partitions, n, sizeof *partitions, by_number);
         add(out, (double)sum / (double)n, prefix, "partitions_per_read.mean");

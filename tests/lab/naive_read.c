@@ -188,7 +188,10 @@ void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, st
     }
     const struct bk_strategy *strategy = &sight->named->settings.strategy;
     struct question question = question_of(sight, kind);
-    struct naive_read read = {.kind = kind};
+    const struct lab_read *range = &sight->scenario->reads.kinds[LAB_READ_RANGE];
+    struct naive_read read = {.kind = kind,
+                              .is_before = kind == LAB_READ_RANGE &&
+                                           sight->now_ns - sight->start_ns - range->age_ns < range->span_ns};
     struct answers answers = answer(&question, sight);
     uint64_t found = 0, filled = 0;
     bool is_over = false;

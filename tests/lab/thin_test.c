@@ -346,6 +346,35 @@ static void test_same_rows_exceed_a_limit_at_the_same_time(void **state)
     }
 }
 
+/* Reads of a day a month ago query 25 windows of an hour and 2 of a day, whatever part of the run is younger
+ * than a month; in both engines, and not at all if all of it is. */
+static void test_reads_of_old_ranges_are_those_of_the_steady_state(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "duration: 40d\nkeys: {count: 2}\narrivals: {rate: 1/m}\nreads: {range: {span: 1d, age: 30d, rate: "
+        "1/m}}\n"
+        "strategies: [time: {window: 1h}, time: {window: 1d, label: longer}]\n",
+        "duration: 2h\nkeys: {count: 2}\narrivals: {rate: 1/s}\nreads: {range: {span: 24m, age: 80m, rate: "
+        "1/s}}\n"
+        "agents: {count: 2}\nstrategies: [time: {window: 1m}, time: {window: 24m, label: longer}]\n"};
+    for (int i = 0; i < 2; i++) {
+        struct lab_result *result = run_text(texts[i]);
+        assert_true(fabs(figure(&result->strategies[0], "reads.partitions_per_read.mean") - 25) < 0.05);
+        assert_true(fabs(figure(&result->strategies[1], "reads.partitions_per_read.mean") - 2) < 0.05);
+        assert_true(figure(&result->strategies[1], "reads.count") > 6500);
+        lab_result_destroy(result);
+    }
+    char text[512];
+    snprintf(text, sizeof text, "%s", texts[0]);
+    memcpy(strstr(text, "40d"), "20d", 3);
+    struct lab_result *result = run_text(text);
+    const struct lab_metrics *metrics = &result->strategies[0].metrics;
+    assert_true(lab_metrics_find(metrics, "reads.partitions_per_read.mean") == NULL);
+    assert_true(figure(&result->strategies[0], "reads.count") > 20000);
+    lab_result_destroy(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_busiest_key_is_counted),
         cmocka_unit_test(test_table_of_many_rows_counts_them),
         cmocka_unit_test(test_same_rows_exceed_a_limit_at_the_same_time),
+        cmocka_unit_test(test_reads_of_old_ranges_are_those_of_the_steady_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,8 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     done->rows = action->rows_found;
     done->is_early = action->order == BK_ORDER_NONE && done->partitions < (uint64_t)strategy->of.hash.buckets;
     done->is_cut = action->status == BK_OPERATION_TOO_LONG;
+    done->is_before = done->kind == LAB_READ_RANGE &&
+                      lab_range_is_before(run->scenario, operation->row_time_ns, run->start_ns);
     uint64_t *probes = run->oracles.verdict.probes;
     probes[LAB_PROBE_RANGE_READ] += done->kind == LAB_READ_RANGE && done->partitions > 1;
     probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;

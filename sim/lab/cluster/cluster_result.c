@@ -213,7 +213,7 @@ static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     const struct lab_tally *tally = &run->tally;
-    uint64_t reads = tally->reads.partitions.count + tally->reads_failed;
+    uint64_t reads = tally->reads.partitions.count + tally->reads.before + tally->reads_failed;
     bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
     if (!run->scenario->reads.present)
         return ok;

@@ -69,10 +69,13 @@ int64_t lab_before(int64_t time_ns, int64_t span_ns)
  * it did not query. */
 void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times)
 {
-    lab_histogram_add(&tally->partitions, done->partitions, times, 1);
-    tally->empties += done->empties * times;
+    if (!done->is_before) {
+        lab_histogram_add(&tally->partitions, done->partitions, times, 1);
+        tally->empties += done->empties * times;
+        tally->scanned += done->scanned * times;
+    }
+    tally->before += done->is_before ? times : 0;
     tally->incomplete += done->rows < done->due ? times : 0;
-    tally->scanned += done->scanned * times;
     tally->cut += done->is_cut ? times : 0;
     bool is_jumbled = done->order == BK_ORDER_NONE && (done->filled > 1 || done->is_early);
     tally->out_of_order += is_jumbled || done->is_stale ? times : 0;
@@ -86,6 +89,7 @@ void lab_read_tally_merge(struct lab_read_tally *into, const struct lab_read_tal
     into->out_of_order += from->out_of_order;
     into->scanned += from->scanned;
     into->cut += from->cut;
+    into->before += from->before;
 }
 
 unsigned lab_read_kind_count(const struct lab_scenario *scenario)

@@ -13,6 +13,7 @@ static void archive_reads(struct lab_read_tally *reads, struct sim_archive *arch
     sim_archive_u64(archive, &reads->out_of_order);
     sim_archive_u64(archive, &reads->scanned);
     sim_archive_u64(archive, &reads->cut);
+    sim_archive_u64(archive, &reads->before);
 }
 
 static void archive_largest(struct lab_largest *largest, struct sim_archive *archive)

@@ -21,7 +21,7 @@
 #define NO_TABLE       "without `table`"
 #define NO_PEAKS       "without `table`, and with `engine: thinned`"
 #define NO_READS       "without `reads`"
-#define NO_READ        "without `reads`, and where no read was made"
+#define NO_READ        "without `reads`, and where no read was made, or the range of each began before the stream"
 #define NO_IDS         "without `identifiers`"
 #define NO_ROWS        "with `identifiers`"
 #define NONE_CLOSED    "where no partition has closed"
@@ -281,7 +281,10 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Reads"), IS("reads.count", READS), .is_of_kinds = true, .absent = NO_READS,
      .meaning = "reads that were made"},
     {IN("Reads"), ARE("reads.partitions_per_read.*", PARTITIONS, ASKED), .is_of_kinds = true,
-     .absent = NO_READ, .meaning = "partitions that a read queried"},
+     .absent = NO_READ,
+     .meaning =
+         "partitions that a read queried. This and the next two leave out reads of a range that begins "
+         "before the stream, since they find less than later ones"},
     {IN("Reads"), IS("reads.empty_partitions_per_read", PARTITIONS), .is_of_kinds = true, .absent = NO_READ,
      .meaning = "queried partitions without a row for the read, on average"},
     {IN("Reads"), IS("reads.rows_scanned_per_read", ROWS), .is_of_kinds = true, .absent = NO_READ,

@@ -20,7 +20,13 @@
 /* A node with this many times its fair share of writes is reported. */
 #define OVERLOAD 1.5
 /* A random number of rows is assumed to be within this many standard deviations of its mean. */
-#define SIGMAS      4.0
+#define SIGMAS 4.0
+/* The most keys among which one is sought that a spike strikes. */
+#define KEYS_SEARCHED 1000000u
+/* Segments of keys for one estimate, which take some milliseconds. */
+#define SEGMENTS_EXAMINED 2e5
+/* A largest partition with this many times the rows of a typical one is told too. */
+#define UNEVEN      1.5
 #define YEAR_S      31536000.0
 #define WALL_YEARS  10.0
 #define SHOWN_SIZE  24
@@ -36,13 +42,13 @@ struct lint {
     bool has_key;    /* the key is in the partition key */
     bool is_endless; /* partitions have no end */
     double duration_s;
-    double top_share;        /* share of all writes at a time that go to the busiest partition */
-    double top_rate;         /* rows/s of the busiest partition */
-    double top_rows;         /* rows written to the largest partition */
-    double usual_rows;       /* rows written to a typical partition of the same key */
-    double mean_rows;        /* rows written to a typical partition of a key with the mean rate */
-    double mean_rate;        /* rows/s of a typical partition of a key with the mean rate */
-    double distinct;         /* distinct primary keys that a partition can have; INFINITY: unlimited */
+    double top_share;  /* share of all writes at a time that go to the busiest partition */
+    double top_rate;   /* rows/s of the busiest partition, on average */
+    double top_rows;   /* rows written to the largest partition: with bursts, spikes, at the daily peak */
+    double usual_rows; /* rows written to a typical partition of the busiest key */
+    double mean_rows;  /* rows written to a typical partition of a key with the mean rate */
+    double mean_rate;  /* rows/s of a typical partition of a key with the mean rate */
+    double distinct;   /* distinct primary keys that a partition can have; INFINITY: unlimited */
     double row_bytes, cells; /* of a row */
     double limit_rows, limit_bytes;
     struct lab_warnings *out;
@@ -113,17 +119,131 @@ static double window_s(const struct bk_strategy *strategy)
                                                           : units[strategy->of.time.calendar];
 }
 
-/* The rows of a partition with this rate, over the time in which it is written to; if its size is random,
- * this many standard deviations above the mean. */
-static double rows_in(const struct lint *lint, double rate, double sigmas)
+/* The expected rows of a key: `all` in the run, `most` in a window of time. */
+struct load {
+    double all, most, now;
+    int64_t until_ns; /* the end of the current window, which has `now` rows so far */
+};
+
+/* The end of the window of this time; a greatest age has its lines at multiples since 1970. */
+static int64_t window_end(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    const struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    if (strategy->kind == BK_TIME && bk_route(strategy, NULL, &row, &route) == BK_OK)
+        return route.until_ns;
+    const int64_t age_ns = strategy->max_age_ns;
+    return age_ns == 0 || time_ns > INT64_MAX - age_ns ? INT64_MAX : time_ns - time_ns % age_ns + age_ns;
+}
+
+/* Of many windows within the stretch, which has a constant rate, one is like the other. */
+static void add_stretch(struct load *load, const struct bk_strategy *strategy,
+                        const struct wl_stretch *stretch)
+{
+    int64_t from_ns = stretch->begin_ns;
+    load->all += stretch->rate_per_ns * (double)(stretch->end_ns - from_ns);
+    while (from_ns < stretch->end_ns) {
+        if (from_ns >= load->until_ns) {
+            load->now = 0;
+            load->until_ns = window_end(strategy, from_ns);
+        }
+        const int64_t end_ns = stretch->end_ns < load->until_ns ? stretch->end_ns : load->until_ns;
+        const int64_t length_ns = end_ns - from_ns;
+        load->now += stretch->rate_per_ns * (double)length_ns;
+        load->most = load->now > load->most ? load->now : load->most;
+        from_ns = end_ns;
+        if ((stretch->end_ns - from_ns) / length_ns > 2) {
+            load->now = 0;
+            load->until_ns = window_end(strategy, from_ns);
+            const int64_t window_ns = load->until_ns - from_ns;
+            const int64_t skipped = (stretch->end_ns - from_ns) / window_ns - 1;
+            load->most = skipped > 0 && stretch->rate_per_ns * (double)window_ns > load->most
+                             ? stretch->rate_per_ns * (double)window_ns
+                             : load->most;
+            from_ns += skipped > 0 ? skipped * window_ns : 0;
+        }
+    }
+}
+
+static struct load load_of(const struct wl_workload *workload, const struct bk_strategy *strategy,
+                           uint64_t key_index)
+{
+    struct load load = {.until_ns = INT64_MIN};
+    struct wl_key key;
+    struct wl_stretch stretch = {workload->start_ns, workload->start_ns, 0};
+    wl_key_init(&key, workload, key_index);
+    while (wl_key_stretch(&key, &stretch))
+        add_stretch(&load, strategy, &stretch);
+    return load;
+}
+
+/* The most popular key that the spike strikes, or key_count. */
+static uint64_t struck(const struct wl_workload *workload, size_t spike)
+{
+    uint64_t key = 0;
+    while (key < workload->key_count && key < KEYS_SEARCHED && !wl_spike_strikes(workload, spike, key))
+        key++;
+    return key < KEYS_SEARCHED ? key : workload->key_count;
+}
+
+static void take_most(struct load *top, const struct load *load)
+{
+    top->all = load->all > top->all ? load->all : top->all;
+    top->most = load->most > top->most ? load->most : top->most;
+}
+
+/* The load of the busiest key, or of the most popular one that a spike strikes. With bursts, which each key
+ * has at other times, some of the most popular keys are examined. */
+static struct load top_load(const struct wl_workload *workload, const struct bk_strategy *strategy)
+{
+    struct load top = load_of(workload, strategy, 0);
+    const double each = wl_segments(workload) / (double)workload->key_count;
+    for (uint64_t key = 1; workload->has_bursts && key < workload->key_count; key++) {
+        if ((double)key * each > SEGMENTS_EXAMINED)
+            break;
+        const struct load load = load_of(workload, strategy, key);
+        take_most(&top, &load);
+    }
+    for (size_t i = 0; i < workload->spike_count; i++) {
+        const uint64_t key = struck(workload, i);
+        const struct load load =
+            key < workload->key_count ? load_of(workload, strategy, key) : (struct load){0};
+        take_most(&top, &load);
+    }
+    return top;
+}
+
+/* The load of all keys together: their bursts make up for each other, and a spike strikes a share of them. */
+static struct load whole_load(const struct wl_workload *workload, const struct bk_strategy *strategy)
+{
+    struct wl_workload whole = *workload;
+    whole.key_count = 1;
+    whole.has_bursts = false;
+    sim_zipf_init(&whole.popularity, 0, 1);
+    whole.spikes = calloc(workload->spike_count + 1, sizeof *whole.spikes);
+    whole.spike_count = whole.spikes == NULL ? 0 : workload->spike_count;
+    for (size_t i = 0; i < whole.spike_count; i++) {
+        struct wl_spike *spike = &whole.spikes[i];
+        *spike = workload->spikes[i];
+        const double share = spike->keys_count > 0 ? (double)spike->keys_count / (double)workload->key_count
+                                                   : spike->keys_share;
+        spike->factor = 1 + share * (spike->factor - 1);
+        spike->keys_share = 1;
+        spike->keys_count = 0;
+    }
+    const struct load load = load_of(&whole, strategy, 0);
+    free(whole.spikes);
+    return load;
+}
+
+/* The rows of a partition to which `all` rows are written, or in_window in the time in which it is written
+ * to; if its size is random, this many standard deviations above the mean. */
+static double rows_in(const struct lint *lint, double all, double in_window, double sigmas)
 {
     const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
-    double all = rate * lint->duration_s, window = window_s(strategy), most = ENDLESS;
-    double writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
+    double most = ENDLESS, writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
     if (lint->is_endless)
         return all;
-    if (strategy->kind == BK_TIME)
-        return window < lint->duration_s ? rate * window : all;
     if (strategy->kind == BK_COUNT) {
         most = (double)strategy->of.count.rows * counters_of_key(lint);
     } else if (bk_kind_fires(strategy->kind)) {
@@ -133,10 +253,16 @@ static double rows_in(const struct lint *lint, double rate, double sigmas)
         most = rows_of_increment(lint) * (increments + sigmas * root);
     }
     most *= writers;
-    double by_age = rate * (double)strategy->max_age_ns / 1e9;
-    if (strategy->max_age_ns > 0 && by_age < most)
-        most = by_age;
+    most = in_window < most ? in_window : most;
     return most < all ? most : all;
+}
+
+/* The same at a constant rate. */
+static double usual_rows_in(const struct lint *lint, double rate)
+{
+    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
+    const double window = strategy->kind == BK_TIME ? window_s(strategy) : (double)strategy->max_age_ns / 1e9;
+    return rows_in(lint, rate * lint->duration_s, window > 0 ? rate * window : ENDLESS, 0);
 }
 
 static double distinct_keys(const struct lab_scenario *scenario)
@@ -180,10 +306,12 @@ static void prepare(struct lint *lint, const struct lab_scenario *scenario, size
     double of_mean_key = lint->has_key ? 1 / (double)workload->key_count : 1;
     lint->top_share = of_key * of_columns;
     lint->top_rate = workload->rate_per_s * lint->top_share;
-    lint->top_rows = rows_in(lint, lint->top_rate, SIGMAS);
-    lint->usual_rows = rows_in(lint, lint->top_rate, 0);
+    lint->usual_rows = usual_rows_in(lint, lint->top_rate);
+    const struct bk_strategy *core = &strategy->settings.strategy;
+    const struct load load = lint->has_key ? top_load(workload, core) : whole_load(workload, core);
+    lint->top_rows = rows_in(lint, load.all * of_columns, load.most * of_columns, SIGMAS);
     lint->mean_rate = workload->rate_per_s * of_mean_key * of_columns;
-    lint->mean_rows = rows_in(lint, lint->mean_rate, 0);
+    lint->mean_rows = usual_rows_in(lint, lint->mean_rate);
 }
 
 static double kept(const struct lint *lint, double rows)
@@ -314,7 +442,7 @@ static void lint_load(struct lint *lint)
         return;
     if (lint->has_rates) {
         show(lint->top_rate, "", rate);
-        snprintf(figure, sizeof figure, ", about %s rows/s", rate);
+        snprintf(figure, sizeof figure, ", about %s rows/s on average", rate);
     }
     if (!lint->has_key) {
         char cure[128];
@@ -360,12 +488,14 @@ static void lint_sizes(struct lint *lint)
         return;
     show_rows(lint, lint->top_rows, most);
     show_rows(lint, lint->mean_rows, mean);
+    const bool is_uneven = lint->top_rows > UNEVEN * lint->mean_rows;
     if (!is_over(lint, lint->usual_rows))
         warn(lint, LAB_RISK_LARGE, false, bucket->name, cure_of_size(lint),
              "few partitions, if any, reach about %s, which is over the limit", most);
     else if (is_over(lint, lint->mean_rows))
         warn(lint, LAB_RISK_LARGE, true, bucket->name, cure_of_size(lint),
-             "a partition gets about %s, which is over the limit", mean);
+             "a partition gets about %s, which is over the limit%s%s", mean,
+             is_uneven ? "; the largest gets about " : "", is_uneven ? most : "");
     else
         warn(lint, LAB_RISK_SKEW, true, lab_design_column(lint->design, LAB_FEED_KEY)->name,
              cure_of_size(lint),
@@ -420,7 +550,7 @@ static void lint_overwritten(struct lint *lint)
 static void lint_tombstones(struct lint *lint)
 {
     const struct lab_scenario *scenario = lint->scenario;
-    double written_s = lint->top_rate > 0 ? lint->top_rows / lint->top_rate : 0;
+    double written_s = lint->top_rate > 0 ? lint->usual_rows / lint->top_rate : 0;
     double ttl_s = (double)scenario->row_ttl_ns / 1e9, share = scenario->deletes.share;
     bool expires = ttl_s > 0 && written_s > ttl_s && 1 - ttl_s / written_s > share;
     if (expires)

@@ -114,6 +114,7 @@ struct lab_lane_settings {
     const struct bk_strategy *strategy;           /* by which rows are placed */
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
+    int64_t start_ns;                             /* of the run */
     uint32_t width;                               /* from lab_read_width() */
     const uint16_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
 };

@@ -334,6 +334,8 @@ bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *setting
     done->rows = reading.reader.rows_found;
     done->empties = done->partitions - done->filled;
     done->is_cut = reading.reader.status != BK_OK;
+    done->is_before = event->kind == LAB_READ_RANGE &&
+                      lab_range_is_before(settings->scenario, reading.reader.from_ns, settings->start_ns);
     return ok;
 }
 

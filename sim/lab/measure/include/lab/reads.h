@@ -41,7 +41,13 @@ struct lab_read_done {
     bool is_stale;               /* the rows found are not the newest ones */
     bool is_early;               /* a lazy read ended without querying all buckets */
     bool is_cut;                 /* the read ended at its limit of partitions */
+    bool is_before; /* its range begins before the stream, so it finds less than later reads do */
 };
+/* Whether a range that begins at from_ns does so before the stream of a run that starts at start_ns. */
+static inline bool lab_range_is_before(const struct lab_scenario *scenario, int64_t from_ns, int64_t start_ns)
+{
+    return from_ns < lab_before(start_ns, scenario->workload.backfill_before_ns);
+}
 
 /* Expected counts of reads are stored as multiples of 1 / LAB_READ_PARTS. */
 #define LAB_READ_PARTS 65536.0
@@ -49,6 +55,8 @@ struct lab_read_done {
 struct lab_read_tally {
     struct lab_histogram partitions;
     uint64_t empties, incomplete, out_of_order, scanned, cut;
+    uint64_t before; /* reads of ranges that begin before the stream: neither partitions, empties nor scanned
+                        have them */
 };
 /* Counts `times` reads with this result. */
 void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times);
