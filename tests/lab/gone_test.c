@@ -288,9 +288,47 @@ static void test_cluster_reads_fail_at_the_tombstone_wall(void **state)
     lab_result_destroy(result);
 }
 
+#define LONG_AFTER                                                                                           \
+    "keys: {count: 3}\narrivals: {rate: 60/h}\nrow: {bytes: 100, ttl: 1d}\nlimits: {partition_rows: 4500}\n" \
+    "strategies:\n  - unbucketed: {}\n  - hash: {buckets: 2}\n  - time: {window: 30d}\n"
+
+/* With a time to live, a partition has on disk what was written within it, gc_grace_seconds and a compaction
+ * window: of each key 20 rows/h, for 11 days and at most 11/62 days more; within 6 standard deviations. That
+ * does not grow with the run, and is the same in both engines and modes. */
+static void test_partition_has_on_disk_what_was_written_lately(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"duration: 40d\n" LONG_AFTER, "duration: 80d\n" LONG_AFTER,
+                                        "duration: 80d\nengine: thinned\n" LONG_AFTER,
+                                        "duration: 40d\n" LONG_AFTER NOTHING_TAKES_TIME};
+    const double rows = 20 * 24 * 11, more = rows * 63 / 62;
+    struct lab_result *results[4];
+    for (int i = 0; i < 4; i++) {
+        results[i] = run_text(texts[i]);
+        const double most = metric(results[i], 0, "partitions.all.rows.max");
+        assert_true(most >= rows - 6 * sqrt(rows) && most <= more + 6 * sqrt(rows));
+        assert_true(most == metric(results[i], 0, "keys.rows.max"));
+        assert_true(metric(results[i], 2, "partitions.all.rows.max") <= most);
+        assert_true(metric(results[i], 1, "partitions.all.rows.max") <= most / 2 + 6 * sqrt(rows));
+        const double first = metric(results[i], 0, "partitions.first_over_days"), mean = 4501.0 / 20 / 24;
+        assert_true(first <= mean && first >= mean - 6 * sqrt(4501.0) / 20 / 24);
+    }
+    static const char *const names[] = {"partitions.all.rows.max", "partitions.all.bytes.max",
+                                        "partitions.all.rows.mean", "keys.rows.max", "partitions.over_limit"};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            assert_true(metric(results[0], i, names[j]) == metric(results[3], i, names[j]));
+    }
+    assert_true(metric(results[0], 2, "partitions.first_over_days") ==
+                metric(results[3], 2, "partitions.first_over_days"));
+    for (int i = 0; i < 4; i++)
+        lab_result_destroy(results[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_partition_has_on_disk_what_was_written_lately),
         cmocka_unit_test(test_deletes_follow_their_distribution),
         cmocka_unit_test(test_row_expires_with_its_whole_second),
         cmocka_unit_test(test_row_before_1970_expires_with_its_whole_second),

@@ -22,6 +22,7 @@ struct writer {
     const struct lab_strategy *named;
     int64_t start_ns; /* of the run */
     size_t key_size;
+    struct naive_disk disk;
     struct bk_key_state state;
     uint64_t rows_here; /* for put_counting(): rows of the newest bucket */
     struct regime regimes[LAB_CHANGES_MAX + 1];
@@ -83,6 +84,43 @@ int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
     return naive_floor(time_ns - strategy->of.time.epoch_ns, strategy->of.time.window_ns);
 }
 
+#define KEPT_MOST 62 /* windows */
+
+struct naive_disk naive_disk_of(const struct naive_input *input, const struct lab_scenario *scenario,
+                                const struct bk_strategy *strategy)
+{
+    int64_t ttl_ns = scenario->row_ttl_ns, kept_ns = ttl_ns + 10 * SIM_DAY, longest_ns = INT64_MAX;
+    struct naive_disk disk = {0, 0};
+    if (strategy != NULL && strategy->kind == BK_TIME) {
+        int64_t window = naive_window(strategy, input->start_ns), end_ns = input->start_ns;
+        for (int64_t step = 400 * SIM_DAY; step > 0; step /= 2)
+            end_ns += naive_window(strategy, end_ns + step) == window ? step : 0;
+        int64_t begin_ns = input->start_ns;
+        for (int64_t step = 400 * SIM_DAY; step > 0; step /= 2)
+            begin_ns -= naive_window(strategy, begin_ns - step) == window ? step : 0;
+        longest_ns = end_ns + 1 - begin_ns;
+    } else if (strategy != NULL && strategy->max_age_ns > 0) {
+        longest_ns = strategy->max_age_ns;
+    }
+    if (ttl_ns <= 0 || input->end_ns - input->start_ns <= kept_ns || longest_ns <= kept_ns)
+        return disk;
+    disk.kept = kept_ns / (ttl_ns / 25 + 1);
+    disk.kept = disk.kept > KEPT_MOST ? KEPT_MOST : disk.kept;
+    disk.window_ns = kept_ns / disk.kept + 1;
+    return disk;
+}
+
+void naive_on_disk(const struct naive_disk *disk, const struct naive_stored *rows, size_t count,
+                   uint64_t *rows_out, uint64_t *bytes_out)
+{
+    int64_t newest = naive_floor(rows[count - 1].time_ns, disk->window_ns);
+    *rows_out = *bytes_out = 0;
+    for (size_t i = count; i-- > 0 && naive_floor(rows[i].time_ns, disk->window_ns) >= newest - disk->kept;) {
+        ++*rows_out;
+        *bytes_out += rows[i].bytes;
+    }
+}
+
 /* Notes the first time at which some partition is above a limit. */
 void naive_watch_limits(const struct lab_scenario *scenario, size_t key_size,
                         const struct naive_partition *partition, int64_t time_ns, struct naive_result *result)
@@ -121,10 +159,20 @@ static struct naive_partition *place(const struct writer *writer, struct naive_r
     partition->rows_in_second++;
     if (partition->rows_in_second > result->peak)
         result->peak = partition->rows_in_second;
-    partition->rows++;
-    partition->bytes += row->weight;
+    partition->written++;
     partition->gone += row->is_deleted || row->is_expired;
-    naive_watch_limits(writer->scenario, writer->key_size, partition, row->time_ns, result);
+    struct naive_partition now = *partition;
+    now.rows++;
+    now.bytes += row->weight;
+    if (writer->disk.window_ns > 0) {
+        partition->stored = naive_grow(partition->stored, partition->stored_count,
+                                       &partition->stored_capacity, sizeof *partition->stored);
+        partition->stored[partition->stored_count++] = (struct naive_stored){row->time_ns, row->weight};
+        naive_on_disk(&writer->disk, partition->stored, partition->stored_count, &now.rows, &now.bytes);
+    }
+    naive_watch_limits(writer->scenario, writer->key_size, &now, row->time_ns, result);
+    partition->rows = now.rows > partition->rows ? now.rows : partition->rows;
+    partition->bytes = now.bytes > partition->bytes ? now.bytes : partition->bytes;
     return partition;
 }
 
@@ -388,6 +436,10 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
                                 .key_size = strlen(input->keys[i].name),
                                 .first = result->partition_count,
                                 .birth_ns = INT64_MAX};
+        if (strategy->settings.change_count == 0)
+            writer.disk = naive_disk_of(input, scenario, &strategy->settings.strategy);
+        else
+            writer.disk = naive_disk_of(input, scenario, NULL);
         sim_placement_init(&writer.placement);
         if (changes(&writer))
             make_regimes(&writer, input->start_ns);
@@ -410,6 +462,8 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
 
 void naive_free(struct naive_result *result)
 {
+    for (size_t i = 0; i < result->partition_count; i++)
+        free(result->partitions[i].stored);
     free(result->partitions);
     free(result->reads);
     free(result->empty);

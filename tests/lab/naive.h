@@ -41,7 +41,12 @@ struct naive_input {
 struct naive_partition {
     uint64_t key_index, values;
     int64_t bucket, token;
-    uint64_t written, rows, bytes, gone;
+    uint64_t written, rows, bytes, gone; /* rows, bytes: the most on disk at a time */
+    struct naive_stored {
+        int64_t time_ns;
+        uint64_t bytes;
+    } * stored; /* of all rows, if some leave the disk */
+    size_t stored_count, stored_capacity;
     int64_t first_ns; /* of its first row */
     int64_t second;
     uint64_t rows_in_second;
@@ -79,6 +84,18 @@ int64_t naive_floor(int64_t a, int64_t b);
 void *naive_must(void *memory);
 /* Makes room for one more item of `size` bytes. */
 void *naive_grow(void *items, size_t count, size_t *capacity, size_t size);
+
+/* Rows leave the disk by whole compaction windows of this length, `kept` windows after their own; 0: never.
+ */
+struct naive_disk {
+    int64_t window_ns, kept;
+};
+/* strategy NULL: of a key in one partition. */
+struct naive_disk naive_disk_of(const struct naive_input *input, const struct lab_scenario *scenario,
+                                const struct bk_strategy *strategy);
+/* Sums up the rows that are on disk when the last of them has arrived. */
+void naive_on_disk(const struct naive_disk *disk, const struct naive_stored *rows, size_t count,
+                   uint64_t *rows_out, uint64_t *bytes_out);
 
 /* naive.c: one strategy. Aborts when out of memory. */
 struct naive_result *naive_run(const struct naive_input *input, const struct lab_scenario *scenario,

@@ -157,20 +157,35 @@ static void add_partitions(struct lab_metrics *out, const struct lab_limits *lim
     add_repair(out, naive);
 }
 
+/* The most rows and bytes that a key has on disk at a time, as a single partition. */
+static void key_most(const struct naive_key *key, const struct naive_disk *disk, uint64_t *rows,
+                     uint64_t *bytes)
+{
+    struct naive_stored *stored = naive_must(calloc(key->count + 1, sizeof *stored));
+    *rows = *bytes = 0;
+    for (size_t i = 0; i < key->count; i++) {
+        uint64_t now_rows = i + 1, now_bytes = *bytes + key->rows[i].weight;
+        stored[i] = (struct naive_stored){key->rows[i].time_ns, key->rows[i].weight};
+        if (disk->window_ns > 0)
+            naive_on_disk(disk, stored, i + 1, &now_rows, &now_bytes);
+        *rows = now_rows > *rows ? now_rows : *rows;
+        *bytes = now_bytes > *bytes ? now_bytes : *bytes;
+    }
+    free(stored);
+}
+
 /* The rows of the largest key as a single partition. */
 static void add_keys(struct lab_metrics *out, const struct naive_input *input,
                      const struct lab_scenario *scenario)
 {
+    const struct naive_disk disk = naive_disk_of(input, scenario, NULL);
     uint64_t rows_most = 0, bytes_most = 0;
     for (size_t i = 0; i < input->key_count; i++) {
         const struct naive_key *key = &input->keys[i];
-        uint64_t bytes = 0;
-        for (size_t j = 0; j < key->count; j++)
-            bytes += key->rows[j].weight;
-        bytes += key->count == 0
-                     ? 0
-                     : lab_partition_bytes(&scenario->row_cost, strlen(key->name), key->count, bytes);
-        rows_most = key->count > rows_most ? key->count : rows_most;
+        uint64_t rows, bytes;
+        key_most(key, &disk, &rows, &bytes);
+        bytes += rows == 0 ? 0 : lab_partition_bytes(&scenario->row_cost, strlen(key->name), rows, bytes);
+        rows_most = rows > rows_most ? rows : rows_most;
         bytes_most = bytes > bytes_most ? bytes : bytes_most;
     }
     if (rows_most == 0)
@@ -183,9 +198,9 @@ static void add_writes(struct lab_metrics *out, const struct naive_input *input,
                        const struct naive_result *naive)
 {
     uint64_t extra = naive->counter_increments + naive->state_reads + naive->state_writes + naive->lwt;
-    uint64_t payload = 0, placed = naive->overwritten;
+    uint64_t payload = 0, placed = 0;
     for (size_t i = 0; i < naive->partition_count; i++)
-        placed += naive->partitions[i].rows;
+        placed += naive->partitions[i].written;
     for (size_t i = 0; i < input->key_count; i++) {
         for (size_t j = 0; j < input->keys[i].count; j++)
             payload += input->keys[i].rows[j].bytes;
@@ -218,7 +233,7 @@ static void add_left(struct lab_metrics *out, const struct lab_scenario *scenari
     size_t emptied = 0, count = naive->partition_count;
     for (size_t i = 0; i < count; i++) {
         const struct naive_partition *partition = &naive->partitions[i];
-        uint64_t left = partition->rows - partition->gone;
+        uint64_t left = partition->written - partition->gone;
         gone[i] = (struct sized){partition->gone * each, 1};
         if (left > 0)
             live[i - emptied] = (struct sized){left, 1};

@@ -235,6 +235,8 @@ void naive_settle(const struct naive_input *input, const struct lab_scenario *sc
         abort();
     struct stored_row *rows = list_rows(input, scenario, &table, result);
     size_t count = input->rows;
+    for (size_t i = 0; i < result->partition_count; i++)
+        free(result->partitions[i].stored);
     result->partition_count = 0;
     result->first_over_ns = INT64_MAX;
     result->peak = 0;

@@ -173,6 +173,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
             scenario->agents.count + 1; /* for locks: a client's column has the client's number */
     }
     lab_row_stamps_init(&run->stamps, &scenario->row_cost, run->start_ns);
+    lab_disk_windows_init(&run->disk, scenario, run->strategy, run->start_ns, run->end_ns);
+    lab_disk_windows_init(&run->key_disk, scenario, NULL, run->start_ns, run->end_ns);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
     run->events.marks = malloc(LAB_EVENT_MARKS_MAX * sizeof *run->events.marks);
     run->events.stride = 1;

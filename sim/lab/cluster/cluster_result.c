@@ -107,10 +107,13 @@ bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, st
 }
 
 /* Returns the size of a partition: its rows, its overhead, and a tombstone for each deleted row. */
-static struct cass_partition weigh(const struct lab_cluster_run *run, const struct cass_partition_view *view)
+static struct cass_partition weigh(const struct lab_cluster_run *run, const struct cass_partition_view *view,
+                                   const struct lab_disk *disk)
 {
     const struct lab_row_cost *cost = &run->scenario->row_cost;
     struct cass_partition partition = {view->written_rows, view->written_bytes};
+    if (disk != NULL)
+        partition = disk->most;
     size_t key_size = lab_rows_key_size(run->rows, (uint32_t)view->key);
     lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key_size, partition.rows, partition.bytes));
     if (run->scenario->deletes.share > 0)
@@ -139,8 +142,9 @@ static void tally_partitions(struct lab_cluster_run *run)
             lab_tally_left(tally, view.rows, lab_tombstones_of(run->scenario, view.tombstones));
         }
         bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
-        const struct cass_partition partition = weigh(run, &view);
         uint32_t index = lab_partition_find(&run->oracles, (uint32_t)view.key, view.bucket);
+        const struct lab_disk *disk = index == LAB_NO_PARTITION ? NULL : run->oracles.partitions[index].disk;
+        const struct cass_partition partition = weigh(run, &view, disk);
         int64_t first_ns = index == LAB_NO_PARTITION ? run->end_ns : run->oracles.partitions[index].first_ns;
         tally->placed += view.written_rows;
         lab_tally_partition(tally, limits, &partition, first_ns, is_closed);
@@ -150,7 +154,7 @@ static void tally_partitions(struct lab_cluster_run *run)
     for (uint32_t key = 0; keys != NULL && key < run->key_count; key++) {
         const struct cass_partition_view view = {
             .key = key, .written_rows = keys[key].rows, .written_bytes = keys[key].bytes};
-        const struct cass_partition whole = weigh(run, &view);
+        const struct cass_partition whole = weigh(run, &view, run->oracles.keys[key].disk);
         if (view.written_rows > 0)
             lab_tally_key(tally, &whole);
     }

@@ -18,6 +18,7 @@
 #include "lab/change.h"
 #include "lab/cluster_rows.h"
 #include "lab/context.h"
+#include "lab/disk.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
 #include "lab/tally.h"
@@ -258,6 +259,7 @@ struct lab_cluster_run {
     struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */
     struct sim_times *acknowledged; /* with reads of ranges: times of acknowledged rows, by key */
     int64_t start_ns, end_ns;
+    struct lab_disk_windows disk, key_disk; /* of partitions, and of keys in one partition each */
     uint64_t operations_active;
     uint64_t arrivals_pending; /* number of rows and reads that have not arrived yet */
     struct lab_active_fault *active;

@@ -68,7 +68,11 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), ARE("partitions.closed.bytes.*", BYTES, SIZES), TELLS(BYTES), .absent = NONE_CLOSED,
      .meaning = "their sizes in bytes"},
     {IN("Partitions"), ARE("partitions.all.rows.*", ROWS, SIZES), TELLS(ROWS),
-     .absent = "where nothing was written", .meaning = "sizes of all, closed and open"},
+     .absent = "where nothing was written",
+     .meaning =
+         "sizes of all, closed and open. With `row.ttl`, here and below a partition's size is the largest "
+         "that it has on disk at a time: what was written within the time to live, gc_grace_seconds (10 "
+         "days) and one compaction window"},
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, SIZES), TELLS(BYTES),
      .absent = "where nothing was written", .meaning = "their sizes in bytes"},
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, "p75 p95 p98"), TELLS(BYTES),

@@ -246,9 +246,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
            lab_table_complete(reader, root) && lab_row_complete(reader, root) &&
-           lab_thin_complete(reader, root) &&
-           lab_tune_complete(reader, root) && lab_prices_complete(reader, root) &&
-           check_expects(reader, root);
+           lab_thin_complete(reader, root) && lab_tune_complete(reader, root) &&
+           lab_prices_complete(reader, root) && check_expects(reader, root);
 }
 
 static bool build(struct lab_reader *reader, const struct lab_node *root)

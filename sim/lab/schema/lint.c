@@ -25,7 +25,7 @@
 #define KEYS_SEARCHED 1000000u
 /* Segments of keys for one estimate, which take some milliseconds. */
 #define SEGMENTS_EXAMINED 2e5
-/* A largest partition with this many times the rows of a typical one is told too. */
+/* A largest partition with this many times the rows of a typical one is named too. */
 #define UNEVEN      1.5
 #define YEAR_S      31536000.0
 #define WALL_YEARS  10.0

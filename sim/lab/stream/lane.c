@@ -123,8 +123,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = from + 1; /* bk_advance() must be called for this row before the next one is routed */
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
-            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
-                            lane->open_first_ns, true);
+            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, &lane->open_disk,
+                            lane->open_gone, lane->open_first_ns, true);
             if (settings->scenario->reads.present)
                 lab_lane_remember(lane, settings, tally, batch->horizon);
             lane->open = (struct cass_partition){0, 0};
@@ -138,7 +138,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         lane->open.rows += end - from;
         lane->open_gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
-        lab_lane_watch(settings, tally, key, batch, from, end, &lane->open, lane->open_gone);
+        lab_lane_watch(settings, tally, key, batch, from, end, &lane->open, lane->open_gone,
+                       &lane->open_disk);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
@@ -347,8 +348,10 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             }
             watch_row(cell, tally, key, batch, watched);
         }
-        if ((batch->over_rows != UINT64_MAX || batch->over_bytes != UINT64_MAX) &&
-            batch->times_ns[begin] < tally->first_over_ns)
+        if (settings->disk.window_ns != 0)
+            lab_cells_over(lane, settings, tally, key, batch, begin, buckets, count);
+        else if ((batch->over_rows != UINT64_MAX || batch->over_bytes != UINT64_MAX) &&
+                 batch->times_ns[begin] < tally->first_over_ns)
             lab_cells_over(lane, settings, tally, key, batch, begin, buckets, count);
     }
 }
@@ -401,12 +404,16 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
 /* Records the finished partition on the nodes `replicas`, which may be NULL in a race of `tune`. */
 static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
                       struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                      const struct cass_partition *rows, uint64_t gone, int64_t first_ns, bool is_closed)
+                      const struct cass_partition *rows, struct lab_disk **disk, uint64_t gone,
+                      int64_t first_ns, bool is_closed)
 {
-    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone),
+    const struct cass_partition *held = *disk == NULL ? rows : &(*disk)->most;
+    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, held, gone),
                                 *partition = &whole;
+    free(*disk);
+    *disk = NULL;
     if (lab_rows_go(settings->scenario))
-        lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
+        lab_tally_left(tally, rows->rows - gone, lab_tombstones_of(settings->scenario, gone));
     tally->placed += rows->rows;
     lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
     if (settings->scenario->is_raced)
@@ -420,13 +427,13 @@ static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *
 
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
-                     uint64_t gone, int64_t first_ns, bool is_closed)
+                     struct lab_disk **disk, uint64_t gone, int64_t first_ns, bool is_closed)
 {
     const uint32_t *replicas =
         settings->scenario->is_raced
             ? NULL
             : cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
-    finish_on(replicas, settings, tally, key, bucket, rows, gone, first_ns, is_closed);
+    finish_on(replicas, settings, tally, key, bucket, rows, disk, gone, first_ns, is_closed);
 }
 
 /* Computes the tokens of several cells first and their replicas afterwards, so that the memory loads of the
@@ -447,8 +454,8 @@ static void finish_cells(struct lab_lane *lane, const struct lab_lane_settings *
         for (uint32_t i = 0; i < end - begin; i++) {
             const struct cass_partition partition = {cells[i].rows, cells[i].bytes};
             if (cells[i].rows > 0)
-                finish_on(replicas[i], settings, tally, key, cells[i].bucket, &partition, cells[i].gone,
-                          cells[i].first_ns, false);
+                finish_on(replicas[i], settings, tally, key, cells[i].bucket, &partition, &cells[i].disk,
+                          cells[i].gone, cells[i].first_ns, false);
             cells[i] = (struct lab_cell){0};
         }
     }
@@ -482,12 +489,17 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
     int64_t current = current_bucket(lane, settings, end_ns);
     lab_windows_end(lane, settings, tally, key, current);
     if (lane->open.rows > 0)
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
-                        current > lane->bucket);
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, &lane->open_disk, lane->open_gone,
+                        lane->open_first_ns, current > lane->bucket);
 }
 
 void lab_lane_clear(struct lab_lane *lane)
 {
+    for (uint32_t i = 0; i < lane->cell_count; i++)
+        free(lane->cells[i].disk);
+    for (size_t i = 0; i < lane->window_count; i++)
+        free(lab_window_at(lane, i)->disk);
+    free(lane->open_disk);
     free(lane->cells);
     free(lane->fold);
     free(lane->past);

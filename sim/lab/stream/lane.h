@@ -16,11 +16,13 @@
 #include "cassandra/ring.h"
 #include "lab/batch.h"
 #include "lab/change.h"
+#include "lab/disk.h"
 #include "lab/tally.h"
 
 struct lab_cell {
     uint64_t rows, bytes, gone;
-    int64_t first_ns; /* arrival of its first row, here and below */
+    struct lab_disk *disk; /* NULL: all rows are on disk; here and below */
+    int64_t first_ns;      /* arrival of its first row, here and below */
     uint64_t second;
     uint32_t bucket;
     uint32_t rows_in_second;
@@ -30,6 +32,7 @@ struct lab_cell {
 struct lab_time_window {
     int64_t bucket;
     uint64_t rows, bytes, gone;
+    struct lab_disk *disk;
     int64_t first_ns;
     uint64_t second;
     uint32_t rows_in_second;
@@ -84,6 +87,7 @@ struct lab_lane {
     struct bk_key_state state;
     int64_t bucket; /* bucket of the open partition, if it has rows */
     struct cass_partition open;
+    struct lab_disk *open_disk;
     uint64_t open_first_row, open_gone;
     int64_t open_first_ns;
     struct sim_placement placement; /* while lab_fold.is_open, only the number of rows is right */
@@ -115,7 +119,8 @@ struct lab_lane_settings {
     const struct lab_strategy *scenario_strategy; /* the strategy in the scenario */
     const struct lab_regimes *regimes;            /* NULL: the settings do not change */
     int64_t start_ns;                             /* of the run */
-    uint32_t width;                               /* from lab_read_width() */
+    struct lab_disk_windows disk;
+    uint32_t width;         /* from lab_read_width() */
     const uint16_t *firing; /* the rows of the batch that fire, and a number above all; NULL: none fires */
 };
 
@@ -165,29 +170,38 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
                                      const struct cass_partition *rows, uint64_t gone);
 /* lane_over.c: only a partition with more rows, or with more bytes of rows, can exceed a limit. */
 struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const struct lab_key_name *key);
-/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which
- * it has rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their
- * tombstones count from then on. lab_lane_watch() is cheap for all others. */
+/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which it has
+ * rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their tombstones
+ * count from then on. */
 void lab_lane_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
                    const struct cass_partition *rows, uint64_t gone);
+/* Puts the rows on disk, and notes the same. */
+void lab_lane_store(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                    uint64_t gone, struct lab_disk **disk);
+/* To be called after the rows [from, to) were added to a partition; cheap for those that have no limit, or
+ * are far below it. */
 static inline void lab_lane_watch(const struct lab_lane_settings *settings, struct lab_tally *tally,
                                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
-                                  size_t to, const struct cass_partition *rows, uint64_t gone)
+                                  size_t to, const struct cass_partition *rows, uint64_t gone,
+                                  struct lab_disk **disk)
 {
-    if ((rows->rows > batch->over_rows || rows->bytes > batch->over_bytes) &&
-        batch->times_ns[from] < tally->first_over_ns)
+    if (settings->disk.window_ns != 0)
+        lab_lane_store(settings, tally, key, batch, from, to, gone, disk);
+    else if ((rows->rows > batch->over_rows || rows->bytes > batch->over_bytes) &&
+             batch->times_ns[from] < tally->first_over_ns)
         lab_lane_over(settings, tally, key, batch, from, to, rows, gone);
 }
 /* BK_HASH: the same for the rows from `from` on with these buckets, which their cells have. */
 void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                     const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
                     const int32_t *buckets, size_t count);
-/* Adds a partition that gets no more rows to the tally: its rows and their bytes, the time of its first row,
- * and whether it is closed. */
+/* Adds a partition that gets no more rows to the tally: all of its rows and their bytes, what it had on disk,
+ * which is freed, the time of its first row, and whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
-                     uint64_t gone, int64_t first_ns, bool is_closed);
+                     struct lab_disk **disk, uint64_t gone, int64_t first_ns, bool is_closed);
 /* lane_expect.c: for lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when
  * out of memory. */
 bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,

@@ -13,6 +13,7 @@
 struct era_partition {
     int64_t bucket;
     struct cass_partition size;
+    struct lab_disk *disk;
     uint64_t gone; /* how many of its rows are deleted or expired at the end */
     int64_t first_ns;
     uint64_t second; /* for the peak: the second of the newest row, and the number of rows in that second */
@@ -42,6 +43,8 @@ void lab_eras_begin(struct lab_era_lane *eras)
 
 void lab_eras_clear(struct lab_era_lane *eras)
 {
+    for (size_t i = 0; eras != NULL && i < eras->count; i++)
+        free(eras->partitions[i].disk);
     if (eras != NULL)
         free(eras->partitions);
     free(eras);
@@ -194,7 +197,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         partition->size.rows += end - from;
         partition->gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
-        lab_lane_watch(settings, tally, key, batch, from, end, &partition->size, partition->gone);
+        lab_lane_watch(settings, tally, key, batch, from, end, &partition->size, partition->gone,
+                       &partition->disk);
         partition->regime = eras->regime;
         partition->last_row = batch->first_row + end - 1;
         eras->is_unordered = eras->is_unordered || batch->own_ns != NULL;
@@ -285,9 +289,10 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         return;
     enter(lane, settings->regimes, end_ns);
     for (size_t i = 0; i < eras->count; i++) {
-        const struct era_partition *partition = &eras->partitions[i];
-        lab_lane_finish(settings, tally, key, partition->bucket, &partition->size, partition->gone,
-                        partition->first_ns, is_closed(eras, settings->regimes, partition, end_ns));
+        struct era_partition *partition = &eras->partitions[i];
+        lab_lane_finish(settings, tally, key, partition->bucket, &partition->size, &partition->disk,
+                        partition->gone, partition->first_ns,
+                        is_closed(eras, settings->regimes, partition, end_ns));
     }
     eras->count = 0;
 }

@@ -46,6 +46,25 @@ void lab_lane_over(const struct lab_lane_settings *settings, struct lab_tally *t
     lab_tally_over(tally, batch->times_ns[low]);
 }
 
+void lab_lane_store(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                    uint64_t gone, struct lab_disk **disk)
+{
+    for (size_t i = from, next; i < to; i = next) {
+        next = lab_first_at(batch->times_ns, i + 1, to, lab_disk_until(&settings->disk, batch->times_ns[i]));
+        if (!lab_disk_add(disk, &settings->disk, batch->times_ns[i], next - i,
+                          lab_batch_bytes(batch, i, next))) {
+            tally->out_of_memory = true;
+            return;
+        }
+        const struct cass_partition *now = &(*disk)->now;
+        if ((now->rows > batch->over_rows || now->bytes > batch->over_bytes) &&
+            batch->times_ns[i] < tally->first_over_ns)
+            lab_lane_over(settings, tally, key, batch, i, next, now,
+                          gone - lab_gone_between(batch, next, to));
+    }
+}
+
 /* Takes rows back, from the last one on, as long as the cell is above a limit. */
 static void take_back(const struct lab_lane_settings *settings, struct lab_tally *tally,
                       const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
@@ -68,9 +87,11 @@ void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *setti
                     const int32_t *buckets, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct lab_cell *cell =
+        struct lab_cell *cell =
             &lane->cells[lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)buckets[i])];
-        if (cell->rows > batch->over_rows || cell->bytes > batch->over_bytes)
+        if (settings->disk.window_ns != 0)
+            lab_lane_store(settings, tally, key, batch, from + i, from + i + 1, cell->gone, &cell->disk);
+        else if (cell->rows > batch->over_rows || cell->bytes > batch->over_bytes)
             take_back(settings, tally, key, batch, from, buckets, count, cell);
     }
 }

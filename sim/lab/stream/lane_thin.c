@@ -111,8 +111,8 @@ static void begin_partition(struct lab_lane *lane, const struct lab_lane_setting
                             uint64_t first_row, int64_t first_ns)
 {
     if (lane->open.rows > 0) {
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
-                        true);
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, &lane->open_disk, lane->open_gone,
+                        lane->open_first_ns, true);
         if (settings->scenario->reads.present)
             lab_lane_remember(lane, settings, tally, NULL);
     }
@@ -244,17 +244,34 @@ static int64_t time_over(const struct lab_lane_settings *settings, const struct 
     return lab_thin_place(&draws, stretch->begin_ns, stretch->end_ns, k, n);
 }
 
-/* Notes when the open partition exceeded a limit, if it did so by its newest rows, the first of which is row
- * `first` of the key. They came after the partition's first row, and not after `rest`. */
-static void watch(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+/* Adds rows to what is on disk. A stretch is within one compaction window. */
+static const struct cass_partition *store(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                                          const struct lab_stretch *stretch, uint64_t rows, uint64_t bytes,
+                                          struct lab_disk **disk, const struct cass_partition *all)
+{
+    if (settings->disk.window_ns == 0)
+        return all;
+    if (lab_disk_add(disk, &settings->disk, stretch->begin_ns, rows, bytes))
+        return &(*disk)->now;
+    tally->out_of_memory = true;
+    return all;
+}
+
+/* Takes note of new rows of the open partition, the first of which is row `first` of the key: when the
+ * partition exceeded a limit. They came after the partition's first row, and not after `rest`. */
+static void watch(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                  const struct lab_stretch *stretch, const struct cass_partition *before, uint64_t first,
+                  const struct lab_stretch *stretch, uint64_t first, uint64_t rows, uint64_t bytes,
                   const struct lab_rest *rest)
 {
-    if (!may_be_over(thin, tally, &lane->open, lane->open_first_ns, stretch) ||
-        lane->open.rows == before->rows)
+    if (rows == 0)
         return;
-    const uint64_t over = first_over(settings, key, before, &lane->open), row = first + over - 1;
+    const struct cass_partition *now =
+        store(settings, tally, stretch, rows, bytes, &lane->open_disk, &lane->open);
+    if (!may_be_over(thin, tally, now, lane->open_first_ns, stretch))
+        return;
+    const struct cass_partition before = {now->rows - rows, now->bytes - bytes};
+    const uint64_t over = first_over(settings, key, &before, now), row = first + over - 1;
     if (over == 0)
         return;
     const int64_t time_ns =
@@ -276,7 +293,8 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
             lane->state.bucket == lane->bucket) {
             const struct cass_partition before = lane->open;
             take_increments(lane, thin, tally, &rest, stretch->is_gone);
-            watch(lane, settings, thin, tally, key, stretch, &before, sequence, &rest);
+            watch(lane, settings, thin, tally, key, stretch, sequence, lane->open.rows - before.rows,
+                  lane->open.bytes - before.bytes, &rest);
             sequence += lane->open.rows - before.rows;
             if (rest.rows == 0)
                 break;
@@ -300,7 +318,8 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         lane->open.rows += rows;
         sim_placement_add(&lane->placement, route.bucket, rows);
         lab_bytes_add(&lane->open.bytes, bytes_of_next(thin, &rest, rows));
-        watch(lane, settings, thin, tally, key, stretch, &before, sequence, &rest);
+        watch(lane, settings, thin, tally, key, stretch, sequence, rows, lane->open.bytes - before.bytes,
+              &rest);
         if (stretch->is_gone) {
             lane->open_gone += rows;
             tally->rows_expired += rows;
@@ -363,9 +382,12 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
         lab_bytes_add(&cell->bytes,
                       is_few ? bytes_of_next(thin, &rest, 1)
                              : lab_thin_bytes(thin, stretch->begin_ns, stretch->end_ns, rows, &times));
-        const struct cass_partition after = {cell->rows, cell->bytes};
+        const struct cass_partition all = {cell->rows, cell->bytes};
+        const struct cass_partition after =
+            *store(settings, tally, stretch, rows, all.bytes - before.bytes, &cell->disk, &all);
         if (may_be_over(thin, tally, &after, cell->first_ns, stretch)) {
-            const uint64_t over = first_over(settings, key, &before, &after);
+            const struct cass_partition then = {after.rows - rows, after.bytes - (all.bytes - before.bytes)};
+            const uint64_t over = first_over(settings, key, &then, &after);
             const uint64_t which = sim_mix64(stretch->first_row + i) ^ bucket;
             if (over > 0)
                 lab_tally_over(tally, time_over(settings, key, stretch, which, is_few ? i + 1 : over,

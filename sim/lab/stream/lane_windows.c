@@ -106,7 +106,7 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
         window->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&window->bytes, lab_batch_bytes(batch, i, i + 1));
         lab_lane_watch(settings, tally, key, batch, i, i + 1,
-                       &(struct cass_partition){window->rows, window->bytes}, window->gone);
+                       &(struct cass_partition){window->rows, window->bytes}, window->gone, &window->disk);
         lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
         sim_placement_add(&lane->placement, bucket, 1);
     }
@@ -116,10 +116,10 @@ void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *sett
                      const struct lab_key_name *key, int64_t current)
 {
     for (size_t i = 0; i < lane->window_count; i++) {
-        const struct lab_time_window *window = lab_window_at(lane, i);
+        struct lab_time_window *window = lab_window_at(lane, i);
         struct cass_partition partition = {window->rows, window->bytes};
-        lab_lane_finish(settings, tally, key, window->bucket, &partition, window->gone, window->first_ns,
-                        window->bucket < current);
+        lab_lane_finish(settings, tally, key, window->bucket, &partition, &window->disk, window->gone,
+                        window->first_ns, window->bucket < current);
     }
     lane->window_count = 0;
 }

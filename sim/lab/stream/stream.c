@@ -100,7 +100,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
         worker->settings[i] = (struct lab_lane_settings){
-            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, 0, NULL};
+            scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL, 0, {0, 0}, 0, NULL};
         worker->settings[i].width = lab_read_width(&worker->settings[i]);
         const enum bk_kind kind = worker->strategies[i].kind;
         worker->wants_ids = worker->wants_ids || kind == BK_HASH || bk_kind_fires(kind) ||
@@ -122,9 +122,12 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error)
 {
     lab_row_stamps_init(&worker->stamps, &worker->scenario->row_cost, start_ns);
+    lab_disk_windows_init(&worker->disk, worker->scenario, NULL, start_ns, worker->end_ns);
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct lab_strategy *strategy = &worker->scenario->strategies[i];
         worker->settings[i].start_ns = start_ns;
+        lab_disk_windows_init(&worker->settings[i].disk, worker->scenario, strategy, start_ns,
+                              worker->end_ns);
         lab_stream_tally_begin(worker->scenario, &worker->tallies[i], start_ns, worker->end_ns);
         if (strategy->settings.change_count == 0)
             continue;
@@ -280,6 +283,7 @@ void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, do
 void lab_key_clear(struct lab_key *key)
 {
     free(key->horizon.rows);
+    free(key->disk);
     memset(key, 0, sizeof *key);
 }
 
@@ -467,6 +471,13 @@ static void list_firing(struct lab_worker *worker, const struct lab_batch *batch
     }
 }
 
+void lab_key_store(struct lab_key *key, struct lab_worker *worker, int64_t time_ns, uint64_t rows,
+                   uint64_t bytes)
+{
+    if (!lab_disk_add(&key->disk, &worker->disk, time_ns, rows, bytes))
+        worker->tallies[0].out_of_memory = true;
+}
+
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each)
 {
@@ -530,6 +541,10 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     }
     key->rows += count;
     worker->rows += count;
+    for (size_t i = 0, next; worker->disk.window_ns != 0 && i < count; i = next) {
+        next = lab_first_at(batch.times_ns, i + 1, count, lab_disk_until(&worker->disk, batch.times_ns[i]));
+        lab_key_store(key, worker, batch.times_ns[i], next - i, lab_batch_bytes(&batch, i, next));
+    }
 }
 
 size_t lab_key_batch_rows(const struct lab_key *key, const int64_t *times_ns, size_t count)
@@ -560,7 +575,10 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
     const struct cass_partition rows = {key->rows, key->bytes},
-                                whole = lab_lane_weigh(worker->scenario, name, &rows, 0);
+                                *held = key->disk == NULL ? &rows : &key->disk->most,
+                                whole = lab_lane_weigh(worker->scenario, name, held, 0);
+    free(key->disk);
+    key->disk = NULL;
     for (size_t i = 0; key->rows > 0 && i < worker->lane_count; i++)
         lab_tally_key(&worker->tallies[i], &whole);
 }

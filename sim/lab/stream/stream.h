@@ -20,7 +20,8 @@
 struct lab_key {
     uint64_t entity;
     uint64_t rows, bytes; /* bytes: total size of the rows */
-    int64_t birth_ns;     /* the earliest of its rows' own times so far */
+    struct lab_disk *disk;
+    int64_t birth_ns; /* the earliest of its rows' own times so far */
     int64_t second_end_ns;
     uint64_t second_begin; /* number of the first row in the current second */
     struct lab_read_clock reads[LAB_READ_KINDS];
@@ -58,6 +59,7 @@ struct lab_worker {
     uint64_t rows, keys;
     uint64_t untold_rows, untold_done; /* not added to the progress yet; see lab_worker_tell() */
     int64_t end_ns;                    /* end of the run */
+    struct lab_disk_windows disk;      /* of a key in one partition */
     struct lab_row_stamps stamps;      /* for rows written from the start of the run on */
     /* The bytes of a small row, by the class of its times and its payload; 0: not known yet. */
     uint16_t small_weights[LAB_ROW_STAMPS_MAX][LAB_SMALL_ROW];
@@ -134,6 +136,9 @@ void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, do
  * bytes_each > 0) to the lanes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each);
+/* Puts rows of one compaction window on disk, as if the key were one partition. */
+void lab_key_store(struct lab_key *key, struct lab_worker *worker, int64_t time_ns, uint64_t rows,
+                   uint64_t bytes);
 /* weigh.c: computes the sizes of a batch's rows, and adds their payload to the tallies; a payload above 1 TiB
  * is reduced to 1 TiB. */
 void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each);

@@ -92,6 +92,8 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
         end_ns = key->next_read_ns + 1; /* a read includes rows of its own nanosecond */
     if (begin_ns < gone_ns && gone_ns < end_ns)
         end_ns = gone_ns;
+    if (worker->disk.window_ns != 0 && lab_disk_until(&worker->disk, begin_ns) < end_ns)
+        end_ns = lab_disk_until(&worker->disk, begin_ns);
     struct lab_stretch *piece = &walk->piece;
     *piece = (struct lab_stretch){begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
     piece->rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
@@ -109,7 +111,10 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
         piece->rows--;
     }
     key->rows += rows;
-    lab_bytes_add(&key->bytes, lab_thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL));
+    const uint64_t bytes = lab_thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL);
+    lab_bytes_add(&key->bytes, bytes);
+    if (worker->disk.window_ns != 0 && rows > 0)
+        lab_key_store(key, worker, begin_ns, rows, bytes);
     worker->rows += rows;
     lab_worker_tell(worker, rows, rows);
 }

@@ -154,18 +154,28 @@ static void stop_early(struct lab_cluster_run *run)
     run->pause_at = 0;
 }
 
-/* Events come in the order of their times, so only the first partition above a limit counts. */
-static void watch_limits(struct lab_cluster_run *run, const struct lab_partition *partition)
+/* Puts a row on disk, and notes the first partition above a limit: events come in the order of their times.
+ */
+static void watch_limits(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t bytes)
 {
     const struct lab_scenario *scenario = run->scenario;
+    const int64_t now_ns = sim_queue_now(&run->queue);
+    struct lab_disk **of_key = &run->oracles.keys[partition->key].disk;
     struct cass_partition whole = {partition->stored, partition->stored_bytes};
+    if ((run->disk.window_ns != 0 && !lab_disk_add(&partition->disk, &run->disk, now_ns, 1, bytes)) ||
+        (run->key_disk.window_ns != 0 && !lab_disk_add(of_key, &run->key_disk, now_ns, 1, bytes))) {
+        run->out_of_memory = true;
+        return;
+    }
+    if (partition->disk != NULL)
+        whole = partition->disk->now;
     if (run->tally.first_over_ns != INT64_MAX)
         return;
     lab_bytes_add(&whole.bytes,
                   lab_partition_bytes(&scenario->row_cost, lab_rows_key_size(run->rows, partition->key),
                                       whole.rows, whole.bytes));
     if (lab_is_over(&scenario->limits, &whole))
-        lab_tally_over(&run->tally, sim_queue_now(&run->queue));
+        lab_tally_over(&run->tally, now_ns);
 }
 
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
@@ -183,7 +193,7 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
     lab_bytes_add(&partition->stored_bytes, bytes);
-    watch_limits(run, partition);
+    watch_limits(run, partition, bytes);
     if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
         run->tally.over_limit = run->tally.over_limit_rows = 1;
         stop_early(run);
@@ -355,10 +365,13 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
     for (uint32_t i = 0; oracles->keys != NULL && i < oracles->key_count; i++) {
         free(oracles->keys[i].window.buckets);
         free(oracles->keys[i].newest);
+        free(oracles->keys[i].disk);
     }
     lab_lives_destroy(oracles);
     lab_host_end(oracles);
     free(oracles->keys);
+    for (uint32_t i = 0; oracles->partitions != NULL && i < oracles->partition_count; i++)
+        free(oracles->partitions[i].disk);
     free(oracles->partitions);
     free(oracles->table);
     free(oracles->open.items);

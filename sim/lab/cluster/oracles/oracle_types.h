@@ -46,6 +46,7 @@ struct lab_partition {
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t stored_bytes;
+    struct lab_disk *disk;   /* NULL: all rows are on disk */
     uint64_t balance;        /* hash sum of stored minus acknowledged rows */
     uint64_t copies_balance; /* hash sum of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
@@ -98,6 +99,7 @@ struct lab_key_ledger {
     struct lab_newest_row *newest; /* a ring in order of time */
     uint64_t arrived;              /* rows */
     int64_t born_ns;               /* the earliest time of a row */
+    struct lab_disk *disk;         /* of all its rows; NULL: all are on disk */
     uint64_t draws;                /* oracle_host.c: sim_hash_of() the draws of its agents */
     struct lab_window window;
     int64_t second;
