@@ -29,6 +29,8 @@ sweep:
 JOBS = 240
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
         .replace("duration: 2d", "duration: 400d"))
+KEYS = (LONG.replace("name: long", "name: keys").replace("rate: 2000/s", "rate: 24/s").replace("duration: 400d", "duration: 2d")
+        .replace("keys: {count: 20", "keys: {count: 2000"))
 CLUSTER = """\
 name: cluster
 duration: 3000d
@@ -119,9 +121,22 @@ class KilledTest(MpiTest):
         """Waits until each rank has used more processor time than its start takes."""
         self.wait_until(lambda: min(self.used_s(pid) for pid in ranks.values()) > 0.4, process)
 
-    @in_full
-    def test_stream_run_with_a_killed_rank_leaves_nothing_behind(self):
-        self.kill_in_run(LONG)
+    def test_stream_run_with_a_killed_rank_resumes(self):
+        days, used_s = 4, 0
+        while used_s < SWEEP_S:
+            days, before_s = 2 * days, commands_s()
+            self.write("s.yaml", KEYS.replace("duration: 2d", f"duration: {days}d"))
+            alone = self.good_json("run", "s.yaml", "--json", "--quiet", "--no-charts", "--db", f"{days}.db")
+            used_s = commands_s() - before_s
+        process = self.start_ranks(3, "run", "s.yaml", "--json", "--quiet", "--no-charts", "--jobs", "1")
+        ranks = self.ranks_of(process, 3)
+        self.wait_until(lambda: self.stored("outcome") > 0, process)
+        self.disturb(process, ranks.values(), ranks[1], signal.SIGKILL)
+        self.assert_sound()
+        code, out, err = self.run_ranks(2, "run", "s.yaml", "--json", "--no-charts")
+        self.assertEqual(code, 0)
+        self.assertIn("the run resumes from its partial result in bucketlab.db\n", err)
+        self.assertEqual(json.loads(out), alone)
 
     @in_full
     def test_cluster_run_with_a_killed_rank_leaves_nothing_behind(self):

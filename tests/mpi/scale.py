@@ -27,10 +27,10 @@ from findings_harness import filled  # noqa: E402
 
 PAGE = ROOT / "docs/performance.md"
 RANKS = (1, 2, 4, 8)
-KINDS = ("", "call", "cancel", "give", "end", "answer", "take", "note", "leave")
+KINDS = ("", "call", "cancel", "end", "answer", "note", "leave")
 HEAD_BYTES, JOBS = 40, 48
 # As in stream_ranks.c and stream_synthetic.h; the run's work is in rows, its keys included.
-PARTS_A_RANK, PARTS_OF_REST, LEAST_WORK, TASK_KEYS = 16, 8, 65536, 64
+PARTS_A_THREAD, PARTS_OF_REST, LEAST_WORK, TASK_KEYS = 16, 8, 1 << 19, 64
 RUN_WORK = 6 * 3600 * 100 + 64 * 20000
 TEXTS = {"run": RUN.replace("30d", "6h"), "sweep": SWEEP.replace("30d", "6h").replace("seeds: 40", f"seeds: {JOBS}")}
 ANSWER_BYTES_MAX = {"run": 4e5, "sweep": 4e4}
@@ -66,14 +66,11 @@ def hold(what, is_so):
 
 
 def check_messages(case, ranks):
-    """Only rank 0 calls, hands out work and ends the job; the others answer and ask. Only notes depend on
-    time."""
+    """Only rank 0 calls and ends the job; the others answer. Only notes depend on time."""
     first, others = ranks[0], ranks[1:]
     count = len(others)
     answers = sum(rank.messages["answer"] for rank in others)
-    takes = sum(rank.messages["take"] for rank in others)
     hold(f"{case}, {count + 1} ranks: each call is answered", first.messages["call"] == answers)
-    hold(f"{case}, {count + 1} ranks: each share that is asked for is given", first.messages["give"] == takes)
     hold(f"{case}, {count + 1} ranks: each rank is told to end, and leaves",
          first.messages["end"] == count == sum(rank.messages["leave"] for rank in others))
     hold(f"{case}, {count + 1} ranks: nothing is cancelled", first.messages["cancel"] == 0)
@@ -81,15 +78,14 @@ def check_messages(case, ranks):
         rank.bytes[kind] == HEAD_BYTES * rank.messages[kind] for rank in ranks for kind in KINDS
         if kind not in ("call", "answer")))
     if case == "run":
-        hold(f"run, {count + 1} ranks: one call each", answers == count)
-        hold(f"run, {count + 1} ranks: so many shares at most", takes <= 2 * RUN_WORK / LEAST_WORK + count)
+        hold(f"run, {count + 1} ranks: so many blocks at most", answers <= 2 * RUN_WORK / LEAST_WORK + 2 * count)
     else:
-        hold(f"sweep, {count + 1} ranks: no job is done twice", answers <= JOBS and takes == 0)
+        hold(f"sweep, {count + 1} ranks: no job is done twice", answers <= JOBS)
 
 
 def check_growth(found):
     """The bytes of an answer and the memory of a rank have bounds that do not depend on the number of ranks;
-    rank 0 holds the answers of a run until its end as bytes, and one of them unpacked."""
+    rank 0 holds one answer of each other rank, as bytes and unpacked."""
     for (case, count), (first, *others) in found.items():
         if case not in TEXTS:
             continue
@@ -156,21 +152,22 @@ def kept_value(name):
 
 
 def shares(keys, ranks):
-    """The number of shares into which equal keys with much work each are divided."""
+    """The number of blocks into which equal keys with much work each are divided."""
     count, left = 0, keys
     while left > 0:
-        left -= max(TASK_KEYS, min(keys / PARTS_A_RANK, left / PARTS_OF_REST) / ranks)
+        left -= max(TASK_KEYS, min(keys / PARTS_A_THREAD, left / PARTS_OF_REST) / ranks)
         count += 1
     return count
 
 
 def model(found, known, ranks=1000, keys=10**8):
     """The meaning of the figures for that many single-threaded ranks: the work of rank 0 for them, and their
-    run time. At the end, a rank may have a share in hand and another one requested, of one task each."""
+    run time. At the end, a rank may have a block in hand and another one waiting, of one task each."""
     eight = found["run", 8]
     answer_mb = largest(rank.bytes["answer"] for rank in eight[1:]) / 1e6
     memory_mib = (eight[0].peak_mib - found["run", 1][0].peak_mib) / 7
-    messages, merge_s = 2 * (shares(keys, ranks) + ranks), known["answer"] * ranks
+    messages = 2 * (shares(keys, ranks) + ranks)
+    merge_s = known["answer"] * messages / 2
     lines = [f"| {ranks:,} ranks of one thread | |", "|---|--:|"]
     costs = {"exact": kept_value("exact-1e6") * 1e-9, "thinned": kept_value("growth-thinned-rows-1e10") / 1e10}
     for name, row_s in costs.items():
@@ -178,7 +175,7 @@ def model(found, known, ranks=1000, keys=10**8):
         part_s, tail_s = max(work_s / ranks, messages * known["message"]), 2 * TASK_KEYS * work_s / keys
         lines += [
             f"| run of 10^14 rows, {name}: work | {work_s:,.0f} s |",
-            f"| {name}: work of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2g} s |",
+            f"| {name}: work of each rank, and the wait for the last block | {part_s:,.1f} s and {tail_s:.2g} s |",
             f"| {name}: speed-up | {work_s / (known['start'] + part_s + tail_s + merge_s):,.0f} |",
         ]
     return lines + [

@@ -106,13 +106,6 @@ static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
 {
     return lab_run_is_stopped(worker->context);
 }
-/* Whether a partial result is requested since *heard. */
-static inline bool lab_worker_is_asked(const struct lab_worker *worker, uint32_t heard)
-{
-    const struct lab_partial *partial = worker->context->partial;
-    return partial != NULL && atomic_load_explicit(&partial->wish, memory_order_relaxed) != heard;
-}
-
 #define LAB_TELL_AT 8192u
 /* Adds finished rows and work to the progress, a few thousand at a time, since updating the shared counter
  * costs as much as about twenty rows. lab_worker_tell_rest() must be called at the end for the remainder. */

@@ -13,31 +13,20 @@
 /* If there are more reads than this per row, batches are shorter. */
 #define READS_A_ROW 16
 
-bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                          const struct lab_run_context *context, struct lab_stream_result *out,
-                          struct sim_error *error)
+void lab_crew_added(struct lab_stream_crew *crew)
 {
-    return lab_stream_shares(scenario, ring, jobs, context, NULL, out, error);
-}
-
-static uint64_t next_task(struct lab_stream_crew *crew)
-{
-    if (crew->shares == NULL)
-        return atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
-    uint64_t number = crew->task_count;
-    pthread_mutex_lock(&crew->lock);
-    if (crew->share_begin < crew->share_end ||
-        ranks_share(crew->shares, &crew->share_begin, &crew->share_end))
-        number = crew->share_begin++;
-    pthread_mutex_unlock(&crew->lock);
-    return number;
+    struct lab_partial *partial = crew->context->partial;
+    if (!lab_partial_is_asked(partial, crew->put))
+        return;
+    crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
+    lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                    lab_bit_words(crew->task_count));
 }
 
 /* Adds the tasks that the member has finished to the crew's sum, and puts the sum if it is requested. */
 static void add(struct lab_member *member)
 {
     struct lab_stream_crew *crew = member->crew;
-    struct lab_partial *partial = crew->context->partial;
     const size_t words = lab_bit_words(crew->task_count);
     for (size_t i = 0; i < member->worker->lane_count; i++)
         lab_lane_settle(&member->task.lanes[i], &member->worker->tallies[i]);
@@ -47,10 +36,7 @@ static void add(struct lab_member *member)
         crew->done[i] |= member->done[i];
         member->done[i] = 0;
     }
-    if (lab_worker_is_asked(member->worker, crew->put)) {
-        crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
-        lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done, words);
-    }
+    lab_crew_added(crew);
     pthread_mutex_unlock(&crew->lock);
 }
 
@@ -140,7 +126,10 @@ static void *member_work(void *argument)
     struct lab_stream_crew *crew = member->crew;
     const uint64_t key_count = crew->scenario->workload.key_count;
     uint32_t heard = 0;
-    for (uint64_t number; (number = next_task(crew)) < crew->task_count;) {
+    for (;;) {
+        uint64_t number = atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+        if (number >= crew->task_end)
+            break;
         if (crew->before != NULL && lab_bit(crew->before, number))
             continue;
         uint64_t end = lab_task_begin(number + 1);
@@ -150,7 +139,7 @@ static void *member_work(void *argument)
                 return NULL;
         }
         lab_bit_set(member->done, number);
-        if (lab_worker_is_asked(member->worker, heard)) {
+        if (lab_partial_is_asked(crew->context->partial, heard)) {
             heard = atomic_load_explicit(&crew->context->partial->wish, memory_order_relaxed);
             add(member);
         }
@@ -172,20 +161,18 @@ static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint3
         if (members[i].is_running)
             pthread_join(members[i].thread, NULL);
     }
-    if (!lab_run_is_stopped(crew->context))
-        return true;
-    if (crew->context->partial != NULL && crew->sum->keys > 0)
-        lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
-                        lab_bit_words(crew->task_count));
-    return false;
+    return !lab_run_is_stopped(crew->context);
 }
 
 static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
-                             struct lab_stream_result *out, struct sim_error *error)
+                             struct sim_error *error)
 {
     struct sim_error far_error = {.class = SIM_ERROR_NONE};
     struct lab_far_keys *far = lab_far_keys_begin(crew);
-    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, out, &far_error);
+    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, &far_error);
+    if (lab_run_is_stopped(crew->context) && crew->context->partial != NULL && crew->sum->keys > 0)
+        lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                        lab_bit_words(crew->task_count));
     if (!is_done)
         return lab_fail_stopped(error);
     return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
@@ -260,69 +247,93 @@ static void member_clear(struct lab_member *member, size_t lane_count)
     lab_worker_destroy(member->worker);
 }
 
+bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                         struct lab_stream_result *out)
+{
+    *out = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *out->tallies),
+                                      .start_ns = scenario->workload.start_ns,
+                                      .end_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
+    for (size_t i = 0; out->tallies != NULL && i < scenario->strategy_count; i++) {
+        if (!lab_stream_tally_init(scenario, ring, &out->tallies[i]))
+            return false;
+        lab_stream_tally_begin(scenario, &out->tallies[i], out->start_ns, out->end_ns);
+    }
+    return out->tallies != NULL;
+}
+
 /* Begins the sum: it is empty, or that of a partial result. */
 static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
 {
-    const struct lab_scenario *scenario = crew->scenario;
     const struct lab_partial *partial = crew->context->partial;
     const size_t words = lab_bit_words(crew->task_count);
-    struct lab_stream_result *sum = crew->sum;
-    *sum = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *sum->tallies),
-                                      .start_ns = scenario->workload.start_ns,
-                                      .end_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
     crew->done = calloc(words, sizeof *crew->done);
-    bool ok = sum->tallies != NULL && crew->done != NULL;
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        ok = lab_stream_tally_init(scenario, crew->ring, &sum->tallies[i]);
-        if (ok)
-            lab_stream_tally_begin(scenario, &sum->tallies[i], sum->start_ns, sum->end_ns);
-    }
-    if (!ok)
+    if (!lab_stream_sum_init(crew->scenario, crew->ring, crew->sum) || crew->done == NULL)
         return sim_fail_memory(error);
     if (partial == NULL || partial->kept == NULL)
         return true;
     crew->before = calloc(words, sizeof *crew->before);
     if (crew->before == NULL)
         return sim_fail_memory(error);
-    if (!lab_partial_load(partial, scenario, crew->ring, sum, crew->done, words, error))
+    if (!lab_partial_load(partial, crew->scenario, crew->ring, crew->sum, crew->done, words, error))
         return false;
     memcpy(crew->before, crew->done, words * sizeof *crew->done);
     if (crew->context->progress != NULL) {
-        atomic_store(&crew->context->progress->done, sum->rows + LAB_KEY_ROWS * sum->keys);
-        atomic_store(&crew->context->progress->rows, sum->rows);
+        atomic_store(&crew->context->progress->done, crew->sum->rows + LAB_KEY_ROWS * crew->sum->keys);
+        atomic_store(&crew->context->progress->rows, crew->sum->rows);
     }
     return true;
 }
 
-bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                       const struct lab_run_context *context, struct ranks_task *shares,
-                       struct lab_stream_result *out, struct sim_error *error)
+static bool run_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
 {
+    const struct lab_scenario *scenario = crew->scenario;
     const uint64_t key_count = scenario->workload.key_count;
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .ring = ring,
-                                   .context = context,
-                                   .batch_rows = batch_rows(scenario),
-                                   .task_count = lab_task_of(key_count - 1) + 1,
-                                   .shares = shares,
-                                   .sum = out};
-    pthread_mutex_init(&crew.lock, NULL);
-    if (context->progress != NULL)
-        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
+    crew->batch_rows = batch_rows(scenario);
+    pthread_mutex_init(&crew->lock, NULL);
     if (jobs > key_count)
         jobs = (uint32_t)key_count;
     struct lab_member *members = calloc(jobs, sizeof *members);
-    bool ok = begin_sum(&crew, error) && (members != NULL || sim_fail_memory(error));
+    bool ok = begin_sum(crew, error) && (members != NULL || sim_fail_memory(error));
     for (uint32_t i = 0; ok && i < jobs; i++)
-        ok = member_init(&members[i], &crew, error);
-    ok = ok && work_with_others(&crew, members, jobs, out, error);
+        ok = member_init(&members[i], crew, error);
+    ok = ok && work_with_others(crew, members, jobs, error);
     for (uint32_t i = 0; members != NULL && i < jobs; i++)
         member_clear(&members[i], scenario->strategy_count);
     free(members);
-    free(crew.done);
-    free(crew.before);
-    pthread_mutex_destroy(&crew.lock);
+    free(crew->done);
+    free(crew->before);
+    pthread_mutex_destroy(&crew->lock);
     if (!ok)
-        lab_stream_result_clear(out, scenario->strategy_count);
+        lab_stream_result_clear(crew->sum, scenario->strategy_count);
     return ok;
+}
+
+bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                          const struct lab_run_context *context, struct lab_stream_result *out,
+                          struct sim_error *error)
+{
+    const uint64_t count = lab_task_of(scenario->workload.key_count - 1) + 1;
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .ring = ring,
+                                   .context = context,
+                                   .task_count = count,
+                                   .task_end = count,
+                                   .sum = out};
+    if (context->progress != NULL)
+        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
+    return run_tasks(&crew, jobs, error);
+}
+
+bool lab_stream_block(const struct lab_scenario *scenario, const struct cass_ring *ring, uint64_t begin,
+                      uint64_t end, const struct lab_run_context *context, struct lab_stream_result *out,
+                      struct sim_error *error)
+{
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .ring = ring,
+                                   .context = context,
+                                   .task_count = lab_task_of(scenario->workload.key_count - 1) + 1,
+                                   .task_end = end,
+                                   .next_task = begin,
+                                   .sum = out};
+    return run_tasks(&crew, 1, error);
 }

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "ranks/ranks.h"
 #include "thin.h"
 
 /* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
@@ -35,12 +34,9 @@ struct lab_stream_crew {
     const struct lab_run_context *context;
     size_t batch_rows;
     uint64_t task_count;
+    uint64_t task_end; /* task_count, or the end of the block of tasks that another rank has requested */
     _Atomic uint64_t next_task;
-    /* When another rank distributes the tasks: this rank has those from share_begin to share_end, and
-     * requests more. */
-    struct ranks_task *shares; /* NULL: this rank distributes them */
-    pthread_mutex_t lock;      /* of all members below */
-    uint64_t share_begin, share_end;
+    pthread_mutex_t lock;          /* of all members below */
     struct lab_stream_result *sum; /* of the tasks that are done */
     uint64_t *done;                /* bit set of these tasks; changes only at the members' calls of add() */
     uint64_t *before;              /* those that were done when the run was resumed; NULL: none */
@@ -77,15 +73,20 @@ static inline size_t lab_bit_words(uint64_t count)
     return (size_t)(count / 64 + 1);
 }
 
-/* As lab_stream_synthetic(), for the tasks that the calling rank distributes. */
-bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                       const struct lab_run_context *context, struct ranks_task *shares,
-                       struct lab_stream_result *out, struct sim_error *error);
+/* As lab_stream_synthetic(), for the tasks [begin, end), with one thread. */
+bool lab_stream_block(const struct lab_scenario *scenario, const struct cass_ring *ring, uint64_t begin,
+                      uint64_t end, const struct lab_run_context *context, struct lab_stream_result *out,
+                      struct sim_error *error);
+/* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
+bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                         struct lab_stream_result *out);
+/* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
+void lab_crew_added(struct lab_stream_crew *crew);
 
-/* stream_ranks.c: lets other ranks, if there are any, work on the crew's tasks too. lab_far_keys_end() waits
- * for them, and adds their results; it accepts NULL. */
+/* stream_ranks.c: lets other ranks, if there are any, work on the crew's tasks too, and add to its sum.
+ * lab_far_keys_end() waits for them; it accepts NULL. */
 struct lab_far_keys;
 struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew);
-bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error);
+bool lab_far_keys_end(struct lab_far_keys *far, struct sim_error *error);
 
 #endif

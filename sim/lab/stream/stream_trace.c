@@ -197,7 +197,7 @@ static bool pass_keys(struct lab_trace_run *run, struct sim_error *error)
 /* Between two keys: puts the partial result if it is requested. */
 static void put_if_asked(struct lab_trace_run *run)
 {
-    if (!lab_worker_is_asked(run->worker, run->heard))
+    if (!lab_partial_is_asked(run->context->partial, run->heard))
         return;
     struct lab_partial *partial = run->context->partial;
     struct lab_stream_result sum = sum_of(run);

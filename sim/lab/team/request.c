@@ -14,7 +14,6 @@
 /* A call, whose progress is added to the progress of this rank. */
 struct follow {
     struct lab_progress *progress;
-    const struct lab_team_call *call;
     uint64_t done, rows; /* as reported so far */
 };
 
@@ -26,9 +25,8 @@ uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)
 const struct lab_team *lab_team_for(const struct lab_scenario *scenario,
                                     const struct lab_run_context *context)
 {
-    bool is_shared = context->progress != NULL && context->partial == NULL &&
-                     context->event_trace == NULL && scenario->trace_path == NULL &&
-                     lab_team_count(context->team) > 1;
+    bool is_shared = context->progress != NULL && context->event_trace == NULL &&
+                     scenario->trace_path == NULL && lab_team_count(context->team) > 1;
     return is_shared ? context->team : NULL;
 }
 
@@ -49,24 +47,17 @@ static void note(void *context, uint64_t done, uint64_t rows)
     follow->rows = rows;
 }
 
-static void share(void *context, uint64_t *begin, uint64_t *end)
-{
-    const struct follow *follow = context;
-    follow->call->share(follow->call->context, begin, end);
-}
-
 bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
                   struct lab_progress *progress, struct ranks_bytes *answer, struct sim_error *error)
 {
-    struct follow follow = {.progress = progress, .call = call};
+    struct follow follow = {.progress = progress};
     const struct ranks_call asked = {.rank = call->rank,
                                      .service = call->service,
                                      .request = &call->request,
-                                     .at_once = call->share == NULL ? lab_team_threads(team, call->rank) : 0,
+                                     .at_once = lab_team_threads(team, call->rank),
                                      .context = &follow,
                                      .is_stopped = is_stopped,
-                                     .note = note,
-                                     .share = call->share == NULL ? NULL : share};
+                                     .note = note};
     return ranks_call(team->ranks, &asked, answer, error);
 }
 
@@ -100,11 +91,11 @@ static void archive_request(struct lab_request *request, struct sim_archive *arc
     sim_archive_text(archive, &request->text);
     sim_archive_text(archive, &request->overrides);
     sim_archive_u64(archive, &request->seed);
-    sim_archive_u32(archive, &request->threads);
     sim_archive_u64(archive, &request->part);
+    sim_archive_u64(archive, &request->end);
 }
 
-bool lab_request_make(const struct lab_order *order, uint32_t threads, uint64_t part, struct ranks_bytes *out,
+bool lab_request_make(const struct lab_order *order, uint64_t part, uint64_t end, struct ranks_bytes *out,
                       struct sim_error *error)
 {
     struct sim_archive archive;
@@ -112,8 +103,8 @@ bool lab_request_make(const struct lab_order *order, uint32_t threads, uint64_t 
                                   .text = sim_text_copy(order->text),
                                   .overrides = sim_text_copy(order->overrides),
                                   .seed = order->seed,
-                                  .threads = threads,
-                                  .part = part};
+                                  .part = part,
+                                  .end = end};
     *out = (struct ranks_bytes){0};
     bool is_fine =
         (request.path != NULL && request.text != NULL && request.overrides != NULL) || sim_fail_memory(error);
@@ -182,7 +173,7 @@ bool lab_team_result(const struct lab_team *team, struct lab_team_call *call, co
     struct ranks_bytes answer = {0};
     *out = NULL;
     *overrides = NULL;
-    bool is_fine = lab_request_make(order, 1, part, &call->request, error) &&
+    bool is_fine = lab_request_make(order, part, part + 1, &call->request, error) &&
                    lab_team_ask(team, call, progress, &answer, error) &&
                    lab_answer_begin_load(&archive, &answer, error);
     if (is_fine) {

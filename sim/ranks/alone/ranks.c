@@ -77,13 +77,6 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     return false;
 }
 
-bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
-{
-    (void)task;
-    *begin = *end = 0;
-    return false;
-}
-
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
 {
     (void)task;

@@ -21,7 +21,7 @@ static void close_call(struct ranks *ranks, struct open_call *open)
     while (*place != open)
         place = &(*place)->next;
     *place = open->next;
-    ranks->ending_count -= open->is_ending;
+    ranks->call_count--;
     pthread_cond_destroy(&open->answered);
     free(open);
 }
@@ -108,9 +108,8 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     pthread_mutex_lock(&ranks->lock);
     open->number = ++ranks->last_call;
     open->next = ranks->calls;
-    open->is_ending = call->share == NULL;
     ranks->calls = open;
-    ranks->ending_count += open->is_ending;
+    ranks->call_count++;
     const struct ranks_message_head head = {.kind = RANKS_MESSAGE_CALL,
                                             .call = open->number,
                                             .a = call->service,
@@ -146,16 +145,6 @@ static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
     }
     if (message->head.kind == RANKS_MESSAGE_NOTE && call->note != NULL)
         call->note(call->context, message->head.a, message->head.b);
-    if (message->head.kind == RANKS_MESSAGE_TAKE) {
-        struct ranks_message_head give = {.kind = RANKS_MESSAGE_GIVE, .call = message->head.call};
-        if (call->share != NULL)
-            call->share(call->context, &give.a, &give.b);
-        if (give.a >= give.b && !open->is_ending) {
-            open->is_ending = true;
-            ranks->ending_count++;
-        }
-        send_message(ranks, message->rank, &give, NULL);
-    }
     ranks_free_message(message);
 }
 
@@ -188,13 +177,8 @@ static void deliver_to_task(struct ranks *ranks, struct ranks_message *message)
         task->is_stopped = true;
         tell(task);
     }
-    if (task != NULL && message->head.kind == RANKS_MESSAGE_GIVE) {
-        task->begin = message->head.a;
-        task->end = message->head.b;
-        task->is_given = true;
-    }
     if (task != NULL)
-        pthread_cond_signal(&task->given);
+        pthread_cond_signal(&task->may_run);
     ranks_free_message(message);
 }
 
@@ -207,9 +191,9 @@ static void remove_task(struct ranks_task *task)
         place = &(*place)->next;
     *place = task->next;
     for (struct ranks_task *other = ranks->tasks; other != NULL; other = other->next)
-        pthread_cond_signal(&other->given);
+        pthread_cond_signal(&other->may_run);
     pthread_cond_broadcast(&ranks->changed);
-    pthread_cond_destroy(&task->given);
+    pthread_cond_destroy(&task->may_run);
     free(task->request.data);
     free(task);
 }
@@ -228,7 +212,7 @@ static bool begin_running(struct ranks_task *task, struct sim_error *error)
     struct ranks *ranks = task->ranks;
     pthread_mutex_lock(&ranks->lock);
     while (task->at_once > 0 && running_count(ranks) >= task->at_once && !task->is_stopped && !ranks->is_over)
-        pthread_cond_wait(&task->given, &ranks->lock);
+        pthread_cond_wait(&task->may_run, &ranks->lock);
     task->is_running = !task->is_stopped && !ranks->is_over;
     pthread_mutex_unlock(&ranks->lock);
     return task->is_running ||
@@ -275,7 +259,7 @@ static void begin_task(struct ranks *ranks, struct ranks_message *message)
         task->service = &ranks->services[message->head.a];
         task->at_once = message->head.b;
         task->request = (struct ranks_bytes){message->body, message->head.size};
-        ranks_condition(&task->given);
+        ranks_condition(&task->may_run);
         task->next = ranks->tasks;
         ranks->tasks = task;
         is_made = sim_thread_start(&thread, serve, task) == 0;
@@ -325,36 +309,11 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
     for (struct ranks_task *task = ranks->tasks; task != NULL; task = task->next) {
         task->is_stopped = true;
         tell(task);
-        pthread_cond_signal(&task->given);
+        pthread_cond_signal(&task->may_run);
     }
     while (ranks->tasks != NULL)
         pthread_cond_wait(&ranks->changed, &ranks->lock);
     pthread_mutex_unlock(&ranks->lock);
-}
-
-bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
-{
-    struct ranks *ranks = task->ranks;
-    const struct ranks_message_head take = {.kind = RANKS_MESSAGE_TAKE, .call = task->call};
-    pthread_mutex_lock(&ranks->lock);
-    if (!task->is_asked)
-        send_message(ranks, 0, &take, NULL);
-    task->is_asked = true;
-    task->is_waiting = true;
-    if (!task->is_given)
-        pthread_cond_signal(&ranks->queued); /* from now on, the progress thread polls more often */
-    while (!task->is_given && !task->is_stopped && !ranks->is_over)
-        pthread_cond_wait(&task->given, &ranks->lock);
-    task->is_waiting = false;
-    bool is_left = task->is_given && !task->is_stopped && !ranks->is_over && task->begin < task->end;
-    *begin = is_left ? task->begin : 0;
-    *end = is_left ? task->end : 0;
-    if (is_left) {
-        task->is_given = false;
-        send_message(ranks, 0, &take, NULL);
-    }
-    pthread_mutex_unlock(&ranks->lock);
-    return is_left;
 }
 
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)

@@ -183,16 +183,7 @@ static void look_around(struct progress *progress, int64_t now_ns)
     }
 }
 
-/* Whether all tasks of this rank, if there are any, wait for messages. */
-static bool is_idle(const struct ranks *ranks)
-{
-    const struct ranks_task *task = ranks->tasks;
-    while (task != NULL && task->is_waiting)
-        task = task->next;
-    return task == NULL;
-}
-
-/* The time to wait between polls. Shares are requested before they are needed, so while all work, messages
+/* The time to wait between polls. A rank has its next call before it ends one, so while all work, messages
  * can wait for a part of the time between two of them. A rank other than 0 that has no work gets some soon
  * after its last message. Ranks that have sent an answer wait for rank 0: frequent polls cost time, and so
  * does an answer that waits for the next poll, on average half the interval. The sum of both is smallest when
@@ -204,9 +195,9 @@ static int64_t wait_of(const struct progress *progress, int64_t now_ns)
             wait_ns = WAIT_LEAST;
     gap_ns = gap_ns > progress->gap_ns ? gap_ns : progress->gap_ns;
     gap_ns = gap_ns < GAP_MOST ? gap_ns : GAP_MOST; /* so that the product does not overflow */
-    if ((ranks->own != 0 && is_idle(ranks)) || ranks->is_closing)
+    if ((ranks->own != 0 && ranks->tasks == NULL) || ranks->is_closing)
         wait_ns = since_ns / 8;
-    else if (ranks->own != 0 || ranks->ending_count == 0)
+    else if (ranks->own != 0 || ranks->call_count == 0)
         wait_ns = gap_ns / 8;
     else
         while (wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)

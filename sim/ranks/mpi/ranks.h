@@ -18,11 +18,9 @@
 enum ranks_message_kind {
     RANKS_MESSAGE_CALL = 1, /* from rank 0: call service `a`, at most `b` at once; the body is the request */
     RANKS_MESSAGE_CANCEL,   /* from rank 0: no thread waits for the answer any more */
-    RANKS_MESSAGE_GIVE,     /* from rank 0: the share [a, b) of the work */
     RANKS_MESSAGE_END,      /* from rank 0: the rank must leave */
     RANKS_MESSAGE_ANSWER, /* to rank 0: the body is the answer; if `a`, the class of the error, is not 0, the
                              body is the error's text */
-    RANKS_MESSAGE_TAKE,   /* to rank 0: requests a share of the work */
     RANKS_MESSAGE_NOTE,   /* to rank 0: progress; `a` is done, `b` is rows */
     RANKS_MESSAGE_LEAVE   /* to rank 0: the last message of the rank */
 };
@@ -44,7 +42,6 @@ struct open_call {
     struct open_call *next;
     const struct ranks_call *call;
     uint64_t number;
-    bool is_ending; /* the rank requests no more shares; it sends the answer next, apart from progress */
     struct ranks_message *answer;
     pthread_cond_t answered;
 };
@@ -62,11 +59,7 @@ struct ranks_task {
     ranks_watch_function *watch;
     void *watch_context;
     uint64_t told_done, told_rows;
-    /* One share is requested before it is needed. */
-    bool is_asked, is_given;
-    bool is_waiting; /* for a share */
-    uint64_t begin, end;
-    pthread_cond_t given; /* or stopped, or it may run */
+    pthread_cond_t may_run; /* or is stopped */
 };
 
 struct rank_about {
@@ -83,14 +76,14 @@ struct ranks {
     pid_t parent; /* the process that launched this one */
     /* All below are guarded by the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t queued, changed;     /* queued: a message was queued, or a task began to wait for a share;
+    pthread_cond_t queued, changed;     /* queued: a message was queued;
                                            changed: a task ended, or is_over or is_broken was set */
     struct ranks_message *first, *last; /* queue of messages to send */
     struct ranks_message *unserved;     /* calls that arrived before ranks_serve() */
     struct open_call *calls;
     uint64_t last_call;
-    uint32_t ending_count; /* rank 0: number of calls that are ending */
-    uint32_t left_count;   /* rank 0: number of other ranks that have sent their last message */
+    uint32_t call_count; /* rank 0: number of calls under way */
+    uint32_t left_count; /* rank 0: number of other ranks that have sent their last message */
     struct ranks_task *tasks;
     const struct ranks_service *services;
     size_t service_count;

@@ -237,17 +237,10 @@ static bool check_resume(const struct batch *batch, const struct job *job, struc
                     path, batch->database);
 }
 
-/* Whether other ranks do parts of the run, which are not stored here. */
-static bool is_shared(const struct batch *batch, const struct job *job)
-{
-    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && !batch->is_resumed;
-}
-
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
-    struct cli_partial *partial =
-        listener != NULL || is_shared(batch, job) || !batch->is_stored ? NULL : &job->partial;
+    struct cli_partial *partial = listener != NULL || !batch->is_stored ? NULL : &job->partial;
     if (partial != NULL &&
         !cli_partial_open(partial, batch->database, job->scenario, job->path, batch->is_quiet, error))
         return false;

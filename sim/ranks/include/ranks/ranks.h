@@ -3,9 +3,8 @@
  *
  * Rank 0 is the program: it reads, prints and stores. The other ranks serve it. Rank 0 calls a service of
  * another rank by its number, with a request of bytes, and gets bytes or an error back; it may have many
- * calls under way, from different threads. A service that divides its work requests one share after another
- * from the caller, so that faster ranks do more. Results must not depend on which rank does the work, nor on
- * the order of calls.
+ * calls under way, from different threads. Results must not depend on which rank does the work, nor on the
+ * order of calls.
  *
  * There are two implementations: for a single rank, and for MPI. No other code uses MPI. Functions below
  * accept NULL for a single rank, unless stated otherwise. */
@@ -45,15 +44,12 @@ struct ranks_call {
      * a call waiting need not wait for the next one. */
     uint32_t at_once;
     void *context;
-    /* The three functions may be NULL. is_stopped() is called periodically, and returns whether the call
+    /* The two functions may be NULL. is_stopped() is called periodically, and returns whether the call
      * should end soon. */
     bool (*is_stopped)(const void *context);
-    /* note() is called with the totals of the progress so far. A lock is held during is_stopped(), note() and
-     * share(), so none of them may call a function of this header. */
+    /* note() is called with the totals of the progress so far. A lock is held during is_stopped() and note(),
+     * so neither may call a function of this header. */
     void (*note)(void *context, uint64_t done, uint64_t rows);
-    /* share() sets the next share of the work for the called rank, [*begin, *end); it is empty when no work
-     * is left. */
-    void (*share)(void *context, uint64_t *begin, uint64_t *end);
 };
 
 /* Joins the processes that were started together. Must be the first call, on the first thread. `program` must
@@ -79,9 +75,6 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
                 struct sim_error *error);
 
-/* For a service, on one thread at a time: gets the next share of the work. Returns false when no work is
- * left, or when the call should end. */
-bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end);
 /* Registers a function that is called periodically, with a lock held, until the service ends or registers
  * NULL. Its argument is_stopped says whether the call should end soon; it sets *done and *rows to the
  * progress so far. */

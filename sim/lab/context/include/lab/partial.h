@@ -21,4 +21,10 @@ struct lab_partial {
     size_t kept_size;
 };
 
+/* Whether a partial result is requested since `heard`. partial may be NULL. */
+static inline bool lab_partial_is_asked(const struct lab_partial *partial, uint32_t heard)
+{
+    return partial != NULL && atomic_load_explicit(&partial->wish, memory_order_relaxed) != heard;
+}
+
 #endif

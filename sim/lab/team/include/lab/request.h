@@ -13,12 +13,11 @@
 struct lab_request {
     char *path, *text, *overrides;
     uint64_t seed;
-    uint32_t threads;
-    uint64_t part; /* index of the strategy */
+    uint64_t part, end; /* index of the strategy; or a block of tasks, [part, end) */
 };
 
 /* Makes a request from an order. *out is malloc'ed. */
-bool lab_request_make(const struct lab_order *order, uint32_t threads, uint64_t part, struct ranks_bytes *out,
+bool lab_request_make(const struct lab_order *order, uint64_t part, uint64_t end, struct ranks_bytes *out,
                       struct sim_error *error);
 /* Reads a request, and makes its scenario. */
 bool lab_request_read(const struct ranks_bytes *bytes, struct lab_request *out,

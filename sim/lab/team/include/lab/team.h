@@ -26,8 +26,8 @@ uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank);
 
 /* The services of a rank; other modules may add services after these. */
 enum lab_service {
-    LAB_SERVICE_RUN,  /* a whole run */
-    LAB_SERVICE_KEYS, /* stream engine: the rows of keys, which are requested in shares until none are left */
+    LAB_SERVICE_RUN,      /* a whole run */
+    LAB_SERVICE_KEYS,     /* stream engine: a block of keys */
     LAB_SERVICE_STRATEGY, /* cluster engine: the run of one strategy */
     LAB_SERVICES
 };
@@ -44,12 +44,10 @@ bool lab_team_run(const struct lab_team *team, uint32_t rank, const struct lab_o
                   struct sim_error *error);
 
 /* A call of any service, with a request of bytes. `progress`, which may be NULL, can stop the call and gets
- * its progress. share: as in struct ranks_call; NULL when the service does not divide its work. */
+ * its progress. */
 struct lab_team_call {
     uint32_t rank, service;
     struct ranks_bytes request;
-    void (*share)(void *context, uint64_t *begin, uint64_t *end);
-    void *context;
 };
 bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
                   struct lab_progress *progress, struct ranks_bytes *answer, struct sim_error *error);
