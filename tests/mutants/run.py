@@ -221,7 +221,8 @@ def main():
         if fault.target:
             code, failure, text = seek([tests / "tests" / fault.target, *seeds], work, args.timeout)
         elif fault.command[0] == RATES:
-            code, failure, text = seek([sys.executable, here.parent / "lab" / RATES, program], work, args.timeout)
+            script = here.parent / "lab" / "cluster" / RATES
+            code, failure, text = seek([sys.executable, script, program], work, args.timeout)
         else:
             code, failure, text = fuzz(program, base, args.seeds, args.jobs, work, args.timeout)
         if code == HANGS and fault.found == "hangs":

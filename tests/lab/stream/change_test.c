@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
+#include "../scenario_of.h"
 #include "kernel/time.h"
 #include "lab/run.h"
-#include "scenario_of.h"
 
 #define CHANGE_NS  (INT64_C(43) * SIM_HOUR)
 #define KEYS       40

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "../scenario_of.h"
 #include "lab/result_make.h"
 #include "lab/run.h"
-#include "scenario_of.h"
 
 #define WORKLOAD "duration: 1h\nkeys: {count: 5}\narrivals: {rate: 1/s}\n"
 #define TWO      "strategies:\n  - time: {window: 10m}\n  - hash: {buckets: 4}\n"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "kernel/random.h"
 #include "lab/run.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "cassandra/ring.h"
 #include "cassandra/token.h"
 #include "kernel/time.h"

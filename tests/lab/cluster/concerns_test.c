@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "cluster_run.h"
 #include "lab/fuzz.h"
 #include "lab/run.h"

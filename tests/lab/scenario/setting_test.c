@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
+#include "../reference.h"
 #include "bucketing/agent.h"
 #include "lab/scenario.h"
 #include "lab/scenario_part.h"
 #include "lab/setting.h"
-#include "reference.h"
 
 #define ROW_SIZE 2048
 

@@ -18,11 +18,11 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "kernel/random.h"
 #include "lab/scenario.h"
 
-#define CORPUS        BUCKETLAB_SOURCE_DIR "/tests/lab/"
+#define CORPUS        BUCKETLAB_SOURCE_DIR "/tests/lab/scenario/"
 #define TEXT_SIZE     65536
 #define OVERRIDES_MAX 4
 

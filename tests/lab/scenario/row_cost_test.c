@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scenario_of.h"
 #include "lab/scenario.h"
-#include "scenario_of.h"
 
 #define BASE "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 

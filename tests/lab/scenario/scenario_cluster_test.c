@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "../scenario_of.h"
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
-#include "scenario_of.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../no_memory.h"
+#include "../../no_memory.h"
 #include "lab/fuzz.h"
 #include "lab/scenario.h"
 #include "lab/sweep.h"

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../scenario_of.h"
 #include "lab/run.h"
 #include "lab/runnable.h"
-#include "scenario_of.h"
 #include "tune/sample.h"
 
 #define SEEDS 8u

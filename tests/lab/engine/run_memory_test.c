@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "../no_memory.h"
-#include "../share.h"
+#include "../../no_memory.h"
+#include "../../share.h"
 #include "lab/run.h"
 
 /* Few operations and a small cache, but more pending events than the queue's first capacity, so that it

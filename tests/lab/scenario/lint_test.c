@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "../scenario_of.h"
 #include "lab/lint.h"
 #include "lab/run.h"
-#include "scenario_of.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

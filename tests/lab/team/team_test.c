@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../no_memory.h"
+#include "../../no_memory.h"
 #include "lab/request.h"
 #include "lab/team.h"
 #include "same.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "kernel/random.h"
 #include "lab/sizes.h"
 

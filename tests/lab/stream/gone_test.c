@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
+#include "../scenario_of.h"
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/run.h"
-#include "scenario_of.h"
 
 #define SIGMAS 6.2
 #define START  INT64_C(1767225600000000000)

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "../workload/trace_file.h"
+#include "../../workload/trace_file.h"
 #include "cassandra/ring.h"
 #include "cassandra/token.h"
 #include "kernel/time.h"

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
+#include "../scenario_of.h"
 #include "lab/run.h"
-#include "scenario_of.h"
 
 #define LIMITS "limits: {partition_rows: 60, partition_bytes: 20KB}\n"
 #define WORKLOAD                                                                                             \

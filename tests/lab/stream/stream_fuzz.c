@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "lab/crew.h"
 #include "lab/fuzz.h"
 #include "naive.h"

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
+#include "../reference.h"
 #include "lab/metric.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
 #include "lab/setting.h"
-#include "reference.h"
 
 #define ROWS_SIZE 32768
 /* A family of more members is shown with a star. */
