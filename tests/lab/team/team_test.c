@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "../../no_memory.h"
+#include "../stream/same.h"
 #include "lab/request.h"
 #include "lab/team.h"
-#include "same.h"
 
 /* The outcome of a call. */
 enum fate { SERVED, FAILED, CUT_REQUEST, CUT_ANSWER, LONG_ANSWER };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../share.h"
+#include "../../share.h"
 #include "kernel/random.h"
 #include "lab/partial.h"
 #include "same.h"
