@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +44,9 @@ struct task {
     bool has_sizes;                 /* a limit in bytes, and rows of drawn sizes: */
     struct sizes sizes;
     double room; /* the bytes of rows that a partition may have */
-    double
-        ladder[LADDER]; /* the chance that a Poisson number of rows of mean ladder_mean(i) has more bytes */
-    size_t ladder_used; /* filled on demand, from the start */
-    double work;        /* stretches and windows examined so far */
+    /* The chance that a Poisson number of rows of mean ladder_mean(i) has more bytes; 0: not computed yet. */
+    double ladder[LADDER];
+    double work; /* stretches and windows examined so far */
 };
 
 /* --- sizes */
@@ -511,6 +511,14 @@ void tune_expected_of(const struct lab_scenario *scenario, const struct lab_sett
     out->expected_least = scenario->row_ttl_ns > 0 ? 0 : fmin(all.least, all.most);
 }
 
+/* Six digits, so that a metric does not depend on the last bits of a machine's logarithm. */
+static double rounded(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
 bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error)
 {
@@ -527,10 +535,11 @@ bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *r
             continue;
         if (isnan(facts.expected_share) && total->value > 0)
             facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most / total->value));
-        if (!lab_metrics_add(&strategy->metrics, "expected.over_limit", facts.expected_most) ||
-            !lab_metrics_add(&strategy->metrics, "expected.over_limit_least", facts.expected_least) ||
+        if (!lab_metrics_add(&strategy->metrics, "expected.over_limit", rounded(facts.expected_most)) ||
+            !lab_metrics_add(&strategy->metrics, "expected.over_limit_least",
+                             rounded(facts.expected_least)) ||
             (!isnan(facts.expected_share) &&
-             !lab_metrics_add(&strategy->metrics, "expected.share", facts.expected_share)))
+             !lab_metrics_add(&strategy->metrics, "expected.share", rounded(facts.expected_share))))
             return sim_fail_memory(error);
     }
     return true;
