@@ -42,6 +42,8 @@ add_test(NAME cli/fuzz_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/fuzz_tes
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/check_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/check_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME cli/answers_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/answers_test.py
+         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/watch_test COMMAND ${python_with_modules} ${CMAKE_CURRENT_LIST_DIR}/watch_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/workflow_test COMMAND ${python_with_modules} ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
