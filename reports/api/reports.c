@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the charts of a result to files, and its verdict as text. */
+/* Writes the charts of a result to files, and makes its answer. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/reports.h"
 
@@ -159,15 +159,51 @@ static char *keep(struct report_arena *arena, const char *text)
     return kept;
 }
 
-char *report_verdict(const struct lab_result *result)
-{
+/* An answer and the memory of its texts. */
+struct kept_answer {
+    struct report_answer answer; /* first, so that a pointer to it is one to both */
     struct report_arena arena;
-    struct report_answer answer;
-    report_arena_init(&arena);
-    report_answer(result, &arena, &answer);
-    const char *horizons = report_horizons(result, &arena);
-    return keep(&arena, report_text(&arena, "%s %s%s%s", answer.verdict, answer.beware,
-                                    horizons[0] == 0 ? "" : " ", horizons));
+};
+
+static struct report_answer *keep_answer(struct kept_answer *kept)
+{
+    if (kept->arena.out_of_memory) {
+        report_answer_free(&kept->answer);
+        return NULL;
+    }
+    return &kept->answer;
+}
+
+struct report_answer *report_run_answer(const struct lab_result *result)
+{
+    struct kept_answer *kept = malloc(sizeof *kept);
+    if (kept == NULL) {
+        return NULL;
+    }
+    report_arena_init(&kept->arena);
+    report_answer(result, &kept->arena, &kept->answer);
+    return keep_answer(kept);
+}
+
+struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
+                                            const struct report_terms *terms)
+{
+    struct kept_answer *kept = malloc(sizeof *kept);
+    if (kept == NULL) {
+        return NULL;
+    }
+    report_arena_init(&kept->arena);
+    report_answer_of(options, count, chosen, terms, &kept->arena, &kept->answer);
+    return keep_answer(kept);
+}
+
+void report_answer_free(struct report_answer *answer)
+{
+    if (answer != NULL) {
+        struct kept_answer *kept = (struct kept_answer *)(void *)answer;
+        report_arena_free(&kept->arena);
+        free(kept);
+    }
 }
 
 struct report_horizon report_run_horizon(const struct lab_result *result)
@@ -179,5 +215,10 @@ char *report_no_buckets_told(const struct report_horizon *horizon)
 {
     struct report_arena arena;
     report_arena_init(&arena);
-    return keep(&arena, report_no_buckets(horizon, &arena));
+    const char *text = report_no_buckets(horizon, &arena);
+    if (text[0] != 0) {
+        text = report_text(&arena, "%s Run tune again when the largest partition has %s.", text,
+                           report_half_limit(horizon, &arena));
+    }
+    return keep(&arena, text);
 }

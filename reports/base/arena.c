@@ -51,20 +51,37 @@ void *report_take(struct report_arena *arena, size_t count, size_t size)
     return block->data;
 }
 
-const char *report_text(struct report_arena *arena, const char *format, ...)
+static const char *text_of(struct report_arena *arena, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     char *text = length < 0 ? NULL : report_take(arena, (size_t)length + 1, 1);
     if (text != NULL) {
         vsnprintf(text, (size_t)length + 1, format, again);
     }
     va_end(again);
     return text != NULL ? text : "";
+}
+
+const char *report_text(struct report_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = text_of(arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void report_append(struct report_arena *arena, const char **list, const char *join, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = text_of(arena, format, arguments);
+    va_end(arguments);
+    if (text[0] != 0) {
+        *list = (*list)[0] == 0 ? text : report_text(arena, "%s%s%s", *list, join, text);
+    }
 }
 
 const char *report_clean(struct report_arena *arena, const char *text)

@@ -153,7 +153,7 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
     chart->row_count = result->strategy_count;
     for (size_t i = 0; i < chart->row_count; i++) {
         chart->rows[i].label = report_clean(arena, result->strategies[i].label);
-        chart->rows[i].detail = report_settings(arena, &result->strategies[i]);
+        chart->rows[i].detail = report_settings(arena, &result->strategies[i].settings);
     }
     add_cost(result, arena, chart);
     add_reads(result, arena, chart);

@@ -7,12 +7,11 @@
 
 #include "reports/answer.h"
 #include "reports/format.h"
-#include "reports/horizon_text.h"
 #include "reports/model.h"
 #include "reports/strategy.h"
 
 /* More lines would be unreadable when the chart is displayed at a small size. */
-enum { SHOWN_MAX = 6, FIGURES = 3 };
+enum { SHOWN_MAX = 6, FIGURES = 3, LINES_MAX = 2 };
 
 /* Returns whether sizes are shown in bytes: the unit is the one whose limit more partitions exceed, and rows
  * if there is no difference. Percentiles from a file are in bytes. */
@@ -149,11 +148,10 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
     if (chart->panels == NULL) {
         return;
     }
-    chart->sentences[chart->sentence_count++] = answer.verdict;
-    chart->sentences[chart->sentence_count++] = answer.beware;
-    const char *horizons = report_horizons(result, arena);
-    if (horizons[0] != 0) {
-        chart->sentences[chart->sentence_count++] = horizons;
+    chart->sentences[chart->sentence_count++] = answer.headline;
+    for (size_t i = 0; i < answer.line_count && i < LINES_MAX; i++) {
+        chart->sentences[chart->sentence_count++] =
+            report_text(arena, "%s: %s", answer.lines[i].label, answer.lines[i].text);
     }
     chart->x = sizes.x;
     chart->x.title = report_text(arena, "%s per partition%s", is_bytes ? "bytes" : "rows",

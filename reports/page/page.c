@@ -12,7 +12,6 @@
 #include "kernel/time.h"
 #include "live.h"
 #include "reports/format.h"
-#include "reports/horizon_text.h"
 #include "sheet.h"
 
 /* Both XML and HTML parsers treat the text between these markers as the content of the element. */
@@ -128,36 +127,33 @@ static void write_contents(struct report_sheet *sheet)
     report_sheet_close(sheet);
 }
 
-/* The first sentence of `why` is the verdict; the others give its reasons. */
-static void write_why(struct report_sheet *sheet, const char *why)
+static void write_line(struct report_sheet *sheet, const char *label, const char *text)
 {
-    const char *end = strstr(why, ". ");
-    if (end == NULL) {
-        report_sheet_leaf(sheet, "p", "verdict", why);
-        return;
-    }
-    report_sheet_leaf(sheet, "p", "verdict", report_text(sheet->arena, "%.*s", (int)(end + 1 - why), why));
-    report_sheet_leaf(sheet, "p", "why", end + 2);
+    report_sheet_open(sheet, "div");
+    report_sheet_leaf(sheet, "dt", "", label);
+    report_sheet_leaf(sheet, "dd", "", text);
+    report_sheet_close(sheet);
 }
 
 static void write_answer(struct report_sheet *sheet)
 {
     const struct report_page *page = sheet->page;
+    const struct report_answer *answer = sheet->answer;
     report_sheet_section(sheet, "answer", "", 2, "The answer");
-    report_sheet_leaf(sheet, "p", "asked", sheet->answer->asked);
-    if (has(page->why)) {
-        write_why(sheet, page->why);
-        if (has(page->notes)) {
-            report_sheet_leaf(sheet, "p", "beware", page->notes);
-        }
-    } else {
-        report_sheet_leaf(sheet, "p", "verdict", sheet->answer->verdict);
-        report_sheet_leaf(sheet, "p", "beware", sheet->answer->beware);
-        const char *horizons = report_horizons(page->result, sheet->arena);
-        if (has(horizons)) {
-            report_sheet_leaf(sheet, "p", "beware", horizons);
-        }
+    report_sheet_leaf(sheet, "p", "verdict", page->why_count > 0 ? page->why[0] : answer->headline);
+    report_sheet_open(sheet, "dl");
+    report_sheet_attribute(sheet, "class", "lines");
+    for (size_t i = 1; i < page->why_count; i++) {
+        const char *colon = strstr(page->why[i], ": ");
+        const int label = colon == NULL ? 0 : (int)(colon - page->why[i]);
+        write_line(sheet, report_text(sheet->arena, "%.*s", label, page->why[i]),
+                   page->why[i] + (colon == NULL ? 0 : label + 2));
     }
+    for (size_t i = 0; page->why_count == 0 && i < answer->line_count; i++) {
+        write_line(sheet, answer->lines[i].label, answer->lines[i].text);
+    }
+    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "p", "asked", answer->asked);
     report_sheet_close(sheet);
 }
 

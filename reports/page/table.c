@@ -149,24 +149,22 @@ static void write_head(struct report_sheet *sheet, const char *class, const char
 
 static void write_verdict(struct report_sheet *sheet, size_t index)
 {
-    const struct lab_result *result = sheet->page->result;
-    const struct lab_score *score = &sheet->answer->scores[index];
-    const char *against = report_answer_against(result, &result->strategies[index], score, sheet->arena);
-    bool is_chosen = index == sheet->chosen;
+    const struct report_answer *answer = sheet->answer;
+    const struct lab_score *score = &answer->scores[index];
+    const bool is_chosen = index == sheet->chosen;
+    const bool is_against = score->judgment.within == LAB_EXCEEDS ||
+                            (score->disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
     report_sheet_open(sheet, "td");
-    report_sheet_attribute(sheet, "class", is_chosen ? "word" : against[0] != 0 ? "word against" : "word");
-    report_sheet_attribute(sheet, "data-value", is_chosen ? "0" : against[0] == 0 ? "1" : "2");
+    report_sheet_attribute(sheet, "class", is_against && !is_chosen ? "word against" : "word");
+    report_sheet_attribute(sheet, "data-value", is_chosen ? "0" : is_against ? "2" : "1");
     if (is_chosen) {
         report_sheet_leaf(sheet, "strong", "badge", "★ chosen");
     }
-    if (against[0] != 0) {
+    if (is_against) {
         report_sheet_leaf(sheet, "span", "mark", "▲");
-        report_sheet_text(sheet, report_text(sheet->arena, " %s", against));
-    } else if (!is_chosen) {
-        report_sheet_text(sheet, result->limits.partition_rows != 0 || result->limits.partition_bytes != 0
-                                     ? "within limits"
-                                     : "–");
     }
+    report_sheet_text(sheet, report_text(sheet->arena, "%s%s", is_chosen || is_against ? " " : "",
+                                         answer->verdicts[index]));
     report_sheet_close(sheet);
 }
 

@@ -1,697 +1,691 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verdict of a run in sentences: the question, which strategy to choose, and the disqualifiers of the
- * others. */
+/* Makes the answer: judgments and figures in, one sentence that can be acted on and a few labelled lines out.
+ * Which strategy is chosen is not decided here (lab/judgment.h). */
 #include "reports/answer.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "lab/metric.h"
 #include "reports/format.h"
+#include "reports/horizon_text.h"
 #include "reports/strategy.h"
 
-/* A list names this many strategies, and counts the others. */
-enum { NAMED_MAX = 3 };
+/* A line names this many strategies, and counts the others. */
+enum { NAMED_MAX = 4 };
 
-/* The data of all sentences. */
+/* The data of all texts. */
 struct telling {
-    const struct lab_result *result;
+    const struct report_option *options;
+    size_t count, chosen;
+    const struct report_terms *terms;
     struct report_arena *arena;
-    const struct lab_score *scores;
-    size_t chosen, eligible; /* eligible: the strategies without disqualifiers and with known cost */
-    bool has_reads;
+    struct report_answer *out;
 };
 
-/* The judgment as bits beside the disqualifiers. */
-enum { OVER_ROWS = 1 << 10, OVER_BYTES = 1 << 11, OVER_OPEN = 1 << 12 };
-static unsigned bits_of(const struct lab_score *score)
+static bool has_limits(const struct lab_limits *limits)
 {
-    return score->disqualifiers |
-           (score->judgment.within == LAB_EXCEEDS
-                ? ((score->judgment.exceeded & 1) != 0 ? OVER_ROWS : 0u) |
-                      ((score->judgment.exceeded & 2) != 0 ? OVER_BYTES : 0u)
-                : 0u) |
-           (score->judgment.within == LAB_NOT_JUDGED && score->judgment.partitions > 0 ? OVER_OPEN : 0u);
+    return limits->partition_rows != 0 || limits->partition_bytes != 0;
 }
 
-/* 0 for a figure that the run does not have. */
-static double figure(const struct lab_result *result, size_t index, const char *name)
+/* A whole number of rows, reads or partitions. */
+static const char *whole(struct report_arena *arena, double count)
 {
-    double value = 0;
-    report_metric(&result->strategies[index], name, &value);
-    return value;
-}
-
-/* A number, in words up to nine. */
-static const char *counted(struct report_arena *arena, size_t count)
-{
-    static const char *const words[] = {"no",   "one", "two",   "three", "four",
-                                        "five", "six", "seven", "eight", "nine"};
-    return count < sizeof words / sizeof words[0] ? words[count] : report_text(arena, "%zu", count);
-}
-
-static bool has_limits(const struct lab_result *result)
-{
-    return result->limits.partition_rows != 0 || result->limits.partition_bytes != 0;
-}
-
-static const char *tell_asked(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const char *name = report_clean(arena, result->scenario_name);
-    const char *tried = counted(arena, result->strategy_count);
-    const char *end = result->strategy_count == 1 ? "" : "s";
-    const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
-    const char *limits = has_limits(result) ? report_text(arena, "a partition may grow to %s",
-                                                          report_answer_limits(&result->limits, arena))
-                                            : "no limit is set for a partition";
-    if (lab_result_is_observed(result)) {
-        return report_text(arena,
-                           "%s reads the partition sizes that a running Cassandra reported in %s file%s; %s.",
-                           name, tried, end, limits);
-    }
-    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-        return report_text(arena,
-                           "%s tries %s design%s of identifiers for %s; no identifier may be given twice.",
-                           name, tried, end, lasts);
-    }
-    const char *trace = "";
-    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
-        const char *slash = strrchr(result->source, '/');
-        trace = report_text(arena, " of the trace %s",
-                            report_clean(arena, slash != NULL ? slash + 1 : result->source));
-    }
-    /* Not "on the same rows": with the thinned engine only their number is the same. */
-    return report_text(arena, "%s tries %s strateg%s on %s row%s of %s key%s%s, over %s; %s.", name, tried,
-                       result->strategy_count == 1 ? "y" : "ies, each", report_grouped(arena, result->rows),
-                       result->rows == 1 ? "" : "s", report_grouped(arena, result->keys),
-                       result->keys == 1 ? "" : "s", trace, lasts, limits);
-}
-
-static const char *cost_text(const struct telling *telling, double cost)
-{
-    const char *what = telling->has_reads ? "extra operations and partition reads" : "extra operations";
-    if (cost == 0) {
-        return report_text(telling->arena, "no %s", what);
-    }
-    if (!lab_prices_are_equal(&telling->result->prices)) {
-        return report_text(telling->arena, "%s inserts per 1000 rows for %s",
-                           report_number(telling->arena, cost), what);
-    }
-    return report_text(telling->arena, "%s %s per 1000 rows", report_number(telling->arena, cost), what);
-}
-
-/* "at a cost of 2.19 extra operations per 1000 rows" */
-static const char *at_cost(const struct telling *telling, double cost)
-{
-    return report_text(telling->arena, "%s %s", cost == 0 ? "with" : "at a cost of",
-                       cost_text(telling, cost));
-}
-
-static const char *name_of(const struct telling *telling, size_t index)
-{
-    return report_clean(telling->arena, telling->result->strategies[index].label);
-}
-
-static const char *named_with_settings(const struct telling *telling, size_t index)
-{
-    return report_text(telling->arena, "%s (%s)", name_of(telling, index),
-                       report_settings(telling->arena, &telling->result->strategies[index]));
-}
-
-/* Rows that the chosen strategy lost: of several rows with one primary key only the last is left. Empty when
- * it lost none. */
-static const char *replaced_text(const struct telling *telling)
-{
-    const double replaced = figure(telling->result, telling->chosen, "rows.overwritten");
-    const double rows = figure(telling->result, telling->chosen, "writes.rows");
-    if (!(replaced > 0)) {
-        return "";
-    }
-    return report_text(telling->arena, "%s of %s rows were replaced by later ones with the same primary key",
-                       report_grouped(telling->arena, (uint64_t)replaced),
-                       report_grouped(telling->arena, (uint64_t)rows));
-}
-
-/* Rows that the agents of the chosen strategy did not store; " " first, empty when there are none. */
-static const char *refused_text(const struct telling *telling)
-{
-    const double refused = figure(telling->result, telling->chosen, "writes.refused");
-    return refused > 0 ? report_text(telling->arena, " It refused %s of %s rows.",
-                                     report_grouped(telling->arena, (uint64_t)refused),
-                                     report_grouped(telling->arena, telling->result->rows))
-                       : "";
-}
-
-/* Whether another strategy within the limits costs as much as the chosen one. */
-static bool is_peer(const struct telling *telling, size_t index)
-{
-    const struct lab_score *other = &telling->scores[index];
-    return index != telling->chosen && bits_of(other) == 0 &&
-           other->cost <= telling->scores[telling->chosen].cost * 1.01;
-}
-
-static bool has_peer(const struct telling *telling)
-{
-    for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        if (is_peer(telling, i)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Of several strategies with equal cost and evenness the first is chosen. */
-static const char *tell_evenness(const struct telling *telling)
-{
-    const double cv = telling->scores[telling->chosen].candidate.cv;
-    bool is_more = false, is_less = false;
-    if (isnan(cv)) {
-        return "";
-    }
-    if (cv == 0) {
-        return ", and its closed partitions all have the same size";
-    }
-    for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        if (is_peer(telling, i)) {
-            is_more |= telling->scores[i].candidate.cv > cv;
-            is_less |= telling->scores[i].candidate.cv <= cv;
-        }
-    }
-    return report_text(telling->arena, ", and its closed partitions %s a CV of %s",
-                       is_more && !is_less ? "are the most even, with" : "have",
-                       report_percent(telling->arena, cv));
-}
-
-/* "none allowed", "0.5% allowed" */
-static const char *tell_standard(const struct lab_result *result, struct report_arena *arena)
-{
-    double may = result->limits.over_limit_share;
-    return may > 0 ? report_text(arena, "%s allowed", report_percent(arena, may)) : "none allowed";
-}
-
-/* "none of its 1,204 partitions exceeds a limit (none allowed; in other seeds at most 0.31%, with 95%
- * confidence)" */
-static const char *tell_within(const struct telling *telling, size_t index)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const struct lab_score *score = &telling->scores[index];
-    double total = figure(result, index, "partitions.total");
-    const char *all = report_grouped(arena, (uint64_t)total), *standard = tell_standard(result, arena);
-    const char *text =
-        total == 1 ? report_text(arena, "its one partition exceeds no limit (%s", standard)
-        : score->judgment.share > 0
-            ? report_text(arena, "%s of its %s partitions exceed a limit (%s",
-                          report_percent(arena, score->judgment.share), all, standard)
-            : report_text(arena, "none of its %s partitions exceeds a limit (%s", all, standard);
-    if (isnan(score->judgment.share_most)) {
-        return report_text(arena, "%s)", text);
-    }
-    return report_text(arena, "%s; in other seeds at most %s, with %s confidence)", text,
-                       report_percent(arena, score->judgment.share_most),
-                       report_percent(arena, result->limits.confidence));
-}
-
-static bool needs(const struct telling *telling, size_t index, enum lab_requirement requirement)
-{
-    return (lab_requirements(&telling->result->strategies[index].settings) >> requirement & 1) != 0;
-}
-
-/* The cheapest other strategy within the limits, among those that need a number in each row or among those
- * that do not; SIZE_MAX: none. */
-static size_t next_of(const struct telling *telling, bool has_sequence)
-{
-    size_t next = SIZE_MAX;
-    for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        const struct lab_score *other = &telling->scores[i];
-        if (i != telling->chosen && bits_of(other) == 0 && !isnan(other->cost) &&
-            needs(telling, i, LAB_REQUIRES_SEQUENCE) == has_sequence &&
-            (next == SIZE_MAX || other->cost < telling->scores[next].cost)) {
-            next = i;
-        }
-    }
-    return next;
-}
-
-/* "costs 1.06 times as much" */
-static const char *compared(const struct telling *telling, size_t index)
-{
-    const double mine = telling->scores[telling->chosen].cost, cost = telling->scores[index].cost;
-    if (cost <= mine * 1.01 && mine <= cost * 1.01) {
-        return "costs as much";
-    }
-    return mine > 0 ? report_text(telling->arena, "costs %s times as much",
-                                  report_number(telling->arena, cost / mine))
-                    : report_text(telling->arena, "costs %s", cost_text(telling, cost));
-}
-
-/* "a lead with bounded caches and clocks and conditional updates (LWT)"; without the number in each row. */
-static const char *needed(const struct telling *telling, size_t index)
-{
-    const char *list = "";
-    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
-        if (i != LAB_REQUIRES_SEQUENCE && needs(telling, index, (enum lab_requirement)i)) {
-            list = report_text(telling->arena, "%s%s%s", list, list[0] == 0 ? "" : " and ",
-                               lab_requirement_text((enum lab_requirement)i));
-        }
-    }
-    return list;
-}
-
-/* The assumptions of the chosen strategy, and what to choose without them. */
-static const char *tell_requirements(const struct telling *telling)
-{
-    static const char numbered[] = "rows already carry a gapless sequence number";
-    struct report_arena *arena = telling->arena;
-    bool is_numbered = needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE);
-    size_t other = next_of(telling, !is_numbered);
-    const char *own = needed(telling, telling->chosen);
-    const char *text = own[0] == 0 ? "" : report_text(arena, " It needs %s.", own);
-    if (!is_numbered) {
-        return other == SIZE_MAX ? text
-                                 : report_text(arena, "%s And if %s: %s %s.", text, numbered,
-                                               name_of(telling, other), compared(telling, other));
-    }
-    if (other == SIZE_MAX) {
-        const char *alone =
-            telling->result->strategy_count == 1 ? "" : "; otherwise none stays within the limits";
-        return report_text(arena, "%s This assumes that %s%s.", text, numbered, alone);
-    }
-    const char *its = needed(telling, other);
-    return report_text(arena, "%s This assumes that %s; otherwise choose %s, which %s%s%s.", text, numbered,
-                       named_with_settings(telling, other), compared(telling, other),
-                       its[0] == 0 ? "" : " and needs ", its);
-}
-
-static const char *tell_chosen(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const struct lab_score *score = &telling->scores[telling->chosen];
-    const char *cost = cost_text(telling, score->cost), *at = at_cost(telling, score->cost);
-    const char *named = named_with_settings(telling, telling->chosen);
-    const char *within = tell_within(telling, telling->chosen);
-    if (result->strategy_count == 1) {
-        const char *replaced = replaced_text(telling);
-        return replaced[0] == 0
-                   ? report_text(arena, "%s stays within the limits: %s, and it costs %s.", named, within,
-                                 cost)
-                   : report_text(arena, "%s stays within the limits %s, but %s.", named, at, replaced);
-    }
-    if (telling->eligible == 1) {
-        return report_text(
-            arena,
-            "Choose %s: it is the only one of the %s that stays within the limits; %s, and it costs %s.",
-            named, counted(arena, result->strategy_count), within, cost);
-    }
-    if (has_peer(telling)) {
-        return report_text(arena, "Choose %s: %s it is as cheap as any that stays within the limits%s; %s.",
-                           named, at, tell_evenness(telling), within);
-    }
-    const char *place = telling->eligible == 2
-                            ? "the cheaper of the two"
-                            : report_text(arena, "the cheapest of the %s", counted(arena, telling->eligible));
-    return report_text(arena, "Choose %s: %s it is %s that stay within the limits; %s.", named, at, place,
-                       within);
-}
-
-static const char *joined(struct report_arena *arena, const char *list, const char *item, size_t index,
-                          size_t count)
-{
-    const char *join = index == 0 ? "" : index + 1 == count ? " and " : ", ";
-    return report_text(arena, "%s%s%s", list, join, item);
-}
-
-/* The strategies with one of `disqualifiers` and none of `without`, in the order of the scenario. */
-static const char *list_disqualified(const struct telling *telling, unsigned disqualifiers, unsigned without,
-                                     bool has_share, size_t *count)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const char *list = "";
-    size_t at = 0;
-    *count = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        *count += (bits_of(&telling->scores[i]) & disqualifiers) != 0 &&
-                  (bits_of(&telling->scores[i]) & without) == 0;
-    }
-    size_t shown = *count <= NAMED_MAX + 1 ? *count : NAMED_MAX;
-    size_t items = shown + (shown < *count);
-    for (size_t i = 0; i < result->strategy_count && at < shown; i++) {
-        const struct lab_score *score = &telling->scores[i];
-        if ((bits_of(score) & disqualifiers) == 0 || (bits_of(score) & without) != 0) {
-            continue;
-        }
-        const char *item = name_of(telling, i);
-        if (has_share && !isnan(score->judgment.share)) {
-            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, score->judgment.share),
-                               at == 0 ? " of its partitions" : "");
-        }
-        list = joined(arena, list, item, at++, items);
-    }
-    if (shown < *count) {
-        list = joined(arena, list, report_text(arena, "%zu others", *count - shown), at, items);
-    }
-    return list;
-}
-
-#define LOSES_ROWS (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_REFUSED)
-
-/* "unbucketed (0.48% of its partitions) and time (0.054%) exceed a limit; hash never closes a partition" */
-static const char *disqualified_clauses(const struct telling *telling)
-{
-    static const struct {
-        unsigned disqualifiers, without;
-        const char *one, *more;
-    } clauses[] = {
-        {OVER_ROWS | OVER_BYTES, 0, "exceeds a limit", "exceed a limit"},
-        {OVER_OPEN, 0, "exceeds a limit more often than allowed, but with too few partitions to be sure",
-         "exceed a limit more often than allowed, but with too few partitions to be sure"},
-        {LAB_DISQUALIFIER_HIDDEN, (OVER_ROWS | OVER_BYTES | OVER_OPEN), "hid rows from readers",
-         "hid rows from readers"},
-        {LAB_DISQUALIFIER_REFUSED, (OVER_ROWS | OVER_BYTES | OVER_OPEN) | LAB_DISQUALIFIER_HIDDEN,
-         "refused rows although nothing had failed", "refused rows although nothing had failed"},
-        {LAB_DISQUALIFIER_ENDLESS, (OVER_ROWS | OVER_BYTES | OVER_OPEN) | LOSES_ROWS,
-         "never closes a partition", "never close a partition"},
-    };
-    const char *text = "";
-    for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
-        size_t count;
-        const char *list =
-            list_disqualified(telling, clauses[i].disqualifiers, clauses[i].without, i < 2, &count);
-        if (count > 0) {
-            text = report_text(telling->arena, "%s%s%s %s", text, text[0] == 0 ? "" : "; ", list,
-                               count == 1 ? clauses[i].one : clauses[i].more);
-        }
-    }
-    return text;
-}
-
-/* The costs of the next strategies within the limits, and the disqualifiers of the others. */
-static const char *tell_rivals(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const char *text = "";
-    /* A strategy of the other kind (with or without a number in each row) is the other half of the
-     * verdict. */
-    size_t next = next_of(telling, needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE));
-    if (next != SIZE_MAX) {
-        text = report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next),
-                           compared(telling, next));
-    }
-    const char *disqualified = disqualified_clauses(telling);
-    text = report_text(arena, "%s%s%s", text, text[0] != 0 && disqualified[0] != 0 ? "; " : "", disqualified);
-    const char *replaced = result->strategy_count == 1 ? "" : replaced_text(telling);
-    if (replaced[0] != 0) {
-        text = report_text(arena, "%s%sof %s %s", text, text[0] != 0 ? "; " : "",
-                           name_of(telling, telling->chosen), replaced);
-    }
-    if (text[0] == 0) {
-        text = "This is one run with one seed; 'bucketlab tune' tries more seeds and shows the margin";
-    }
-    return report_text(arena, "%s.", text);
-}
-
-/* No strategy can be chosen: why. */
-static const char *tell_refused(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    if (result->strategy_count == 1) {
-        const char *against =
-            report_answer_against(result, &result->strategies[0], &telling->scores[0], arena);
-        if (against[0] != 0) {
-            const bool is_within =
-                (bits_of(&telling->scores[0]) & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) == 0 &&
-                (bits_of(&telling->scores[0]) & LAB_DISQUALIFIER_REFUSED) != 0;
-            return report_text(arena, "%s %s: %s.", named_with_settings(telling, 0),
-                               is_within ? "cannot be chosen" : "does not stay within the limits", against);
-        }
-        return report_text(arena, "%s stays within the limits: %s.", named_with_settings(telling, 0),
-                           tell_within(telling, 0));
-    }
-    const char *disqualified = disqualified_clauses(telling);
-    if (lab_result_is_observed(result)) {
-        return disqualified[0] == 0 ? "None of their partitions exceeds a limit."
-                                    : report_text(arena, "Not all stay within the limits: %s.", disqualified);
-    }
-    return disqualified[0] == 0 ? "None was run, so none can be chosen."
-           : result->strategy_count == 2
-               ? report_text(arena, "Neither of the two can be chosen: %s.", disqualified)
-               : report_text(arena, "None of the %s can be chosen: %s.",
-                             counted(arena, result->strategy_count), disqualified);
-}
-
-/* The largest partition as a share of the limit; 0 without a limit. */
-static double share_of_limit(const struct telling *telling, size_t index, bool is_bytes)
-{
-    const struct lab_limits *limits = &telling->result->limits;
-    const uint64_t limit = is_bytes ? limits->partition_bytes : limits->partition_rows;
-    const char *name = is_bytes ? "partitions.all.bytes.max" : "partitions.all.rows.max";
-    return limit != 0 ? figure(telling->result, index, name) / (double)limit : 0;
-}
-
-/* The largest partition as a share of the limit that it is nearest to. */
-static double largest_share(const struct telling *telling, size_t index)
-{
-    return fmax(share_of_limit(telling, index, false), share_of_limit(telling, index, true));
-}
-
-/* The strategy with the least share above a limit; among equals the first, but among observed ones within all
- * limits the one whose largest partition is nearest to it. */
-static size_t nearest(const struct telling *telling)
-{
-    const bool is_observed = lab_result_is_observed(telling->result);
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        double over = telling->scores[i].judgment.share;
-        if (isnan(over)) {
-            continue;
-        }
-        if (best == SIZE_MAX || over < telling->scores[best].judgment.share ||
-            (is_observed && over == 0 && telling->scores[best].judgment.share == 0 &&
-             largest_share(telling, i) > largest_share(telling, best))) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* How far off the nearest strategy is, by its largest partition. */
-static const char *tell_nearest(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    size_t index = nearest(telling);
-    if (index == SIZE_MAX) {
-        return "There are no partitions to judge.";
-    }
-    const char *name = name_of(telling, index);
-    unsigned disqualifiers = bits_of(&telling->scores[index]);
-    double rows = figure(result, index, "partitions.all.rows.max");
-    double bytes = figure(result, index, "partitions.all.bytes.max");
-    double share_of_rows = share_of_limit(telling, index, false);
-    double share_of_bytes = share_of_limit(telling, index, true);
-    if ((disqualifiers & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) == 0 &&
-        (disqualifiers & (LOSES_ROWS | LAB_DISQUALIFIER_ENDLESS)) != 0) {
-        const char *why = (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
-                          : (disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0
-                              ? "it refused rows although nothing had failed"
-                              : "nothing ends them";
-        return result->strategy_count == 1
-                   ? "Its partitions stay within the limits."
-                   : report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
-                                 why);
-    }
-    if (share_of_rows == 0 && share_of_bytes == 0) {
-        return report_text(arena, "Nearest is %s.", name);
-    }
-    bool is_rows = share_of_rows >= share_of_bytes;
-    double share = is_rows ? share_of_rows : share_of_bytes;
-    const char *size = is_rows ? report_text(arena, "%s rows", report_grouped(arena, (uint64_t)rows))
-                               : report_size(arena, bytes, REPORT_BYTES);
-    return report_text(
-        arena, "%s %s has %s, %s the limit.",
-        result->strategy_count == 1 ? "The largest partition of" : "Nearest is",
-        result->strategy_count == 1 ? name : report_text(arena, "%s: its largest partition", name), size,
-        share >= 2 ? report_text(arena, "%s times", report_number(arena, share))
-                   : report_text(arena, "%s of", report_percent(arena, share)));
-}
-
-/* Without limits: which strategy costs least, and whose partitions are most even. A strategy that hides or
- * refuses rows is still no choice. */
-static const char *tell_extremes(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0, lost = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_score *score = &telling->scores[i];
-        hidden += (bits_of(score) & LAB_DISQUALIFIER_HIDDEN) != 0;
-        lost += (bits_of(score) & LOSES_ROWS) != 0;
-        if ((bits_of(score) & LOSES_ROWS) != 0 && result->strategy_count > 1) {
-            continue;
-        }
-        if (!isnan(score->cost) && (cheapest == SIZE_MAX || score->cost < telling->scores[cheapest].cost)) {
-            cheapest = i;
-        }
-        if (!isnan(score->candidate.cv) &&
-            (evenest == SIZE_MAX || score->candidate.cv < telling->scores[evenest].candidate.cv)) {
-            evenest = i;
-        }
-    }
-    if (cheapest == SIZE_MAX) {
-        return lab_result_is_observed(result)     ? "Nothing was run, and no limit was set."
-               : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
-               : lost == result->strategy_count   ? "None can be chosen: all hid or refused rows."
-                                                  : "None can be chosen: no row was written.";
-    }
-    const char *cost = cost_text(telling, telling->scores[cheapest].cost);
-    const char *text = result->strategy_count == 1
-                           ? report_text(arena, "%s costs %s", named_with_settings(telling, 0), cost)
-                           : report_text(arena, "Without a limit no strategy is chosen; %s costs least, %s",
-                                         named_with_settings(telling, cheapest), cost);
-    if (evenest == SIZE_MAX) {
-        return report_text(arena, "%s, and no partition has closed.", text);
-    }
-    const char *cv = report_percent(arena, telling->scores[evenest].candidate.cv);
-    if (evenest == cheapest) {
-        return report_text(arena, "%s, and the rows of its closed partitions have a CV of %s.", text, cv);
-    }
-    return report_text(arena, "%s, and the closed partitions of %s are most even, with a CV of %s.", text,
-                       name_of(telling, evenest), cv);
-}
-
-/* The strategy with the smallest largest partition, without those that hide or refuse rows. */
-static size_t smallest(const struct telling *telling)
-{
-    const char *name = "partitions.all.rows.max";
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        double value = figure(telling->result, i, name);
-        bool is_out = (bits_of(&telling->scores[i]) & LOSES_ROWS) != 0 && telling->result->strategy_count > 1;
-        if (!is_out && value > 0 && (best == SIZE_MAX || value < figure(telling->result, best, name))) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-static const char *tell_largest(const struct telling *telling)
-{
-    const struct lab_result *result = telling->result;
-    struct report_arena *arena = telling->arena;
-    const char *cure = "set limits (partition_rows, partition_bytes) to get a recommendation";
-    size_t hidden, refused, index = smallest(telling);
-    const char *list = list_disqualified(telling, LAB_DISQUALIFIER_HIDDEN, 0, false, &hidden);
-    const char *text = hidden > 0 ? report_text(arena, "%s hid rows from readers; ", list) : "";
-    list = list_disqualified(telling, LAB_DISQUALIFIER_REFUSED, LAB_DISQUALIFIER_HIDDEN, false, &refused);
-    if (refused > 0) {
-        text = report_text(arena, "%s%s refused rows although nothing had failed; ", text, list);
-    }
-    if (index == SIZE_MAX) {
-        return report_text(arena, "%s%so get a recommendation, %s.", text, text[0] == 0 ? "T" : "t", cure);
-    }
-    const double most = figure(result, index, "partitions.all.rows.max");
-    const char *rows = report_grouped(arena, (uint64_t)most);
-    bool is_tied = false;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        is_tied |= i != index && figure(result, i, "partitions.all.rows.max") == most;
-    }
-    if (result->strategy_count == 1) {
-        return report_text(arena, "%s%sts largest partition has %s rows; %s.", text, text[0] == 0 ? "I" : "i",
-                           rows, cure);
-    }
-    const char *than = refused > 0  ? "the fewest of the strategies that lost no rows"
-                       : hidden > 0 ? "the fewest of the strategies that hid no rows"
-                       : is_tied    ? "and no other strategy has a smaller one"
-                                    : "fewer than that of any other";
-    return report_text(arena, "%s%she largest partition of %s has %s rows, %s; %s.", text,
-                       text[0] == 0 ? "T" : "t", name_of(telling, index), rows, than, cure);
-}
-
-void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
-{
-    *out = (struct report_answer){.asked = "", .verdict = "", .beware = "", .chosen = SIZE_MAX};
-    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
-    if (scores == NULL) {
-        return;
-    }
-    struct telling telling = {.result = result, .arena = arena, .scores = scores};
-    telling.chosen = out->chosen = lab_choose(result, scores);
-    out->scores = scores;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        telling.eligible += bits_of(&scores[i]) == 0 && !isnan(scores[i].cost);
-        telling.has_reads |= figure(result, i, "reads.count") > 0;
-    }
-    out->asked = tell_asked(&telling);
-    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-        report_answer_identifiers(result, arena, out);
-    } else if (result->is_tuned) {
-        out->verdict = "These are the settings that tune ran with the most seeds, shown here for one seed.";
-        out->beware = "Its recommendation is based on all seeds: bucketlab report RUN --format html.";
-    } else if (out->chosen != SIZE_MAX) {
-        out->verdict = tell_chosen(&telling);
-        const char *text = report_text(arena, "%s%s", refused_text(&telling), tell_requirements(&telling));
-        out->beware = text[0] == 0 ? tell_rivals(&telling)
-                                   : report_text(arena, "%s %s", text + 1, tell_rivals(&telling));
-    } else if (has_limits(result)) {
-        out->verdict = tell_refused(&telling);
-        out->beware = tell_nearest(&telling);
-    } else {
-        out->verdict = tell_extremes(&telling);
-        out->beware = tell_largest(&telling);
-    }
-}
-
-static const char *over_text(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                             unsigned disqualifiers, struct report_arena *arena)
-{
-    double over = 0, total = 0;
-    report_metric(strategy, "partitions.over_limit", &over);
-    report_metric(strategy, "partitions.total", &total);
-    struct lab_limits passed = result->limits;
-    bool is_open = (disqualifiers & OVER_OPEN) != 0;
-    bool has_rows = is_open || (disqualifiers & OVER_ROWS) != 0;
-    bool has_bytes = is_open || (disqualifiers & OVER_BYTES) != 0;
-    passed.partition_rows = has_rows ? passed.partition_rows : 0;
-    passed.partition_bytes = has_bytes ? passed.partition_bytes : 0;
-    return report_text(arena, "%s of %s partition%s (%s) above %s (%s)%s",
-                       report_grouped(arena, (uint64_t)over), report_grouped(arena, (uint64_t)total),
-                       total == 1 ? "" : "s", report_percent(arena, total > 0 ? over / total : 0),
-                       report_answer_limits(&passed, arena), tell_standard(result, arena),
-                       is_open ? ", but with too few partitions to be sure" : "");
-}
-
-const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                                  const struct lab_score *score, struct report_arena *arena)
-{
-    const char *text = "";
-    if ((bits_of(score) & (OVER_ROWS | OVER_BYTES | OVER_OPEN)) != 0) {
-        text = over_text(result, strategy, bits_of(score), arena);
-    }
-    if ((bits_of(score) & LAB_DISQUALIFIER_HIDDEN) != 0) {
-        text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
-    }
-    if ((bits_of(score) & LAB_DISQUALIFIER_REFUSED) != 0) {
-        text = report_text(arena, "%s%s%s of the rows refused although nothing had failed", text,
-                           text[0] == 0 ? "" : "; ", report_percent(arena, lab_refused_share(strategy)));
-    }
-    if ((bits_of(score) & LAB_DISQUALIFIER_ENDLESS) != 0) {
-        text = report_text(arena, "%s%sits partitions never close", text, text[0] == 0 ? "" : "; ");
-    }
-    return text;
+    return report_grouped(arena, (uint64_t)round(count));
 }
 
 const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena)
 {
-    const char *rows = limits->partition_rows == 0
-                           ? ""
-                           : report_text(arena, "%s rows", report_grouped(arena, limits->partition_rows));
-    const char *bytes =
-        limits->partition_bytes == 0 ? "" : report_exact(arena, limits->partition_bytes, REPORT_BYTES);
-    return report_text(arena, "%s%s%s", rows, rows[0] != 0 && bytes[0] != 0 ? " or " : "", bytes);
+    const char *text = "";
+    if (limits->partition_rows != 0)
+        report_append(arena, &text, "", "%s rows", report_grouped(arena, limits->partition_rows));
+    if (limits->partition_bytes != 0)
+        report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
+    return text;
+}
+
+/* --- the sentence of a judgment */
+
+/* An upper bound of a probability: "0.32%", "1 in 48,211", "1 in 10^130". */
+static const char *chance(struct report_arena *arena, double most)
+{
+    return most >= 0.001  ? report_percent(arena, most)
+           : most >= 1e-6 ? report_text(arena, "1 in %s", report_grouped(arena, (uint64_t)(1 / most)))
+           : most > 0     ? report_text(arena, "1 in 10^%d", (int)-log10(most))
+                          : "0%";
+}
+
+/* "48 of 10,000 partitions (0.48%) are above 100,000 rows (allowed: 0.1%)" */
+static const char *counted(const struct lab_judgment *judgment, const char *limit, struct report_arena *arena)
+{
+    const char *all = report_grouped(arena, judgment->partitions),
+               *end = judgment->partitions == 1 ? "" : "s";
+    if (judgment->over == 0 && judgment->partitions == 1)
+        return report_text(arena, "the only partition is not above %s", limit);
+    if (judgment->over == 0)
+        return report_text(arena, "none of %s partitions is above %s", all, limit);
+    return report_text(arena, "%s of %s partition%s (%s) %s above %s", report_grouped(arena, judgment->over),
+                       all, end, report_percent(arena, (double)judgment->over / (double)judgment->partitions),
+                       judgment->over == 1 ? "is" : "are", limit);
+}
+
+static const char *judged_over(const struct lab_judgment *judgment, const char *limit,
+                               struct report_arena *arena)
+{
+    if (judgment->by == LAB_BY_PERCENTILES || judgment->partitions == 0)
+        return judgment->share > DBL_MIN ? report_text(arena, "at least %s of the partitions are above %s",
+                                                       report_percent(arena, judgment->share), limit)
+                                         : report_text(arena, "the largest partition is above %s", limit);
+    return report_text(arena, "%s%s", counted(judgment, limit, arena),
+                       judgment->over > 0 ? ""
+                                          : ", but by the distribution of sizes some are to be expected");
+}
+
+static const char *judged_within(const struct lab_judgment *judgment, const struct lab_limits *limits,
+                                 const char *limit, struct report_arena *arena)
+{
+    const char *seen = counted(judgment, limit, arena);
+    const char *most = isnan(judgment->share_most) ? "" : chance(arena, judgment->share_most);
+    if (judgment->by == LAB_BY_PERCENTILES)
+        return judgment->share_most > 0
+                   ? report_text(arena, "at most %s of the partitions in sstables are above %s", most, limit)
+                   : report_text(arena, "no partition in an sstable is above %s", limit);
+    if (judgment->by == LAB_BY_DISTRIBUTION)
+        return report_text(arena, "%s, each with a probability of at most %s by its distribution", seen,
+                           most);
+    if (judgment->by == LAB_BY_SAMPLE && limits->confidence > 0)
+        return report_text(arena, "%s; in other seeds at most %s, with %s confidence", seen, most,
+                           report_percent(arena, limits->confidence));
+    if (judgment->by == LAB_BY_CERTAINTY && !isnan(judgment->share_most))
+        return report_text(arena, "no partition can be above %s, in any seed", limit);
+    return seen;
+}
+
+const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
+                          struct report_arena *arena)
+{
+    if (judgment->within == LAB_NOT_JUDGED)
+        return report_text(arena, "not judged: %s", judgment->missing == NULL ? "" : judgment->missing);
+    struct lab_limits told = *limits;
+    if (judgment->within == LAB_EXCEEDS && judgment->exceeded != 0) {
+        told.partition_rows *= judgment->exceeded >> LAB_IN_ROWS & 1;
+        told.partition_bytes *= judgment->exceeded >> LAB_IN_BYTES & 1;
+    }
+    const char *limit = report_answer_limits(&told, arena);
+    if (limits->over_limit_share > 0)
+        report_append(arena, &limit, " ", "(allowed: %s)", report_percent(arena, limits->over_limit_share));
+    return judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
+                                           : judged_within(judgment, limits, limit, arena);
+}
+
+/* What is against an option; "" if nothing is. */
+static const char *against(const struct report_option *option, const struct report_terms *terms,
+                           struct report_arena *arena)
+{
+    const struct lab_judgment *judgment = &option->score.judgment;
+    const bool has_end = isfinite(option->first_over_days);
+    const char *text = "", *end = has_end ? report_span(arena, option->first_over_days) : "";
+    if (option->settings->is_idgen)
+        return "";
+    if (judgment->within != LAB_WITHIN && has_limits(terms->limits))
+        text = report_judged(judgment, terms->limits, arena);
+    if (judgment->within == LAB_EXCEEDS && has_end)
+        report_append(arena, &text, ", ", "the first after %s", end);
+    for (unsigned bit = 1; bit < 1u << LAB_DISQUALIFIER_COUNT; bit <<= 1)
+        switch (option->score.disqualifiers & bit) {
+        case LAB_DISQUALIFIER_HIDDEN:
+            report_append(arena, &text, ", ", "readers miss rows");
+            break;
+        case LAB_DISQUALIFIER_REFUSED:
+            report_append(arena, &text, ", ", "%s of the rows are refused",
+                          report_percent(arena, option->refused_share));
+            break;
+        case LAB_DISQUALIFIER_FAILED:
+            report_append(arena, &text, ", ", "%s of %s reads fail", whole(arena, option->reads_failed),
+                          whole(arena, option->reads));
+            break;
+        case LAB_DISQUALIFIER_MISROUTED:
+            report_append(arena, &text, ", ", "%s rows are in a wrong bucket",
+                          whole(arena, option->misrouted));
+            break;
+        case LAB_DISQUALIFIER_BROKEN:
+            report_append(arena, &text, ", ", "a guarantee is broken");
+            break;
+        case LAB_DISQUALIFIER_ENDLESS:
+            if (judgment->within == LAB_WITHIN)
+                report_append(arena, &text, ", ", "its partitions never end%s%s",
+                              has_end ? ", the first exceeds a limit after " : "", end);
+            break;
+        default:
+            break;
+        }
+    return text;
+}
+
+/* --- the texts of one option */
+
+/* "probabilistic with 9 bits and threshold 40"; "chat (count with 20,480 rows)" */
+static const char *named(const struct telling *telling, size_t index)
+{
+    struct report_arena *arena = telling->arena;
+    const struct lab_settings *settings = telling->options[index].settings;
+    const char *label = report_clean(arena, telling->options[index].label);
+    const char *kind = lab_kind_name(lab_settings_kind(settings)), *last = NULL;
+    const bool has_settings = !telling->terms->is_observed && lab_settings_kind(settings) != BK_UNBUCKETED;
+    const char *text = has_settings ? report_settings(arena, settings) : "";
+    for (const char *comma = strstr(text, ", "); comma != NULL; comma = strstr(comma + 2, ", "))
+        last = comma;
+    if (last != NULL)
+        text = report_text(arena, "%.*s and %s", (int)(last - text), text, last + 2);
+    text = report_text(arena, "%s%s%s", kind, has_settings ? " with " : "", text);
+    return telling->terms->is_observed ? label
+           : strcmp(label, kind) == 0  ? text
+                                       : report_text(arena, "%s (%s)", label, text);
+}
+
+static const char *brief(const struct telling *telling, size_t index)
+{
+    return report_clean(telling->arena, telling->options[index].label);
+}
+
+/* "20,480 rows and 8.3 MB on average, CV 16%" */
+static const char *sizes(const struct report_option *option, struct report_arena *arena)
+{
+    const char *text = "";
+    const double cv = option->score.candidate.cv;
+    if (!isnan(option->rows_mean))
+        report_append(arena, &text, "", "%s rows",
+                      option->rows_mean >= 999.5 ? whole(arena, option->rows_mean)
+                                                 : report_number(arena, option->rows_mean));
+    if (!isnan(option->bytes_mean))
+        report_append(arena, &text, " and ", "%s", report_size(arena, option->bytes_mean, REPORT_BYTES));
+    if (text[0] == 0)
+        return "";
+    return report_text(arena, "%s on average%s%s%s", text, isnan(cv) ? "" : ", CV ",
+                       isnan(cv) ? "" : report_percent(arena, cv),
+                       option->is_open ? ", in partitions that have not ended" : "");
+}
+
+/* "4.5 extra operations per 1000 rows; 1.02 partitions per read; together as much as 91 inserts per 1000
+ * rows" */
+static const char *costs(const struct telling *telling, const struct report_option *option)
+{
+    struct report_arena *arena = telling->arena;
+    const bool has_reads = !isnan(option->per_read);
+    const char *text = "";
+    if (isnan(option->score.cost))
+        return "";
+    if (!isnan(option->ops))
+        report_append(arena, &text, "", "%s extra operations per 1000 rows",
+                      report_number(arena, option->ops));
+    if (has_reads)
+        report_append(arena, &text, "; ", "%s partition%s per read", report_number(arena, option->per_read),
+                      option->per_read == 1 ? "" : "s");
+    if (has_reads)
+        report_append(arena, &text, "; ", "together as much as %s inserts per 1000 rows",
+                      report_number(arena, option->score.cost));
+    else if (!lab_prices_are_equal(telling->terms->prices) && option->score.cost > 0)
+        report_append(arena, &text, ", ", "as much as %s inserts", report_number(arena, option->score.cost));
+    return text;
+}
+
+/* "the largest partition has 35,097 rows, 35% of the limit; within the limits at 10 times this rate" */
+static const char *margin(const struct telling *telling, const struct report_option *option)
+{
+    struct report_arena *arena = telling->arena;
+    const struct lab_limits *limits = telling->terms->limits;
+    const double rows = limits->partition_rows == 0 ? (double)NAN
+                                                    : option->rows_max / (double)limits->partition_rows,
+                 bytes = limits->partition_bytes == 0 ? (double)NAN
+                                                      : option->bytes_max / (double)limits->partition_bytes,
+                 share = isnan(rows) || bytes > rows ? bytes : rows;
+    const char *text = "";
+    if (!isnan(share))
+        report_append(arena, &text, "", "the largest partition has %s%s, %s%s the limit",
+                      share == rows ? whole(arena, option->rows_max)
+                                    : report_size(arena, option->bytes_max, REPORT_BYTES),
+                      share == rows ? " rows" : "",
+                      share >= 2 ? report_number(arena, share) : report_percent(arena, share),
+                      share >= 2 ? " times" : " of");
+    if (option->holds_at > 0)
+        report_append(arena, &text, "; ", "within the limits at %s times this rate",
+                      report_number(arena, option->holds_at));
+    if (option->fails_at > 0)
+        report_append(arena, &text, "; ", "exceeds them at %s times this rate",
+                      report_number(arena, option->fails_at));
+    if (isfinite(option->first_over_days))
+        report_append(arena, &text, "; ", "the first partition exceeds a limit after %s",
+                      report_span(arena, option->first_over_days));
+    return text;
+}
+
+static const char *requirements(uint32_t set, struct report_arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++)
+        report_append(arena, &text, "; ", "%s",
+                      (set >> i & 1) != 0 ? lab_requirement_text((enum lab_requirement)i) : "");
+    return text;
+}
+
+/* "ids with 9 random bits; one writer per key, or a protocol for several" */
+static const char *needs(const struct report_option *option, struct report_arena *arena)
+{
+    const struct bk_strategy *strategy = &option->settings->strategy;
+    const char *text = bk_kind_fires(strategy->kind) ? "ids with random bits" : "";
+    if (strategy->kind == BK_PROBABILISTIC && strategy->of.probabilistic.chance_denominator == 0)
+        text = report_text(arena, "ids with %u random bits", (unsigned)strategy->of.probabilistic.bits);
+    report_append(arena, &text, "; ", "%s", requirements(option->score.candidate.requirements, arena));
+    return text;
+}
+
+/* Rows that the chosen strategy lost, although they do not disqualify it. */
+static const char *lost(const struct report_option *option, struct report_arena *arena)
+{
+    const char *text = "";
+    if (option->refused > 0)
+        report_append(arena, &text, "", "%s of %s rows were refused", whole(arena, option->refused),
+                      whole(arena, option->rows));
+    if (option->replaced > 0)
+        report_append(arena, &text, "; ",
+                      "%s of %s rows were replaced by later ones with the same primary key",
+                      whole(arena, option->replaced), whole(arena, option->rows));
+    return text;
+}
+
+/* --- the lines */
+
+void report_answer_add(struct report_answer *answer, const char *label, const char *text)
+{
+    if (text[0] != 0 && answer->line_count < REPORT_ANSWER_LINES_MAX)
+        answer->lines[answer->line_count++] = (struct report_answer_line){label, text};
+}
+
+static void add(struct telling *telling, const char *label, const char *text)
+{
+    report_answer_add(telling->out, label, text);
+}
+
+/* "time with windows of 1 d: +44 inserts per 1000 rows, exceeds a limit at 1.5 times this rate" */
+static const char *alternative(const struct telling *telling, size_t index)
+{
+    struct report_arena *arena = telling->arena;
+    const struct lab_score *mine = &telling->options[telling->chosen].score;
+    const struct report_option *option = &telling->options[index];
+    const struct lab_candidate *other = &option->score.candidate;
+    const double more = option->score.cost - mine->cost;
+    const char *text = named(telling, index), *join = ": ";
+    if (fabs(more) > telling->terms->limits->tolerance * mine->candidate.load)
+        report_append(arena, &text, join, "%s%s inserts per 1000 rows", more > 0 ? "+" : "−",
+                      report_number(arena, fabs(more)));
+    else
+        report_append(arena, &text, join, "as cheap%s%s", isnan(other->cv) ? "" : ", CV ",
+                      isnan(other->cv) ? "" : report_percent(arena, other->cv));
+    if (option->fails_at > 0)
+        report_append(arena, &text, ", ", "exceeds a limit at %s times this rate",
+                      report_number(arena, option->fails_at));
+    const char *extra = requirements(other->requirements & ~mine->candidate.requirements, arena);
+    if (extra[0] != 0)
+        report_append(arena, &text, ", ", "needs %s", extra);
+    return text;
+}
+
+/* The eligible option with the least cost above that of option `last`, or with the same cost after it;
+ * SIZE_MAX: none. */
+static size_t next_of(const struct telling *telling, size_t last)
+{
+    const struct report_option *options = telling->options;
+    size_t next = SIZE_MAX;
+    for (size_t i = 0; i < telling->count; i++) {
+        const bool is_after = last == SIZE_MAX || options[i].score.cost > options[last].score.cost ||
+                              (options[i].score.cost == options[last].score.cost && i > last);
+        if (options[i].score.candidate.is_eligible && is_after &&
+            (next == SIZE_MAX || options[i].score.cost < options[next].score.cost))
+            next = i;
+    }
+    return next;
+}
+
+/* The other eligible options, the cheapest first. */
+static const char *alternatives(const struct telling *telling)
+{
+    const char *text = "";
+    size_t told = 0;
+    for (size_t i = next_of(telling, SIZE_MAX); i != SIZE_MAX; i = next_of(telling, i))
+        if (i != telling->chosen && told++ < NAMED_MAX)
+            report_append(telling->arena, &text, "; ", "%s", alternative(telling, i));
+    if (told > NAMED_MAX)
+        report_append(telling->arena, &text, "; ", "and %zu more", told - NAMED_MAX);
+    return text;
+}
+
+/* What is against the options that cannot be chosen, in their order; without option `without`. */
+static const char *disqualified(const struct telling *telling, size_t without)
+{
+    const char *text = "";
+    size_t told = 0;
+    for (size_t i = 0; i < telling->count; i++) {
+        const char *why = against(&telling->options[i], telling->terms, telling->arena);
+        if (i != without && why[0] != 0 && told++ < NAMED_MAX)
+            report_append(telling->arena, &text, "; ", "%s: %s", brief(telling, i), why);
+    }
+    if (told > NAMED_MAX)
+        report_append(telling->arena, &text, "; ", "and %zu more", told - NAMED_MAX);
+    return text;
+}
+
+static void add_option(struct telling *telling, size_t index)
+{
+    const struct report_option *option = &telling->options[index];
+    const struct lab_limits *limits = telling->terms->limits;
+    const char *size = sizes(option, telling->arena);
+    if (has_limits(limits))
+        report_append(telling->arena, &size, "; ", "%s",
+                      report_judged(&option->score.judgment, limits, telling->arena));
+    add(telling, "size", size);
+    add(telling, "cost", costs(telling, option));
+    add(telling, "margin", margin(telling, option));
+}
+
+/* Where buckets are not needed for a year, that is the headline, and `then` is for later. */
+static void tell_no_buckets(struct telling *telling, const char *then)
+{
+    const char *text = report_no_buckets(&telling->terms->horizon, telling->arena);
+    if (text[0] == 0)
+        return;
+    telling->out->headline = text;
+    add(telling, "later",
+        report_text(telling->arena, "when the largest partition without buckets has %s: %s",
+                    report_half_limit(&telling->terms->horizon, telling->arena), then));
+}
+
+static void tell_chosen(struct telling *telling)
+{
+    const struct report_option *option = &telling->options[telling->chosen];
+    telling->out->headline = report_text(telling->arena, "Use %s.", named(telling, telling->chosen));
+    tell_no_buckets(telling, named(telling, telling->chosen));
+    add_option(telling, telling->chosen);
+    add(telling, "needs", needs(option, telling->arena));
+    add(telling, "lost", lost(option, telling->arena));
+    add(telling, "else", alternatives(telling));
+    add(telling, "not", disqualified(telling, SIZE_MAX));
+}
+
+/* What would make an option eligible, by the first thing that is against it. */
+static const char *remedy(const struct report_option *option, struct report_arena *arena)
+{
+    const unsigned disqualifiers = option->score.disqualifiers;
+    const double fullness = option->score.candidate.fullness;
+    if ((disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0)
+        return "a strategy whose partitions end: time, count, probabilistic or weighted";
+    if (option->score.judgment.within == LAB_EXCEEDS)
+        return report_text(arena, "%s; 'bucketlab tune' searches for settings within the limits",
+                           fullness > 1 ? report_text(arena, "partitions of %s of their size",
+                                                      report_percent(arena, 1 / fullness))
+                                        : "smaller partitions");
+    if ((disqualifiers & LAB_DISQUALIFIER_REFUSED) != 0)
+        return "fewer rows per key, or a protocol with fewer conditional updates";
+    if ((disqualifiers & LAB_DISQUALIFIER_FAILED) != 0)
+        return "smaller partitions, in which reads pass fewer tombstones";
+    return (disqualifiers & LAB_DISQUALIFIED_BY_LOSS) != 0
+               ? "one writer per key, or a protocol for several (coordination: guarded)"
+               : ""; /* a text about what was not judged names the remedy */
+}
+
+/* How far an option is from being eligible: one that loses rows is farther than one that is not judged, and
+ * that is farther than one with partitions above a limit. */
+static double distance(const struct report_option *option)
+{
+    return 4 * ((option->score.disqualifiers & LAB_DISQUALIFIED_BY_LOSS) != 0) +
+           2 * (option->score.judgment.within == LAB_NOT_JUDGED) +
+           (isnan(option->score.judgment.share) ? 0 : option->score.judgment.share);
+}
+
+/* Nothing can be chosen: which option is nearest, and what to change. */
+static void tell_none(struct telling *telling)
+{
+    struct report_arena *arena = telling->arena;
+    size_t nearest = 0;
+    for (size_t i = 1; i < telling->count; i++) {
+        const struct report_option *one = &telling->options[i], *best = &telling->options[nearest];
+        if (distance(one) < distance(best) ||
+            (distance(one) == distance(best) &&
+             one->score.candidate.fullness < best->score.candidate.fullness))
+            nearest = i;
+    }
+    const char *why = against(&telling->options[nearest], telling->terms, arena);
+    telling->out->headline =
+        telling->count == 1
+            ? report_text(arena, "Do not use %s%s%s.", named(telling, 0), why[0] == 0 ? "" : ": ", why)
+            : report_text(arena, "Use none of these %zu strategies; nearest is %s.", telling->count,
+                          named(telling, nearest));
+    tell_no_buckets(telling, "run 'bucketlab tune'");
+    if (telling->count > 1)
+        add(telling, "nearest", report_text(arena, "%s: %s", brief(telling, nearest), why));
+    add(telling, "change", remedy(&telling->options[nearest], arena));
+    add_option(telling, nearest);
+    if (telling->count > 1)
+        add(telling, "not", disqualified(telling, nearest));
+}
+
+static double cost_of(const struct report_option *option)
+{
+    return option->score.cost;
+}
+
+static double cv_of(const struct report_option *option)
+{
+    return option->score.candidate.cv;
+}
+
+static double largest_of(const struct report_option *option)
+{
+    return option->rows_max;
+}
+
+/* The option with the least figure among those that lose nothing; SIZE_MAX: none. */
+static size_t least_of(const struct telling *telling, double (*figure)(const struct report_option *option))
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < telling->count; i++) {
+        const struct report_option *option = &telling->options[i];
+        if ((option->score.disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0 && !isnan(figure(option)) &&
+            (best == SIZE_MAX || figure(option) < figure(&telling->options[best])))
+            best = i;
+    }
+    return best;
+}
+
+/* Without limits: what is cheapest, most even and smallest. */
+static void tell_without_limits(struct telling *telling)
+{
+    struct report_arena *arena = telling->arena;
+    const size_t cheapest = least_of(telling, cost_of), evenest = least_of(telling, cv_of),
+                 smallest = least_of(telling, largest_of);
+    telling->out->headline = "Set limits to get a recommendation, such as limits: {partition_bytes: 100MB}.";
+    if (telling->count == 1)
+        add_option(telling, 0);
+    if (telling->count > 1 && cheapest != SIZE_MAX)
+        add(telling, "cheapest",
+            report_text(arena, "%s: %s", named(telling, cheapest),
+                        costs(telling, &telling->options[cheapest])));
+    if (telling->count > 1 && evenest != SIZE_MAX)
+        add(telling, "most even",
+            report_text(arena, "%s: CV %s", named(telling, evenest),
+                        report_percent(arena, cv_of(&telling->options[evenest]))));
+    if (telling->count > 1 && smallest != SIZE_MAX)
+        add(telling, "smallest",
+            report_text(arena, "%s: no partition has more than %s rows", named(telling, smallest),
+                        whole(arena, largest_of(&telling->options[smallest]))));
+    add(telling, "not", disqualified(telling, SIZE_MAX));
+}
+
+/* Of each observed file, either how it is judged or the largest partition. */
+static const char *observed(const struct telling *telling, bool is_judged)
+{
+    struct report_arena *arena = telling->arena;
+    const char *text = "";
+    for (size_t i = 0; i < telling->count && i < NAMED_MAX; i++) {
+        const struct report_option *option = &telling->options[i];
+        const char *item = "";
+        if (is_judged)
+            item = report_judged(&option->score.judgment, telling->terms->limits, arena);
+        if (!is_judged && option->bytes_max > 0)
+            report_append(arena, &item, "", "at most %s",
+                          report_size(arena, option->bytes_max, REPORT_BYTES));
+        if (!is_judged && option->rows_max > 0)
+            report_append(arena, &item, " and ", "at most %s rows", whole(arena, option->rows_max));
+        report_append(arena, &text, "; ", "%s%s%s", telling->count == 1 ? "" : brief(telling, i),
+                      telling->count == 1 || item[0] == 0 ? "" : ": ", item);
+    }
+    if (telling->count > NAMED_MAX)
+        report_append(arena, &text, "; ", "and %zu more", telling->count - NAMED_MAX);
+    return text;
+}
+
+static void tell_observed(struct telling *telling)
+{
+    static const struct {
+        enum lab_within within;
+        const char *one, *several;
+    } words[] = {{LAB_EXCEEDS, "exceeds the limits", "exceed the limits"},
+                 {LAB_NOT_JUDGED, "is not judged", "are not judged"},
+                 {LAB_WITHIN, "stays within the limits", "stay within the limits"}};
+    struct report_arena *arena = telling->arena;
+    const char *text = "";
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        const char *list = "";
+        size_t count = 0;
+        for (size_t i = 0; i < telling->count; i++)
+            if (telling->options[i].score.judgment.within == words[k].within && count++ < NAMED_MAX)
+                report_append(arena, &list, ", ", "%s", brief(telling, i));
+        if (count > NAMED_MAX)
+            report_append(arena, &list, " ", "and %zu more", count - NAMED_MAX);
+        if (count > 0)
+            report_append(arena, &text, "; ", "%s %s", list, count == 1 ? words[k].one : words[k].several);
+    }
+    telling->out->headline =
+        has_limits(telling->terms->limits)
+            ? report_text(arena, "%s.", text)
+            : "Set limits to have these sizes judged, such as limits: {partition_bytes: 100MB}.";
+    add(telling, "size", observed(telling, false));
+    if (has_limits(telling->terms->limits))
+        add(telling, "limits", observed(telling, true));
+}
+
+void report_answer_of(const struct report_option *options, size_t count, size_t chosen,
+                      const struct report_terms *terms, struct report_arena *arena, struct report_answer *out)
+{
+    struct telling telling = {options, count, chosen, terms, arena, out};
+    struct lab_score *scores = report_take(arena, count, sizeof *scores);
+    const char **verdicts = report_take(arena, count, sizeof *verdicts);
+    *out = (struct report_answer){.asked = "", .headline = "", .chosen = chosen};
+    if (scores == NULL || verdicts == NULL || count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        scores[i] = options[i].score;
+        verdicts[i] = against(&options[i], terms, arena);
+        if (verdicts[i][0] == 0 && !options[i].settings->is_idgen)
+            verdicts[i] = report_judged(&options[i].score.judgment, terms->limits, arena);
+    }
+    out->scores = scores;
+    out->verdicts = verdicts;
+    if (terms->is_observed)
+        tell_observed(&telling);
+    else if (chosen != SIZE_MAX)
+        tell_chosen(&telling);
+    else if (has_limits(terms->limits))
+        tell_none(&telling);
+    else
+        tell_without_limits(&telling);
+}
+
+/* --- the answer of a run */
+
+static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
+{
+    double value;
+    return report_metric(strategy, name, &value) ? value : missing;
+}
+
+void report_option_of(const struct lab_result *result, size_t index, struct report_option *out)
+{
+    const struct lab_strategy_result *one = &result->strategies[index];
+    const bool is_open = !(figure(one, "partitions.closed", 0) > 0);
+    const double nan = (double)NAN, days = figure(one, "horizon.days", nan);
+    *out = (struct report_option){
+        .label = one->label,
+        .settings = &one->settings,
+        .score = lab_score_of(result, one),
+        .is_open = is_open && figure(one, "partitions.total", 0) > 0,
+        .rows_mean = figure(one, is_open ? "partitions.all.rows.mean" : "partitions.closed.rows.mean", nan),
+        .bytes_mean =
+            figure(one, is_open ? "partitions.all.bytes.mean" : "partitions.closed.bytes.mean", nan),
+        .rows_max = figure(one, "partitions.all.rows.max", nan),
+        .bytes_max = figure(one, "partitions.all.bytes.max", nan),
+        .ops = figure(one, "writes.extra_ops_per_1000_rows", nan),
+        .per_read = figure(one, "reads.partitions_per_read.mean", nan),
+        .first_over_days = days >= LAB_DAYS_MOST ? (double)INFINITY : days,
+        .holds_at = nan,
+        .fails_at = nan,
+        .rows = (double)result->rows,
+        .refused = figure(one, "writes.refused", 0),
+        .refused_share = lab_refused_share(one),
+        .replaced = figure(one, "rows.overwritten", 0),
+        .misrouted = figure(one, "writes.misrouted", 0),
+        .reads = figure(one, "reads.count", 0) + figure(one, "reads.failed", 0),
+        .reads_failed = figure(one, "reads.failed", 0)};
+}
+
+/* "chat tries 5 strategies, each on 46,422,562 rows of 10,000 keys, over 90 d; a partition may grow to
+ * 100,000 rows." */
+static const char *tell_asked(const struct lab_result *result, struct report_arena *arena)
+{
+    const size_t count = result->strategy_count;
+    const bool is_trace = result->source != NULL && strcmp(result->source, "synthetic") != 0;
+    const char *name = report_clean(arena, result->scenario_name), *end = count == 1 ? "" : "s";
+    const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
+    const char *limits =
+        has_limits(&result->limits)
+            ? report_text(arena, "a partition may grow to %s", report_answer_limits(&result->limits, arena))
+            : "no limit is set for a partition";
+    if (lab_result_is_observed(result))
+        return report_text(arena, "%s reads partition sizes from %zu file%s; %s.", name, count, end, limits);
+    if (count > 0 && result->strategies[0].settings.is_idgen)
+        return report_text(arena, "%s tries %zu design%s of identifiers for %s.", name, count, end, lasts);
+    /* Not "on the same rows": with the thinned engine only their number is the same. */
+    return report_text(arena, "%s tries %zu strateg%s on %s rows of %s keys%s, over %s; %s.", name, count,
+                       count == 1 ? "y" : "ies, each", report_grouped(arena, result->rows),
+                       report_grouped(arena, result->keys), is_trace ? " of a trace" : "", lasts, limits);
+}
+
+void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
+{
+    const size_t count = result->strategy_count;
+    struct report_option *options = report_take(arena, count, sizeof *options);
+    struct lab_score *scores = report_take(arena, count, sizeof *scores);
+    const char *asked = tell_asked(result, arena);
+    *out = (struct report_answer){.asked = asked, .headline = "No strategy was run.", .chosen = SIZE_MAX};
+    if (options == NULL || scores == NULL || count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        report_option_of(result, i, &options[i]);
+    const struct report_terms terms = {.limits = &result->limits,
+                                       .prices = &result->prices,
+                                       .horizon = report_horizon_of(result),
+                                       .is_observed = lab_result_is_observed(result)};
+    report_answer_of(options, count, lab_choose(result, scores), &terms, arena, out);
+    out->asked = asked;
+    if (!result->strategies[0].settings.is_idgen && !result->is_tuned)
+        return;
+    out->line_count = 0;
+    if (result->is_tuned) {
+        out->headline = "These are the settings that tune ran with the most seeds, each with one seed.";
+        report_answer_add(out, "choice",
+                          "'bucketlab report RUN --format html' shows the choice by all seeds");
+        return;
+    }
+    report_answer_identifiers(result, arena, out);
 }

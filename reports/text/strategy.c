@@ -43,9 +43,9 @@ static void tell(void *context, const struct lab_setting *setting, const void *v
     snprintf(buffer, size, "%s", text);
 }
 
-const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
+const char *report_settings(struct report_arena *arena, const struct lab_settings *given)
 {
-    struct lab_settings settings = result->settings;
+    struct lab_settings settings = *given;
     char told[SETTINGS_SIZE];
     if (settings.observed != WL_OBSERVED_AUTO) {
         return report_text(arena, "%s of %s%s%s", wl_observed_format_name(settings.observed),
@@ -76,7 +76,7 @@ void report_strategy_name(struct report_arena *arena, const struct lab_strategy_
 {
     const char *kind = lab_result_kind(strategy);
     *label = report_clean(arena, strategy->label);
-    *detail = report_settings(arena, strategy);
+    *detail = report_settings(arena, &strategy->settings);
     if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
         *detail = report_text(arena, "%s: %s", kind, *detail);
     }

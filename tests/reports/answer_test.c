@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the three sentences state the run's findings with their numbers, and nothing else. Method: hand-made
- * results, whose figures occur in the expected sentences; every special case gives three sentences, each on
- * one line; every allocation fails in turn. */
+/* Aim: the headline and the lines state the run's findings with their numbers, and nothing else. Method:
+ * hand-made results, options and judgments, whose figures occur in the expected texts; every special case
+ * gives a headline and at most eight lines; every allocation fails in turn. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +27,23 @@ static void tell(const struct lab_result *result, struct told *told)
     report_arena_init(&told->arena);
     report_answer(result, &told->arena, &told->answer);
     assert_false(told->arena.out_of_memory);
+}
+
+/* The text of a line; "" when there is none. */
+static const char *line(const struct told *told, const char *label)
+{
+    for (size_t i = 0; i < told->answer.line_count; i++) {
+        if (strcmp(told->answer.lines[i].label, label) == 0) {
+            return told->answer.lines[i].text;
+        }
+    }
+    return "";
+}
+
+static void finish(struct told *told, struct lab_result *result)
+{
+    report_arena_free(&told->arena);
+    lab_result_destroy(result);
 }
 
 static void set(struct lab_strategy_result *strategy, const char *name, double value)
@@ -55,7 +73,7 @@ static struct lab_strategy_result *add_count(struct lab_result *result, const ch
     return added;
 }
 
-static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void **state)
+static void test_cheapest_is_recommended_and_the_next_is_an_alternative(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -66,51 +84,42 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 1);
-    assert_non_null(strstr(told.answer.asked, "chat tries two strategies, each on 46,422,562 rows of 10,000 "
-                                              "keys, over "));
+    assert_non_null(
+        strstr(told.answer.asked, "chat tries 2 strategies, each on 46,422,562 rows of 10,000 keys, over "));
     assert_non_null(strstr(told.answer.asked, "; a partition may grow to 100,000 rows or 100\u202FMB."));
+    assert_string_equal(told.answer.headline,
+                        "Use large (count with 2K rows and numbers of a counter column).");
     assert_string_equal(
-        told.answer.verdict,
-        "Choose large (2K rows, numbers of a counter column): at a cost of 10 extra operations per 1000 "
-        "rows it is the cheaper of the two that stay within the limits; none of its 1,000 partitions exceeds "
-        "a limit (none allowed).");
-    assert_string_equal(told.answer.beware,
-                        "small, the next that stays within the limits, costs 3 times as much.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+        line(&told, "size"),
+        "2,000 rows on average, CV 0%; none of 1,000 partitions is above 100,000 rows or 100\u202FMB");
+    assert_string_equal(line(&told, "cost"), "10 extra operations per 1000 rows");
+    assert_non_null(strstr(line(&told, "margin"), "the largest partition has 2,000 rows, 2% of the limit"));
+    assert_string_equal(
+        line(&told, "else"),
+        "small (count with 500 rows and numbers of a counter column): +20 inserts per 1000 rows");
+    assert_string_equal(line(&told, "not"), "");
+    finish(&told, result);
 }
 
-static void test_equal_cost_and_lower_cv_is_reported(void **state)
+/* Loads within limits.tolerance of each other count as equal, and then the more even one is chosen. */
+static void test_alternative_within_the_tolerance_is_as_cheap(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
+    result->limits.tolerance = 0.005;
     set(add_count(result, "wild", 500, 10), "partitions.closed.rows.stddev", 200);
-    set(add_count(result, "tame", 500, 10.05), "partitions.closed.rows.stddev", 60);
+    set(add_count(result, "tame", 500, 12), "partitions.closed.rows.stddev", 60);
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 1);
-    assert_non_null(strstr(told.answer.verdict,
-                           "it is as cheap as any that stays within the limits, and its closed partitions "
-                           "are the most even, with a CV of 12%; "));
-    assert_string_equal(told.answer.beware, "wild, the next that stays within the limits, costs as much.");
+    assert_non_null(strstr(line(&told, "size"), ", CV 12%; "));
+    assert_non_null(strstr(line(&told, "else"), ": as cheap, CV 40%"));
     report_arena_free(&told.arena);
-    lab_result_destroy(result);
-}
-
-static void test_equally_even_strategies_are_not_called_more_even(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_result("chat", "synthetic");
-    set(add_count(result, "one", 500, 10), "partitions.closed.rows.stddev", 60);
-    set(add_count(result, "twin", 500, 10), "partitions.closed.rows.stddev", 60);
-    struct told told;
+    result->limits.tolerance = 0.001;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 0);
-    assert_non_null(strstr(told.answer.verdict,
-                           "it is as cheap as any that stays within the limits, and its closed partitions "
-                           "have a CV of 12%; "));
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_non_null(strstr(line(&told, "else"), ": +2 inserts per 1000 rows"));
+    finish(&told, result);
 }
 
 /* A single seed could lead to another choice than all seeds together. */
@@ -124,53 +133,32 @@ static void test_choice_of_tune_is_not_repeated(void **state)
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
-    assert_null(strstr(told.answer.verdict, "Choose"));
-    assert_non_null(strstr(told.answer.beware, "Its recommendation is based on all seeds"));
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_null(strstr(told.answer.headline, "Use"));
+    assert_non_null(strstr(line(&told, "choice"), "shows the choice by all seeds"));
+    finish(&told, result);
 }
 
 /* Small partitions are no advantage when the table keeps only the last row of each primary key. */
-static void test_rows_that_were_replaced_are_reported(void **state)
+static void test_rows_that_were_replaced_or_refused_are_reported(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("logs", "synthetic");
     struct lab_strategy_result *added = add_count(result, "hour", 500, 10);
+    result->rows = 865302;
+    struct told told;
+    tell(result, &told);
+    assert_string_equal(line(&told, "lost"), "");
+    report_arena_free(&told.arena);
     set(added, "rows.overwritten", 865254);
-    set(added, "writes.rows", 865302);
-    struct told told;
-    tell(result, &told);
-    assert_string_equal(
-        told.answer.verdict,
-        "hour (500 rows, numbers of a counter column) stays within the limits at a cost of 10 extra "
-        "operations per 1000 rows, but 865,254 of 865,302 rows were replaced by later ones "
-        "with the same primary key.");
-    report_arena_free(&told.arena);
-    add_count(result, "expensive", 500, 30);
-    tell(result, &told);
-    assert_string_equal(told.answer.beware, "expensive, the next that stays within the limits, costs 3 times "
-                                            "as much; of hour 865,254 of 865,302 rows "
-                                            "were replaced by later ones with the same primary key.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
-}
-
-/* The cheapest strategy within the limits may have refused rows. */
-static void test_rows_that_were_refused_are_reported(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_result("sensors", "synthetic");
-    result->rows = 86760;
-    set(add_count(result, "dated", 500, 10), "writes.refused", 49);
+    set(added, "writes.refused", 49);
     set(add_count(result, "expensive", 500, 30), "writes.refused", 1);
-    struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 0);
-    assert_string_equal(told.answer.beware,
-                        "It refused 49 of 86,760 rows. expensive, the next that stays within "
-                        "the limits, costs 3 times as much.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_string_equal(
+        line(&told, "lost"),
+        "49 of 865,302 rows were refused; 865,254 of 865,302 rows were replaced by later ones "
+        "with the same primary key");
+    finish(&told, result);
 }
 
 static void test_limit_exceeded_slightly_is_exceeded(void **state)
@@ -183,127 +171,164 @@ static void test_limit_exceeded_slightly_is_exceeded(void **state)
     set(added, "partitions.over_limit_rows", 1);
     struct told told;
     tell(result, &told);
-    assert_string_equal(told.answer.beware,
-                        "The largest partition of near has 100,040 rows, >100% of the limit.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_string_equal(
+        told.answer.headline,
+        "Do not use near (count with 100,040 rows and numbers of a counter column): 1 of 1,000 "
+        "partitions (0.1%) is above 100,000 rows.");
+    assert_string_equal(line(&told, "margin"), "the largest partition has 100,040 rows, >100% of the limit");
+    assert_string_equal(line(&told, "change"),
+                        "partitions of >99.9% of their size; 'bucketlab tune' searches for "
+                        "settings within the limits");
+    finish(&told, result);
 }
 
-static void test_passed_limits_are_named_with_their_shares(void **state)
+static void test_nearest_is_named_when_none_can_be_used(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
     result->limits.partition_bytes = 0;
-    const double over[] = {120, 4};
-    for (size_t i = 0; i < 2; i++) {
-        struct lab_strategy_result *added = add_count(result, i == 0 ? "far" : "near", 150000, 10);
+    const double over[] = {120, 4, 300};
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const labels[] = {"far", "near", "farther"};
+        struct lab_strategy_result *added = add_count(result, labels[i], 150000, 10);
         set(added, "partitions.over_limit", over[i]);
         set(added, "partitions.over_limit_rows", over[i]);
         set(added, "partitions.over_limit_bytes", 0);
-        set(added, "partitions.all.rows.max", 250000 - 100000 * (double)i);
+        set(added, "partitions.all.rows.max", i == 1 ? 150000 : 250000);
     }
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
-    assert_string_equal(told.answer.verdict,
-                        "Neither of the two can be chosen: far (12% of its partitions) and "
-                        "near (0.4%) exceed a limit.");
-    assert_string_equal(told.answer.beware,
-                        "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
-    assert_string_equal(
-        report_answer_against(result, &result->strategies[1], &told.answer.scores[1], &told.arena),
-        "4 of 1,000 partitions (0.4%) above 100,000 rows (none allowed)");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_string_equal(told.answer.headline,
+                        "Use none of these 3 strategies; nearest is near (count with 150K "
+                        "rows and numbers of a counter column).");
+    assert_string_equal(line(&told, "nearest"), "near: 4 of 1,000 partitions (0.4%) are above 100,000 rows");
+    assert_non_null(strstr(line(&told, "change"), "partitions of 66.7% of their size; "));
+    assert_string_equal(line(&told, "not"),
+                        "far: 120 of 1,000 partitions (12%) are above 100,000 rows; farther: "
+                        "300 of 1,000 partitions (30%) are above 100,000 rows");
+    assert_string_equal(told.answer.verdicts[1], "4 of 1,000 partitions (0.4%) are above 100,000 rows");
+    finish(&told, result);
 }
 
-static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void **state)
+static void add_observed(struct lab_result *result, const char *label, uint64_t rows)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
+    struct lab_strategy_result *added = fixture_add(result, label, &strategy);
+    fixture_put(added, true, rows, 4);
+    fixture_metrics(result, added, 0, 0, 0);
+    added->settings.observed = WL_OBSERVED_PARTITIONS;
+}
+
+static void test_observed_sizes_are_judged_one_by_one(void **state)
 {
     (void)state;
-    static const double rows[] = {500, 95000, 20};
     struct lab_result *result = fixture_result("seen", "synthetic");
-    for (size_t i = 0; i < 3; i++) {
-        static const char *const labels[] = {"a", "b", "c"};
-        struct lab_strategy_result *added = add_count(result, labels[i], 500, 10);
-        added->settings.observed = WL_OBSERVED_PARTITIONS;
-        set(added, "partitions.all.rows.max", rows[i]);
-    }
+    add_observed(result, "a", 500);
+    add_observed(result, "b", 250000);
+    add_observed(result, "c", 20);
     result->limits.partition_bytes = 0;
     struct told told;
     tell(result, &told);
-    assert_string_equal(told.answer.verdict, "None of their partitions exceeds a limit.");
-    assert_string_equal(told.answer.beware,
-                        "Nearest is b: its largest partition has 95,000 rows, 95% of the limit.");
+    assert_string_equal(told.answer.headline, "b exceeds the limits; a, c stay within the limits.");
+    assert_non_null(strstr(line(&told, "size"), "at most 250,000 rows"));
+    assert_non_null(strstr(line(&told, "limits"), "b: 4 of 4 partitions (100%) are above 100,000 rows; "));
+    assert_null(strstr(line(&told, "limits"), "seed"));
     report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    result->limits.partition_rows = 0;
+    tell(result, &told);
+    assert_string_equal(told.answer.headline,
+                        "Set limits to have these sizes judged, such as limits: {partition_bytes: 100MB}.");
+    finish(&told, result);
 }
 
-static void test_hidden_and_unbounded_partitions_are_warned_of_and_counted(void **state)
+/* A strategy that loses rows or reads is no choice, however cheap it is, and says so. */
+static void test_each_disqualifier_is_named_with_its_figure(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metric;
+        double value;
+        const char *text;
+    } cases[] = {
+        {"oracle.findable.violations", 3, "bad: readers miss rows"},
+        {"writes.refused_busy", 494000, "bad: 98.8% of the rows are refused"},
+        {"reads.failed", 159, "bad: 159 of 235 reads fail"},
+        {"writes.misrouted", 12, "bad: 12 rows are in a wrong bucket"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lab_result *result = fixture_result("chat", "synthetic");
+        struct lab_strategy_result *bad = add_count(result, "bad", 500, 1);
+        add_count(result, "good", 500, 10);
+        set(bad, "reads.count", 235);
+        set(bad, "writes.refused", i == 1 ? cases[i].value : 0);
+        set(bad, cases[i].metric, cases[i].value);
+        struct told told;
+        tell(result, &told);
+        assert_int_equal(told.answer.chosen, 1);
+        assert_string_equal(line(&told, "not"), cases[i].text);
+        assert_string_equal(told.answer.verdicts[0], cases[i].text + strlen("bad: "));
+        finish(&told, result);
+    }
+}
+
+static void test_many_disqualified_strategies_are_counted(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
     static const char *const labels[] = {"a", "b", "c", "d", "e", "f"};
     add_count(result, "good", 500, 10)->settings.source = BK_SOURCE_EXTERNAL;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 6; i++)
         set(add_count(result, labels[i], 500, 1), "oracle.findable.violations", 3);
-    }
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 0);
+    assert_string_equal(line(&told, "needs"), "a gapless number in each row");
+    assert_string_equal(line(&told, "not"),
+                        "a: readers miss rows; b: readers miss rows; c: readers miss rows; "
+                        "d: readers miss rows; and 2 more");
+    finish(&told, result);
+}
+
+/* One statement: what is within the limits now, and why it is no choice. */
+static void test_partitions_without_end_are_no_choice(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "synthetic");
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_hash(16, &strategy), BK_OK);
     struct lab_strategy_result *hash = fixture_add(result, NULL, &strategy);
     fixture_put(hash, true, 300, 10);
     fixture_metrics(result, hash, 0, 0, 0);
+    set(hash, "horizon.days", 39.7);
     struct told told;
     tell(result, &told);
-    assert_int_equal(told.answer.chosen, 0);
-    assert_non_null(
-        strstr(told.answer.verdict, "it is the only one of the eight that stays within the limits; "));
-    assert_string_equal(
-        told.answer.beware,
-        "This assumes that rows already carry a gapless sequence number; otherwise none stays within the "
-        "limits. a, b, c and 3 others hid rows from readers; hash never closes a partition.");
-    report_arena_free(&told.arena);
-    for (size_t i = 1; i < 7; i++) {
-        set(&result->strategies[i], "oracle.findable.violations", 0);
-        set(&result->strategies[i], "oracle.available.violations", 501);
-        set(&result->strategies[i], "writes.refused", 501);
-    }
-    tell(result, &told);
-    assert_non_null(strstr(told.answer.beware,
-                           " a, b, c and 3 others refused rows although nothing had failed; "
-                           "hash never closes a partition."));
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_string_equal(told.answer.headline,
+                        "Do not use hash with 16 buckets: its partitions never end, the first "
+                        "exceeds a limit after 39.7 days.");
+    assert_non_null(strstr(line(&told, "change"), "a strategy whose partitions end"));
+    finish(&told, result);
 }
 
-/* Sequence numbers in the rows are a requirement on the user: the answer names the strategy that has it and
- * the best one without it, with the requirements of each. */
-static void test_choice_and_runner_up_are_reported_with_their_requirements(void **state)
+/* Sequence numbers in the rows are a requirement on the user, so that a strategy without them is chosen. */
+static void test_needs_of_the_choice_and_of_the_alternatives_are_reported(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
     add_count(result, "numbered", 500, 10)->settings.source = BK_SOURCE_EXTERNAL;
     add_count(result, "leased", 500, 25)->settings.source = BK_SOURCE_LEASE;
-    add_count(result, "plain", 500, 30);
     struct told told;
     tell(result, &told);
-    assert_non_null(
-        strstr(told.answer.beware,
-               "This assumes that rows already carry a gapless sequence number; otherwise choose leased (500 "
-               "rows, numbers leased), which costs 2.5 times as much and needs conditional updates "
-               "(LWT). "));
-    assert_null(strstr(told.answer.beware, "the next"));
-    report_arena_free(&told.arena);
-    set(&result->strategies[0], "writes.extra_ops_per_1000_rows", 50);
-    tell(result, &told);
-    assert_non_null(strstr(told.answer.beware,
-                           "It needs conditional updates (LWT). And if rows already carry a "
-                           "gapless sequence number: numbered costs 2 times as much."));
-    assert_non_null(strstr(told.answer.beware, "plain, the next that stays within the limits, "));
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_int_equal(told.answer.chosen, 1);
+    assert_string_equal(line(&told, "needs"), "conditional updates (LWT)");
+    assert_string_equal(
+        line(&told, "else"),
+        "numbered (count with 500 rows): −15 inserts per 1000 rows, needs a gapless number in each row");
+    finish(&told, result);
 }
 
-static void test_without_limits_none_is_chosen(void **state)
+static void test_without_limits_cheapest_and_most_even_are_named(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -314,53 +339,124 @@ static void test_without_limits_none_is_chosen(void **state)
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
     assert_non_null(strstr(told.answer.asked, "; no limit is set for a partition."));
-    assert_string_equal(
-        told.answer.verdict,
-        "Without a limit no strategy is chosen; large (2K rows, numbers of a counter column) costs "
-        "least, 10 extra operations per 1000 rows, and the closed partitions of small are "
-        "most even, with a CV of 0%.");
-    assert_string_equal(told.answer.beware,
-                        "The largest partition of small has 500 rows, fewer than that of any other; set "
-                        "limits (partition_rows, partition_bytes) to get a recommendation.");
+    assert_string_equal(told.answer.headline,
+                        "Set limits to get a recommendation, such as limits: {partition_bytes: 100MB}.");
+    assert_string_equal(line(&told, "cheapest"),
+                        "large (count with 2K rows and numbers of a counter column): 10 "
+                        "extra operations per 1000 rows");
+    assert_string_equal(line(&told, "most even"),
+                        "small (count with 500 rows and numbers of a counter column): CV 0%");
+    assert_non_null(strstr(line(&told, "smallest"),
+                           "small (count with 500 rows and numbers of a counter column): "
+                           "no partition has more than 500 rows"));
     report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    set(&result->strategies[0], "reads.failed", 1);
+    set(&result->strategies[0], "reads.count", 2);
+    tell(result, &told);
+    assert_non_null(strstr(line(&told, "most even"), "large ("));
+    assert_string_equal(line(&told, "not"), "small: 1 of 2 reads fail");
+    finish(&told, result);
 }
 
-static void test_without_limits_no_false_statement_is_made(void **state)
+static void test_judgment_says_how_it_is_known(void **state)
+{
+    (void)state;
+    const struct lab_limits limits = {.partition_rows = 1000, .partition_bytes = 2000000, .confidence = 0.95};
+    static const struct {
+        struct lab_judgment judgment;
+        const char *text;
+    } cases[] = {
+        {{.within = LAB_NOT_JUDGED, .missing = "there are no partitions"},
+         "not judged: there are no partitions"},
+        {{.within = LAB_WITHIN,
+          .by = LAB_BY_CERTAINTY,
+          .partitions = 9,
+          .share = 0,
+          .share_most = (double)NAN},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_CERTAINTY, .partitions = 9, .share = 0, .share_most = 0},
+         "no partition can be above 1,000 rows or 2\u202FMB, in any seed"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 2e-131},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB, each with a probability of at most 1 in "
+         "10^130 by "
+         "its distribution"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_SAMPLE, .partitions = 9, .share = 0, .share_most = 0.34},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB; in other seeds at most 34%, with 95% "
+         "confidence"},
+        {{.within = LAB_EXCEEDS,
+          .by = LAB_BY_SAMPLE,
+          .partitions = 8,
+          .over = 1,
+          .exceeded = 2,
+          .share = 0.125},
+         "1 of 8 partitions (12.5%) is above 2\u202FMB"},
+        {{.within = LAB_EXCEEDS, .by = LAB_BY_DISTRIBUTION, .partitions = 1, .share = 0, .share_most = 0.5},
+         "none of 1 partition is above 1,000 rows or 2\u202FMB, but by the distribution of sizes some are to "
+         "be "
+         "expected"},
+        {{.within = LAB_EXCEEDS, .by = LAB_BY_PERCENTILES, .exceeded = 2, .share = 0.02},
+         "at least 2% of the partitions are above 2\u202FMB"},
+        {{.within = LAB_EXCEEDS, .by = LAB_BY_PERCENTILES, .exceeded = 2, .share = 0},
+         "the largest partition is above 2\u202FMB"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0},
+         "no partition in an sstable is above 1,000 rows or 2\u202FMB"},
+    };
+    struct report_arena arena;
+    report_arena_init(&arena);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(report_judged(&cases[i].judgment, &limits, &arena), cases[i].text);
+    report_arena_free(&arena);
+}
+
+/* Where an unbucketed table is enough for a year, that is the answer, and the choice is for later. */
+static void test_table_that_needs_no_buckets_yet_is_the_headline(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
-    memset(&result->limits, 0, sizeof result->limits);
-    struct lab_strategy_result *first = add_count(result, "one", 500, 30);
-    struct lab_strategy_result *second = add_count(result, "twin", 500, 30);
+    set(add_count(result, "small", 500, 30), "horizon.unbucketed_days", 90 + 730);
+    result->limits.partition_bytes = 0;
+    set(&result->strategies[0], "keys.rows.max", 20000);
     struct told told;
     tell(result, &told);
+    assert_string_equal(
+        told.answer.headline,
+        "You need no buckets yet: unbucketed is within the limits for 2 years more at this rate.");
+    assert_string_equal(line(&told, "later"),
+                        "when the largest partition without buckets has 50,000 rows, half the limit: small "
+                        "(count with 500 rows and numbers of a counter column)");
+    report_arena_free(&told.arena);
+    set(&result->strategies[0], "horizon.unbucketed_days", 90 + 364);
+    tell(result, &told);
+    assert_string_equal(told.answer.headline,
+                        "Use small (count with 500 rows and numbers of a counter column).");
+    finish(&told, result);
+}
+
+static void test_rates_that_were_tried_are_the_margin(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "synthetic");
+    add_count(result, "small", 500, 30);
+    add_count(result, "large", 2000, 10);
+    result->limits.partition_bytes = 0;
+    struct report_option options[2];
+    for (size_t i = 0; i < 2; i++) {
+        report_option_of(result, i, &options[i]);
+        options[i].holds_at = 10 - 9 * (double)i;
+        options[i].fails_at = 20 - 18.5 * (double)i;
+    }
+    const struct report_terms terms = {
+        .limits = &result->limits, .prices = &result->prices, .horizon.days_left = (double)NAN};
+    struct told told;
+    report_arena_init(&told.arena);
+    report_answer_of(options, 2, 0, &terms, &told.arena, &told.answer);
+    assert_string_equal(
+        line(&told, "margin"),
+        "the largest partition has 500 rows, 0.5% of the limit; within the limits at 10 times this "
+        "rate; exceeds them at 20 times this rate");
     assert_non_null(
-        strstr(told.answer.beware,
-               "The largest partition of one has 500 rows, and no other strategy has a smaller one; "));
-    report_arena_free(&told.arena);
-    set(first, "partitions.all.rows.max", 400);
-    set(first, "oracle.findable.violations", 1);
-    tell(result, &told);
-    assert_non_null(strstr(told.answer.beware, "one hid rows from readers; the largest partition of twin has "
-                                               "500 rows, the fewest of the strategies that hid no rows; "));
-    report_arena_free(&told.arena);
-    set(first, "oracle.findable.violations", 0);
-    set(first, "oracle.available.violations", 15000);
-    set(first, "writes.refused", 15000);
-    tell(result, &told);
-    assert_non_null(
-        strstr(told.answer.beware,
-               "one refused rows although nothing had failed; the largest partition of twin has 500 "
-               "rows, the fewest of the strategies that lost no rows; "));
-    report_arena_free(&told.arena);
-    set(first, "oracle.available.violations", 0);
-    set(first, "writes.rows", 0);
-    set(second, "writes.rows", 0);
-    tell(result, &told);
-    assert_string_equal(told.answer.verdict, "None can be chosen: no row was written.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+        strstr(line(&told, "else"), ": −20 inserts per 1000 rows, exceeds a limit at 1.5 times this rate"));
+    finish(&told, result);
 }
 
 static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
@@ -376,71 +472,29 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
         added->settings.is_idgen = true;
         set(added, "ids.per_second", rates[i]);
         set(added, "ids.lost", 20);
-        set(added, "latency.lock.p99", 25);
+        if (i == 0)
+            set(added, "latency.lock.p99", 25);
         set(added, "oracle.unique.violations", i == 0 ? 7 : 0);
     }
     struct told told;
     tell(result, &told);
-    assert_non_null(strstr(told.answer.asked, "ids tries two designs of identifiers for "));
-    assert_string_equal(told.answer.verdict,
-                        "sound hands out the most, 500 identifiers a second, and gave none of them twice.");
-    assert_string_equal(told.answer.beware, "quick gave 7 identifiers twice; quick lost 20 identifiers and "
-                                            "got 99% of its locks within 25 ms; sound lost 20 "
-                                            "identifiers and got 99% of its locks within 25 ms.");
+    assert_non_null(strstr(told.answer.asked, "ids tries 2 designs of identifiers for "));
+    assert_string_equal(
+        told.answer.headline,
+        "Use sound: it hands out the most, 500 identifiers per second, and none of them twice.");
+    assert_string_equal(line(&told, "wait"), "quick: 99% of its locks within 25 ms; sound: no lock");
+    assert_string_equal(line(&told, "lost"), "quick: 20; sound: 20");
+    assert_string_equal(line(&told, "not"), "quick: 7 identifiers given twice");
     report_arena_free(&told.arena);
     set(&result->strategies[1], "oracle.unique.violations", 1);
     tell(result, &told);
-    assert_string_equal(told.answer.verdict, "None can be chosen.");
-    assert_non_null(strstr(told.answer.beware,
-                           "quick gave 7 identifiers twice; sound gave 1 identifier twice; quick lost "));
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
+    assert_string_equal(told.answer.headline, "Use none of these: each gave identifiers twice, or none.");
+    assert_non_null(strstr(line(&told, "not"), "sound: 1 identifier given twice"));
+    finish(&told, result);
 }
 
-static void test_one_protocol_that_is_not_named_is_in_the_table(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_result("ids", "synthetic");
-    struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
-    for (size_t i = 0; i < 5; i++) {
-        fixture_add(result, "way", &strategy)->settings.is_idgen = true;
-        struct told told;
-        tell(result, &told);
-        const bool is_one = strstr(told.answer.beware, "; 1 more is in the table.") != NULL;
-        const bool is_two = strstr(told.answer.beware, "; 2 more are in the table.") != NULL;
-        assert_int_equal(is_one, i == 3);
-        assert_int_equal(is_two, i == 4);
-        report_arena_free(&told.arena);
-    }
-    lab_result_destroy(result);
-}
-
-static void test_one_protocol_of_identifiers_is_compared_with_none(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_result("ids", "synthetic");
-    struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
-    struct lab_strategy_result *added = fixture_add(result, "only", &strategy);
-    added->settings.is_idgen = true;
-    set(added, "ids.per_second", 500);
-    set(added, "ids.lost", 1);
-    struct told told;
-    tell(result, &told);
-    assert_string_equal(told.answer.verdict,
-                        "only hands out 500 identifiers a second, and gave none of them twice.");
-    assert_string_equal(told.answer.beware, "only lost 1 identifier and got no lock.");
-    report_arena_free(&told.arena);
-    set(added, "oracle.unique.violations", 2);
-    tell(result, &told);
-    assert_string_equal(told.answer.verdict, "only cannot be chosen.");
-    report_arena_free(&told.arena);
-    lab_result_destroy(result);
-}
-
-/* Each text is a sentence on one line; when out of memory it is empty, never half a sentence. */
-static void test_every_case_has_three_sentences_or_none(void **state)
+/* When out of memory texts are empty, never half a sentence. */
+static void test_every_case_has_a_headline_and_lines_or_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < FIXTURE_COUNT; i++) {
@@ -453,15 +507,17 @@ static void test_every_case_has_three_sentences_or_none(void **state)
             arena.allowance = allowed;
             report_answer(result, &arena, &answer);
             is_whole = !arena.out_of_memory;
-            const char *const texts[] = {answer.asked, answer.verdict, answer.beware};
-            for (size_t j = 0; j < 3; j++) {
+            const char *const texts[] = {answer.asked, answer.headline};
+            for (size_t j = 0; j < 2; j++) {
                 assert_non_null(texts[j]);
                 size_t length = strlen(texts[j]);
                 assert_true(!is_whole || (length > 10 && texts[j][length - 1] == '.'));
                 assert_null(strchr(texts[j], '\n'));
             }
+            for (size_t j = 0; j < answer.line_count; j++)
+                assert_true(answer.lines[j].text[0] != 0 && strchr(answer.lines[j].text, '\n') == NULL);
             assert_true(!is_whole || answer.chosen == SIZE_MAX ||
-                        answer.scores[answer.chosen].disqualifiers == 0);
+                        answer.scores[answer.chosen].candidate.is_eligible);
             report_arena_free(&arena);
         }
         lab_result_destroy(result);
@@ -471,23 +527,23 @@ static void test_every_case_has_three_sentences_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
-        cmocka_unit_test(test_equal_cost_and_lower_cv_is_reported),
-        cmocka_unit_test(test_equally_even_strategies_are_not_called_more_even),
+        cmocka_unit_test(test_cheapest_is_recommended_and_the_next_is_an_alternative),
+        cmocka_unit_test(test_alternative_within_the_tolerance_is_as_cheap),
         cmocka_unit_test(test_choice_of_tune_is_not_repeated),
-        cmocka_unit_test(test_rows_that_were_replaced_are_reported),
-        cmocka_unit_test(test_rows_that_were_refused_are_reported),
+        cmocka_unit_test(test_rows_that_were_replaced_or_refused_are_reported),
         cmocka_unit_test(test_limit_exceeded_slightly_is_exceeded),
-        cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
-        cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
-        cmocka_unit_test(test_hidden_and_unbounded_partitions_are_warned_of_and_counted),
-        cmocka_unit_test(test_choice_and_runner_up_are_reported_with_their_requirements),
-        cmocka_unit_test(test_without_limits_none_is_chosen),
-        cmocka_unit_test(test_without_limits_no_false_statement_is_made),
+        cmocka_unit_test(test_nearest_is_named_when_none_can_be_used),
+        cmocka_unit_test(test_observed_sizes_are_judged_one_by_one),
+        cmocka_unit_test(test_each_disqualifier_is_named_with_its_figure),
+        cmocka_unit_test(test_many_disqualified_strategies_are_counted),
+        cmocka_unit_test(test_partitions_without_end_are_no_choice),
+        cmocka_unit_test(test_needs_of_the_choice_and_of_the_alternatives_are_reported),
+        cmocka_unit_test(test_without_limits_cheapest_and_most_even_are_named),
+        cmocka_unit_test(test_judgment_says_how_it_is_known),
+        cmocka_unit_test(test_table_that_needs_no_buckets_yet_is_the_headline),
+        cmocka_unit_test(test_rates_that_were_tried_are_the_margin),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
-        cmocka_unit_test(test_one_protocol_that_is_not_named_is_in_the_table),
-        cmocka_unit_test(test_one_protocol_of_identifiers_is_compared_with_none),
-        cmocka_unit_test(test_every_case_has_three_sentences_or_none),
+        cmocka_unit_test(test_every_case_has_a_headline_and_lines_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,14 +241,16 @@ static void test_markup_of_a_user_stays_text(void **state)
     free(result->about);
     result->about = strdup("<script>alert(2)</script> ]]> <!-- & \xff");
     struct report_page source = page_of(result);
-    source.why = "<img src=x onerror=alert(3)>";
-    source.notes = "]]></script>";
+    static const char *const why[] = {"<img src=x onerror=alert(3)>", "not: ]]></script>"};
+    source.why = why;
+    source.why_count = 2;
     struct read_page page;
     open_page(&source, &page);
     assert_text(&page, "//table[@id='strategies']/tbody/tr[1]/th/span[@class='label']", label);
     assert_text(&page, "//table[@id='strategies']/tbody/tr[1]/@data-label", label);
     assert_text(&page, "//p[@class='about']", "<script>alert(2)</script> ]]> <!-- & \uFFFD");
     assert_text(&page, "//p[@class='verdict']", "<img src=x onerror=alert(3)>");
+    assert_text(&page, "//dl[@class='lines']//dd", "]]></script>");
     assert_text(&page, "//pre[@id='run-scenario']",
                 "name: chat\n# </pre><script>alert(1)</script> & \uFFFD \uFFFD\nseed: 1\n");
     assert_text(&page, "//pre[@id='run-overrides']", "seed=1\nname=<b>");
@@ -324,7 +326,7 @@ static void test_page_shows_the_question_and_the_command(void **state)
     const struct report_page source = page_of(result);
     struct read_page page;
     open_page(&source, &page);
-    assert_holds(&page, "//p[@class='asked']", "chat-channels tries five strategies, each on ");
+    assert_holds(&page, "//p[@class='asked']", "chat-channels tries 5 strategies, each on ");
     assert_text(&page, "//dd[@id='run-file']", "chat.yaml");
     assert_text(&page, "//pre[@id='run-again']",
                 "bucketlab replay 3 --db lab.db\nbucketlab run chat.yaml --seed 1\n");
@@ -413,19 +415,21 @@ static void test_front_of_tune_is_a_chart_and_a_table(void **state)
     lab_result_destroy(result);
 }
 
-static void test_first_sentence_of_why_is_the_verdict(void **state)
+static void test_answer_of_tune_replaces_that_of_the_run(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
     struct report_page source = page_of(result);
     struct read_page page;
-    source.why = "x-1.5 is the cheapest that stays within the limits: 62.9 operations. Over 8 seeds none "
-                 "passed. It is.";
+    static const char *const why[] = {"Use x-1.5.", "size: 9 rows: few", "cost: 62.9 operations"};
+    source.why = why;
+    source.why_count = 3;
     open_page(&source, &page);
-    assert_text(&page, "//p[@class='verdict']",
-                "x-1.5 is the cheapest that stays within the limits: 62.9 operations.");
-    assert_text(&page, "//p[@class='why']", "Over 8 seeds none passed. It is.");
-    assert_int_equal(count(&page, "//p[@class='beware']"), 0);
+    assert_text(&page, "//p[@class='verdict']", "Use x-1.5.");
+    assert_int_equal(count(&page, "//dl[@class='lines']/div"), 2);
+    assert_text(&page, "//dl[@class='lines']/div[1]/dt", "size");
+    assert_text(&page, "//dl[@class='lines']/div[1]/dd", "9 rows: few");
+    assert_text(&page, "//dl[@class='lines']/div[2]/dt", "cost");
     close_page(&page);
     lab_result_destroy(result);
 }
@@ -514,7 +518,7 @@ int main(void)
         cmocka_unit_test(test_omitted_chart_is_named_with_its_reason),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
-        cmocka_unit_test(test_first_sentence_of_why_is_the_verdict),
+        cmocka_unit_test(test_answer_of_tune_replaces_that_of_the_run),
         cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
         cmocka_unit_test(test_page_without_memory_reports_the_failure),

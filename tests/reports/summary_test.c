@@ -66,13 +66,10 @@ static void test_answer_sizes_and_figures_are_in_one_chart(void **state)
               "legend closed closed partitions\n"
               "legend tiny tiny: below 24 rows\n"
               "legend over over the limit of 100K rows, which is beyond the axis\n"
-              "sentence Choose count 1 (200 rows): it is the only one of the two that stays within the "
-              "limits; none of its 50 "
-              "partitions exceeds a "
-              "limit (none allowed), and it costs 2 extra operations per 1000 rows.\n"
-              "sentence This assumes that rows already carry a gapless sequence number; otherwise none stays "
-              "within the "
-              "limits. count 0 (10% of its partitions) exceeds a limit.\n"
+              "sentence Use count 1 (count with 200 rows).\n"
+              "sentence size: none of 50 partitions is above 100,000 rows or 100\u202FMB\n"
+              "sentence cost: 2 extra operations per 1000 rows; 1.5 partitions per read; together 2 "
+              "inserts per 1000 rows\n"
               "x -0.15..2.301 'rows per partition' 0='1' 1='10' 2='100'\n"
               "panel 'count 0' 'count: 100 rows' ''\n"
               "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
@@ -144,7 +141,7 @@ static void test_without_limits_none_is_chosen_and_nothing_counts_as_above(void 
     struct lab_result *result = counted(3);
     result->limits = (struct lab_limits){0};
     char *text = fixture_dump(result, REPORT_SUMMARY);
-    fixture_says(text, "sentence Without a limit no strategy is chosen; ", true);
+    fixture_says(text, "sentence Set limits to get a recommendation, ", true);
     fixture_says(text, "figure 'partitions above a limit' –\n", true);
     assert_null(strstr(text, "chosen '"));
     assert_null(strstr(text, "the choice"));

@@ -56,13 +56,28 @@ static json_t *hex(uint64_t value)
     return json_string(text);
 }
 
-/* The judgement of the limits by lab/judgment.h; null without limits. */
-static json_t *limits_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
+json_t *cli_json_why(const struct report_answer *answer)
 {
-    const struct lab_score score = lab_score_of(result, strategy);
-    return score.judgment.within == LAB_NOT_JUDGED
-               ? json_null()
-               : json_string(score.judgment.within == LAB_EXCEEDS ? "exceeded" : "within");
+    json_t *list = cli_json_append(json_array(), json_string(answer->headline));
+    for (size_t i = 0; i < answer->line_count; i++)
+        list = cli_json_append(list, json_sprintf("%s: %s", answer->lines[i].label, answer->lines[i].text));
+    return list;
+}
+
+json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days)
+{
+    const struct lab_judgment *judgment = &answer->scores[index].judgment;
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "within",
+                     judgment->within == LAB_NOT_JUDGED ? json_null()
+                                                        : json_boolean(judgment->within == LAB_WITHIN)) &&
+        cli_json_set(object, "by", json_string(lab_judged_by_name(judgment->by))) &&
+        cli_json_set(object, "share", cli_json_number(judgment->share)) &&
+        cli_json_set(object, "share_most", cli_json_number(judgment->share_most)) &&
+        cli_json_set(object, "why", json_string(answer->verdicts[index])) &&
+        cli_json_set(object, "first_over_days", cli_json_number(first_over_days));
+    return cli_json_complete(object, is_fine);
 }
 
 /* The cost per 1000 rows, in inserts. */
@@ -75,16 +90,18 @@ static json_t *cost_of(const struct lab_result *result, const struct lab_strateg
     return cli_json_complete(object, is_fine);
 }
 
-static json_t *strategies_of(const struct lab_result *result)
+static json_t *strategies_of(const struct lab_result *result, const struct report_answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
+        const struct lab_metric *days = lab_metrics_find(&strategy->metrics, "horizon.days");
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
                        cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
                        cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
-                       cli_json_set(object, "limits", limits_of(result, strategy)) &&
+                       cli_json_set(object, "verdict",
+                                    cli_json_verdict(answer, i, days == NULL ? (double)NAN : days->value)) &&
                        cli_json_set(object, "cost", cost_of(result, strategy)) &&
                        cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
@@ -108,18 +125,29 @@ static json_t *expects_of(const struct lab_result *result)
 
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
+    struct report_answer *answer = report_run_answer(result);
+    if (answer == NULL) {
+        json_decref(warnings);
+        return NULL;
+    }
     json_t *object = json_object();
     const double days = result->strategy_count == 0 ? (double)NAN : report_run_horizon(result).days_left;
-    bool is_fine = cli_json_set(object, "run", run == 0 ? json_null() : json_integer(run)) &&
-                   cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
-                   cli_json_set(object, "digest", hex(result->digest)) &&
-                   cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
-                   cli_json_set(object, "strategies", strategies_of(result)) &&
-                   cli_json_set(object, "expect", expects_of(result)) &&
-                   cli_json_set(object, "needs_buckets", json_boolean(!(days >= REPORT_ENOUGH_DAYS))) &&
-                   cli_json_set(object, "unbucketed_days_left", cli_json_number(days));
+    bool is_fine =
+        cli_json_set(object, "run", run == 0 ? json_null() : json_integer(run)) &&
+        cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
+        cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
+        cli_json_set(object, "digest", hex(result->digest)) &&
+        cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
+        cli_json_set(object, "recommended",
+                     answer->chosen == SIZE_MAX ? json_null()
+                                                : json_string(result->strategies[answer->chosen].label)) &&
+        cli_json_set(object, "why", cli_json_why(answer)) &&
+        cli_json_set(object, "strategies", strategies_of(result, answer)) &&
+        cli_json_set(object, "expect", expects_of(result)) &&
+        cli_json_set(object, "needs_buckets", json_boolean(!(days >= REPORT_ENOUGH_DAYS))) &&
+        cli_json_set(object, "unbucketed_days_left", cli_json_number(days));
     is_fine = cli_json_set(object, "warnings", warnings) && is_fine;
+    report_answer_free(answer);
     return cli_json_complete(object, is_fine);
 }
 

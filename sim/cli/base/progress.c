@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Draws the line of progress on stderr, with the rate and the remaining time. */
-#define _DEFAULT_SOURCE /* struct winsize */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/progress.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/text.h"
@@ -17,7 +16,6 @@
 #define PULL_MS         3000 /* time constant with which the number shown approaches the estimate */
 #define STEPS_LEAST     4    /* fewest steps of `done` within the samples; otherwise the whole time is used */
 #define LEFT_MOST_MS    (1000 * 86400000.0)
-#define COLUMNS_USUAL   80
 #define BAR_CELLS       24
 #define BAR_CELLS_LEAST 8
 #define NAME_CELLS      20
@@ -32,13 +30,6 @@ void cli_progress_init(struct cli_progress *display, const char *name, bool is_q
                                      .is_terminal = is_terminal,
                                      .next_ms = is_terminal ? FIRST_BAR_MS : LINE_MS,
                                      .left_ms = -1};
-}
-
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return is_known ? size.ws_col : COLUMNS_USUAL;
 }
 
 static void keep_sample(struct cli_progress *display)
@@ -80,7 +71,7 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
     display->best = atomic_load_explicit(&progress->best, memory_order_acquire);
     if (elapsed_ms < display->next_ms)
         return;
-    cli_progress_line(display, display->is_terminal ? terminal_columns() : 0, line);
+    cli_progress_line(display, display->is_terminal ? cli_terminal_columns(stderr) : 0, line);
     fputs(display->is_terminal ? "\r" : "", stderr);
     cli_print_text(stderr, line);
     fputs(display->is_terminal ? "\033[K" : "\n", stderr);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints texts and numbers on a terminal: without control characters, wrapped at 80 columns, in few digits.
- */
+/* Prints texts and numbers on a terminal: without control characters, wrapped, in few digits. */
+#define _DEFAULT_SOURCE
 #include "cli/text.h"
 
 #include <glib.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "kernel/shorten.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
 
-#define LINE_COLUMNS 80
-#define UNIT_COUNT   6 /* number of powers of 1000 that have a suffix */
+#define COLUMNS_USUAL 80
+#define COLUMNS_MOST  120 /* longer lines are hard to read */
+#define UNIT_COUNT    6   /* number of powers of 1000 that have a suffix */
 
 static void print_part(FILE *stream, const char *text, size_t length)
 {
@@ -117,26 +121,62 @@ size_t cli_text_width(const char *text)
     return part_width(text, strlen(text));
 }
 
-size_t cli_print_wrapped(const char *text, size_t column)
+size_t cli_terminal_columns(FILE *stream)
 {
-    return cli_print_indented(text, column, 0);
+    struct winsize size;
+    const bool is_known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : COLUMNS_USUAL;
 }
 
-size_t cli_print_indented(const char *text, size_t column, size_t indent)
+size_t cli_line_columns(FILE *stream)
 {
+    const size_t columns = cli_terminal_columns(stream);
+    return columns < COLUMNS_USUAL ? COLUMNS_USUAL : columns > COLUMNS_MOST ? COLUMNS_MOST : columns;
+}
+
+static size_t print_words(FILE *stream, const char *text, size_t column, size_t indent)
+{
+    const size_t columns = cli_line_columns(stream);
     for (;; text++) {
         size_t length = strcspn(text, " "), width = part_width(text, length);
-        bool fits = column + 1 + width <= LINE_COLUMNS;
+        bool fits = column + 1 + width <= columns;
         if (fits)
-            putchar(' ');
+            fputc(' ', stream);
         else
-            printf("\n%*s", (int)indent, "");
-        print_part(stdout, text, length);
+            fprintf(stream, "\n%*s", (int)indent, "");
+        print_part(stream, text, length);
         column = (fits ? column + 1 : indent) + width;
         text += length;
         if (*text == '\0')
             return column;
     }
+}
+
+size_t cli_print_wrapped(const char *text, size_t column)
+{
+    return print_words(stdout, text, column, 0);
+}
+
+size_t cli_print_indented(const char *text, size_t column, size_t indent)
+{
+    return print_words(stdout, text, column, indent);
+}
+
+void cli_print_notice(FILE *stream, const char *kind, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    fprintf(stream, "%s:", kind);
+    if (isatty(fileno(stream)) == 1) {
+        print_words(stream, text, strlen(kind) + 1, 2);
+    } else {
+        fputc(' ', stream);
+        cli_print_text(stream, text);
+    }
+    fputc('\n', stream);
+    g_free(text);
 }
 
 void cli_print_paragraph(const char *text)

@@ -24,16 +24,12 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
         const struct lab_warning *one = &warnings.items[i];
         const struct lab_strategy *strategy =
             one->strategy == SIZE_MAX ? NULL : &scenario->strategies[one->strategy];
-        fprintf(stream, "warning: ");
-        cli_print_text(stream, scenario->path);
+        char place[64] = "";
         if (strategy != NULL && strategy->line > 0)
-            fprintf(stream, ":%d:%d", strategy->line, strategy->column);
-        fprintf(stream, ": ");
-        if (strategy != NULL) {
-            cli_print_text(stream, strategy->label);
-            fprintf(stream, ": ");
-        }
-        fprintf(stream, "column '%s': %s; %s\n", one->column, one->text, one->cure);
+            snprintf(place, sizeof place, ":%d:%d", strategy->line, strategy->column);
+        cli_print_notice(stream, "warning", "%s%s: %s%scolumn '%s': %s; %s", scenario->path, place,
+                         strategy == NULL ? "" : strategy->label, strategy == NULL ? "" : ": ", one->column,
+                         one->text, one->cure);
     }
     lab_warnings_clear(&warnings);
     return true;
@@ -54,10 +50,9 @@ void cli_warnings_file(FILE *stream, const char *path)
     close(file);
     if (!is_unended)
         return;
-    fprintf(stream, "warning: ");
-    cli_print_text(stream, path);
-    fprintf(stream,
-            ": the last line has no line break; it is used as it is, check that it was not cut off\n");
+    cli_print_notice(
+        stream, "warning",
+        "%s: the last line has no line break; it is used as it is, check that it was not cut off", path);
 }
 
 /* Prints how a file that is not in the plain form is read, and warns of a time that cannot be intended. */
@@ -74,21 +69,14 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
     /* A line with a count is returned only with the next line of its key. */
     if (wl_trace_next(trace, &row, &more, &error) && more) {
         int64_t first_ns = wl_trace_first_ns(trace);
-        if (!wl_trace_is_plain(trace)) {
-            fprintf(stream, "note: ");
-            cli_print_text(stream, path);
-            fprintf(stream, ": read as ");
-            cli_print_text(stream, wl_trace_text(trace));
-            fprintf(stream, "\n");
-        }
-        if (first_ns >= 0 && first_ns < 31 * SIM_DAY) {
-            fprintf(stream, "warning: ");
-            cli_print_text(stream, path);
-            fprintf(
-                stream,
-                ": the first row is in January 1970; if its time is in another unit, name the unit: --set "
-                "trace.time=s, ms, us or ns\n");
-        }
+        if (!wl_trace_is_plain(trace))
+            cli_print_notice(stream, "note", "%s: read as %s", path, wl_trace_text(trace));
+        if (first_ns >= 0 && first_ns < 31 * SIM_DAY)
+            cli_print_notice(
+                stream, "warning",
+                "%s: the first row is in January 1970; if its time is in seconds or in another unit, say so: "
+                "trace: {file: ..., time: s}",
+                path);
     }
     wl_trace_close(trace);
 }

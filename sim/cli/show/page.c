@@ -9,6 +9,7 @@
 
 #include "cli/text.h"
 #include "contest_views.h"
+#include "reports/option.h"
 #include "reports/page.h"
 
 static const char *file_name(const char *path)
@@ -57,6 +58,26 @@ static char *run_line(const struct cli_page *page)
     return line;
 }
 
+/* The sentences of a stored answer. Answers of older versions have one text. */
+struct why {
+    const char *texts[1 + REPORT_ANSWER_LINES_MAX];
+    size_t count;
+};
+
+static struct why why_of(const json_t *answer)
+{
+    const json_t *why = json_object_get(answer, "why");
+    struct why out = {.count = 0};
+    if (json_is_string(why))
+        out.texts[out.count++] = json_string_value(why);
+    for (size_t i = 0; i < json_array_size(why) && out.count < 1 + REPORT_ANSWER_LINES_MAX; i++) {
+        const char *text = json_string_value(json_array_get(why, i));
+        if (text != NULL)
+            out.texts[out.count++] = text;
+    }
+    return out;
+}
+
 /* NULL where there is none. */
 static const char *text(const json_t *object, const char *name)
 {
@@ -68,6 +89,7 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
     if (!charts->has_page)
         return true;
     struct cli_contest_views views = {.has_front = false};
+    const struct why why = why_of(page->answer);
     bool is_stored = page->info->run != 0;
     char *again[] = {replay_line(page), run_line(page)};
     bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
@@ -82,8 +104,8 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
             .again = (const char *const *)again + (is_stored ? 0 : 1),
             .again_count = is_stored ? 2 : 1,
             .recommended = text(json_object_get(page->answer, "recommended"), "label"),
-            .why = text(page->answer, "why"),
-            .notes = text(page->answer, "notes"),
+            .why = why.texts,
+            .why_count = why.count,
             .front = views.has_front ? &views.front : NULL,
             .heatmap = views.has_heatmap ? &views.heatmap : NULL,
             .regions = views.regions.is_shown ? &views.regions.data : NULL,

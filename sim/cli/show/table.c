@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/table.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,30 +11,9 @@
 
 #include "cli/text.h"
 #include "kernel/time.h"
-#include "lab/metric.h"
 #include "reports/reports.h"
 
 #define LABEL_COLUMNS 13
-
-/* For a scenario with a table: the rows that were overwritten because of its key. */
-static void print_overwritten(const struct lab_result *result)
-{
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        double lost = cli_figure(&strategy->metrics, "rows.overwritten");
-        char gone[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE], told[2 * CLI_NUMBER_SIZE + 64];
-        if (!(lost > 0))
-            continue;
-        cli_grouped((uint64_t)lost, gone);
-        cli_grouped((uint64_t)cli_figure(&strategy->metrics, "writes.rows"), all);
-        cli_print_text(stdout, strategy->label);
-        putchar(':');
-        snprintf(told, sizeof told, "%s of %s rows were replaced by later ones with the same primary key",
-                 gone, all);
-        cli_print_wrapped(told, cli_text_width(strategy->label) + 1);
-        putchar('\n');
-    }
-}
 
 /* "disk, all replicas: day 474MB, about 246MB compressed; count 471MB, about 245MB compressed" */
 static void print_disk(const struct lab_result *result)
@@ -114,35 +92,39 @@ static void print_expects(const struct lab_result *result, bool has_colour)
 
 bool cli_print_result(const struct lab_result *result, struct sim_error *error)
 {
-    bool has_colour = cli_has_colour();
+    struct report_answer *answer = report_run_answer(result);
+    if (answer == NULL)
+        return sim_fail_memory(error);
+    cli_print_answer(answer);
+    putchar('\n');
     print_heading(result);
     if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-        if (!cli_print_identifiers(result, error))
-            return false;
-        print_expects(result, has_colour);
-        return true;
+        cli_print_identifiers(result);
+    } else {
+        cli_print_sizes(result, answer);
+        cli_print_observed(result);
+        print_disk(result);
+        cli_print_agents(result);
     }
-    if (!cli_print_sizes(result, error))
-        return false;
-    cli_print_observed(result);
-    print_overwritten(result);
-    print_disk(result);
-    cli_print_cluster(result);
-    cli_print_costs(result);
-    cli_print_oracles(result);
-    print_expects(result, has_colour);
+    print_expects(result, cli_has_colour());
+    report_answer_free(answer);
     return true;
 }
 
-bool cli_print_verdict(const struct lab_result *result, struct sim_error *error)
+void cli_print_answer(const struct report_answer *answer)
 {
-    char *verdict = report_verdict(result);
-    if (verdict == NULL)
-        return sim_fail_memory(error);
-    putchar('\n');
-    cli_print_paragraph(verdict);
-    free(verdict);
-    return true;
+    size_t width = 0;
+    for (size_t i = 0; i < answer->line_count; i++) {
+        const size_t length = strlen(answer->lines[i].label);
+        width = length > width ? length : width;
+    }
+    cli_print_paragraph(answer->headline);
+    for (size_t i = 0; i < answer->line_count; i++) {
+        const size_t column = 2 + width + 1;
+        printf("%s  %-*s", i == 0 ? "\n" : "", (int)width + 1, answer->lines[i].label);
+        cli_print_indented(answer->lines[i].text, column, column + 1);
+        putchar('\n');
+    }
 }
 
 void cli_print_label(const char *label)
@@ -158,13 +140,6 @@ void cli_print_label_after(const char *label, size_t column)
         printf("\n%*s", (int)column + LABEL_COLUMNS, "");
     else
         printf("%*s", (int)(LABEL_COLUMNS - width), "");
-}
-
-double cli_figure(const struct lab_metrics *metrics, const char *name)
-{
-    const struct lab_metric *metric = lab_metrics_find(metrics, name);
-    assert(metric != NULL || lab_metric_row_of(name) != NULL);
-    return metric == NULL ? (double)NAN : metric->value;
 }
 
 bool cli_has_colour(void)

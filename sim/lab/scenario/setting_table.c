@@ -107,7 +107,7 @@ const struct lab_setting lab_setting_table[] = {
      .words = calendars,
      .is_rung = true,
      .told = "calendar %s",
-     .drawn = "calendar %s, UTC",
+     .drawn = "calendar %s (UTC)",
      .standard_text = "",
      .meaning = "units of the calendar in UTC; a week begins on Monday"},
     /* count */

@@ -18,6 +18,7 @@
 #include "reports/front.h"
 #include "reports/heatmap.h"
 #include "reports/horizon.h"
+#include "reports/option.h"
 #include "reports/regions.h"
 
 struct report_files {
@@ -30,12 +31,15 @@ struct report_files {
  * - and _ replaced by -. The caller must free *out with report_files_free(). */
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error);
-/* The answer of the run, in the sentences at the top of its page: which strategy to choose and why, what the
- * others cost or why they are disqualified, and for how long they stay within the limits. The caller must
- * free it; NULL when out of memory. */
-char *report_verdict(const struct lab_result *result);
-/* "You need no buckets yet: ..."; "" when buckets are needed within a year. The caller must free it; NULL
- * when out of memory. */
+/* The answer of a run, and that of options of `tune` (reports/option.h). The caller must free it with
+ * report_answer_free(); NULL when out of memory. */
+struct report_answer *report_run_answer(const struct lab_result *result);
+struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
+                                            const struct report_terms *terms);
+/* answer may be NULL. */
+void report_answer_free(struct report_answer *answer);
+/* "You need no buckets yet: ... Run tune again when ..."; "" when buckets are needed within a year. The
+ * caller must free it; NULL when out of memory. */
 char *report_no_buckets_told(const struct report_horizon *horizon);
 /* The horizon of a run with at least one strategy. */
 struct report_horizon report_run_horizon(const struct lab_result *result);

@@ -26,6 +26,10 @@ void *report_take(struct report_arena *arena, size_t count, size_t size);
 /* Formats a text. */
 const char *report_text(struct report_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends a formatted text to a list, after `join` unless the list is empty. An empty text is not appended.
+ */
+void report_append(struct report_arena *arena, const char **list, const char *join, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* A user's text as one line that may be displayed (sim_text_step()): control characters become spaces; bytes
  * that are not UTF-8, and other characters that must not be displayed, become U+FFFD. NULL becomes "". */
 const char *report_clean(struct report_arena *arena, const char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes one run as one HTML page: the question and its answer in three sentences, the comparison, every
+/* Writes one run as one HTML page: the answer, the comparison, every
  * chart, and how to repeat the run.
  *
  * The page is self-contained: it loads nothing from the network or from other files, not even fonts, which
@@ -30,7 +30,8 @@ struct report_page {
     size_t again_count;
     /* For a run of `tune`: these replace the answer of a single run. */
     const char *recommended; /* label of a strategy of the result */
-    const char *why, *notes; /* whole sentences */
+    const char *const *why;  /* the headline, and lines that begin with "LABEL: " */
+    size_t why_count;
     const struct report_front *front;
     const struct report_heatmap *heatmap;
     const struct report_regions *regions;

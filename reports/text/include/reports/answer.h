@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The question and the answer of a run, in the three sentences at the top of a page. The strategy is chosen
- * by lab/judgment.h: the cheapest one that stayed within the limits, hid no row and closes its partitions. */
+/* The answer of a run or of `tune`: one sentence that can be acted on, and at most eight labelled lines. The
+ * strategy is chosen by lab/judgment.h; this module only tells. */
 #ifndef REPORTS_ANSWER_H
 #define REPORTS_ANSWER_H
 
 #include "lab/judgment.h"
 #include "lab/result.h"
 #include "reports/arena.h"
+#include "reports/option.h"
 
-/* Each text is one line, and neither NULL nor empty. Labels are written as in the scenario. */
-struct report_answer {
-    const char *asked;   /* the scenario, its strategies, rows, keys and limits */
-    const char *verdict; /* which strategy to choose and why; or which strategies exceeded which limit, and by
-                            what share */
-    const char *beware;  /* what the chosen strategy requires, what the others cost and why they are
-                            disqualified; or how far the closest strategy is from the limits */
-    size_t chosen;       /* index of the strategy; SIZE_MAX: none */
-    const struct lab_score *scores; /* one per strategy */
-};
-
-/* Makes the answer. Failures are recorded in the arena; the texts are then "". */
+/* Fills an option from strategy `index` of a run. */
+void report_option_of(const struct lab_result *result, size_t index, struct report_option *out);
+/* Makes the answer of a run. Failures are recorded in the arena; the texts are then "". */
 void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out);
-/* Why a strategy is disqualified, for a badge: "48 of 10,000 partitions (0.48%) above 100,000 rows"; "" when
- * it is not. */
-const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                                  const struct lab_score *score, struct report_arena *arena);
+/* Makes the answer of options, the first `count` of which are told; chosen: SIZE_MAX if none is. */
+void report_answer_of(const struct report_option *options, size_t count, size_t chosen,
+                      const struct report_terms *terms, struct report_arena *arena,
+                      struct report_answer *out);
+/* Appends a line, unless the text is empty or there are REPORT_ANSWER_LINES_MAX already. */
+void report_answer_add(struct report_answer *answer, const char *label, const char *text);
+
+/* The judgment in words, as the end of a sentence: "48 of 10,000 partitions (0.48%) are above 100,000 rows";
+ * "not judged: no limit is set; add limits: {partition_bytes: 100MB}". */
+const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
+                          struct report_arena *arena);
 /* The limits as text: "100,000 rows or 100 MB"; "" without limits. */
 const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena);
 
-/* Makes `verdict` and `beware` of a run with identifiers, which has no partitions. */
+/* Makes the headline and the lines of a run with identifiers, which has no partitions. */
 void report_answer_identifiers(const struct lab_result *result, struct report_arena *arena,
                                struct report_answer *out);
 

@@ -7,12 +7,13 @@
 #include "reports/arena.h"
 #include "reports/horizon.h"
 
-/* "You need no buckets yet: ... Come back when ..."; "" when buckets are needed within a year. */
+/* "9.31 years" */
+const char *report_span(struct report_arena *arena, double days);
+/* "You need no buckets yet: ..."; "" when buckets are needed within a year. */
 const char *report_no_buckets(const struct report_horizon *horizon, struct report_arena *arena);
+/* The size at which to look again: "50,000 rows, half the limit". */
+const char *report_half_limit(const struct report_horizon *horizon, struct report_arena *arena);
 /* The horizon of a run with at least one strategy. */
 struct report_horizon report_horizon_of(const struct lab_result *result);
-/* report_no_buckets() of a run, from its metrics horizon.*, and when the first partition of each strategy
- * exceeds a limit; "" when the run has none of these metrics. */
-const char *report_horizons(const struct lab_result *result, struct report_arena *arena);
 
 #endif

@@ -9,7 +9,7 @@
 #include "reports/arena.h"
 
 /* The settings as text: "9 bits, threshold 40"; "20.5K rows, numbers leased by 100". */
-const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result);
+const char *report_settings(struct report_arena *arena, const struct lab_settings *settings);
 /* Sets *label to the label, and *detail to the settings, which begin with the strategy's kind unless the
  * label is the kind. */
 void report_strategy_name(struct report_arena *arena, const struct lab_strategy_result *strategy,

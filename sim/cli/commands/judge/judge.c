@@ -81,9 +81,7 @@ static void print(const struct lab_result *result)
     cli_grouped(result->rows, rows);
     cli_grouped(result->keys, keys);
     printf("%s rows of %s keys, according to their histories\n\n", rows, keys);
-    cli_print_cluster(result);
-    cli_print_costs(result);
-    cli_print_oracles(result);
+    cli_print_agents(result);
 }
 
 static int judge(const struct cli_args *args, struct sim_error *error)

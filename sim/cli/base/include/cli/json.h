@@ -7,6 +7,7 @@
 
 #include "kernel/error.h"
 #include "lab/result.h"
+#include "reports/option.h"
 
 /* A whole number up to 2^53 becomes an integer, any other number a real; null when it is not finite. */
 json_t *cli_json_number(double value);
@@ -15,6 +16,10 @@ json_t *cli_json_whole(uint64_t value);
 /* The object of `run` and `show`; takes ownership of `warnings`. NULL when out of memory, or when warnings is
  * NULL. */
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
+/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
+json_t *cli_json_why(const struct report_answer *answer);
+/* How option `index` is judged. NULL when out of memory. */
+json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days);
 /* Sets a field and takes ownership of `value`; false when value is NULL or could not be set. */
 bool cli_json_set(json_t *object, const char *name, json_t *value);
 /* Returns the object if `is_complete`; otherwise frees it and returns NULL, since memory ran out while it was

@@ -20,13 +20,20 @@ void cli_print_quoted(FILE *stream, const char *text);
 /* The number of terminal columns of text as cli_print_text() prints it: two for a wide character, none for a
  * combining one. */
 size_t cli_text_width(const char *text);
-/* Prints a space and text to stdout, which is at `column`, wrapped at spaces so that lines have at most 80
- * columns. Returns the column after the text. */
+/* The columns of the terminal that a stream is connected to; 80 when it is none, or they are not known. */
+size_t cli_terminal_columns(FILE *stream);
+/* The columns of lines on it: cli_terminal_columns(), but from 80 to 120. */
+size_t cli_line_columns(FILE *stream);
+/* Prints a space and text to stdout, which is at `column`, wrapped at spaces so that lines have at most
+ * cli_line_columns(). Returns the column after the text. */
 size_t cli_print_wrapped(const char *text, size_t column);
 /* As cli_print_wrapped(), with `indent` spaces at the beginning of each further line. */
 size_t cli_print_indented(const char *text, size_t column, size_t indent);
 /* As cli_print_wrapped(), as a paragraph from column 0 with a final line break. */
 void cli_print_paragraph(const char *text);
+/* Prints "KIND: TEXT": wrapped on a terminal, otherwise as one line. */
+void cli_print_notice(FILE *stream, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #define CLI_NUMBER_SIZE 32
 /* Formats a number with three significant digits in at most `width` columns (4 or more): "12345", "123k",

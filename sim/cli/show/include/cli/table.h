@@ -4,6 +4,7 @@
 #define CLI_TABLE_H
 
 #include "lab/result.h"
+#include "reports/option.h"
 
 #define CLI_RED   "\033[31m"
 #define CLI_GREEN "\033[32m"
@@ -13,18 +14,15 @@
 /* Prints what was run, a row per strategy, and the expectations. The functions that return bool fail when out
  * of memory. */
 bool cli_print_result(const struct lab_result *result, struct sim_error *error);
-/* The first table, its summary in words, and the meaning of its marks. */
-bool cli_print_sizes(const struct lab_result *result, struct sim_error *error);
-/* The conclusion of the run, as a paragraph. */
-bool cli_print_verdict(const struct lab_result *result, struct sim_error *error);
-/* The second table, only for a run with agents. */
-void cli_print_cluster(const struct lab_result *result);
-/* The third table, only for a run with agents: operations per 1000 rows, per kind of operation. */
-void cli_print_costs(const struct lab_result *result);
-/* The fourth table: the violations of oracles. */
-void cli_print_oracles(const struct lab_result *result);
+/* The headline and the lines of an answer. */
+void cli_print_answer(const struct report_answer *answer);
+/* The first table: sizes, costs, and whatever went wrong, with the meaning of its columns and marks. */
+void cli_print_sizes(const struct lab_result *result, const struct report_answer *answer);
+/* The tables of a run with agents: latencies, operations per 1000 rows, and violations of oracles; nothing
+ * for another run. */
+void cli_print_agents(const struct lab_result *result);
 /* The only table of a run with identifiers. */
-bool cli_print_identifiers(const struct lab_result *result, struct sim_error *error);
+void cli_print_identifiers(const struct lab_result *result);
 /* The first column of a row; a label that is too long gets a separate line. */
 void cli_print_label(const char *label);
 /* As cli_print_label(), where the column begins further right. */
