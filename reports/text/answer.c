@@ -196,9 +196,10 @@ static const char *sizes(const struct report_option *option, struct report_arena
     const char *text = "";
     const double cv = option->score.candidate.cv;
     if (!isnan(option->rows_mean))
-        report_append(arena, &text, "", "%s rows",
+        report_append(arena, &text, "", "%s row%s",
                       option->rows_mean >= 999.5 ? whole(arena, option->rows_mean)
-                                                 : report_number(arena, option->rows_mean));
+                                                 : report_number(arena, option->rows_mean),
+                      option->rows_mean == 1 ? "" : "s");
     if (!isnan(option->bytes_mean))
         report_append(arena, &text, " and ", "%s", report_size(arena, option->bytes_mean, REPORT_BYTES));
     if (text[0] == 0)
@@ -387,6 +388,7 @@ static void add_option(struct telling *telling, size_t index)
     add(telling, "size", size);
     add(telling, "cost", costs(telling, option));
     add(telling, "margin", margin(telling, option));
+    add(telling, "lost", lost(option, telling->arena));
 }
 
 /* Where buckets are not needed for a year, that is the headline, and `then` is for later. */
@@ -408,7 +410,6 @@ static void tell_chosen(struct telling *telling)
     tell_no_buckets(telling, named(telling, telling->chosen));
     add_option(telling, telling->chosen);
     add(telling, "needs", needs(option, telling->arena));
-    add(telling, "lost", lost(option, telling->arena));
     add(telling, "else", alternatives(telling));
     add(telling, "not", disqualified(telling, SIZE_MAX));
 }

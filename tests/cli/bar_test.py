@@ -37,7 +37,8 @@ def left_on_screen(text):
             else:
                 shown += part
         screen.append(shown)
-    return "\n".join(line for line in screen if not line.startswith("warning: ")).strip()
+    # A warning is wrapped, and its further lines are indented.
+    return re.sub(r"(?m)^warning: .*(\n  .*)*\n?", "", "\n".join(screen)).strip()
 
 
 class BarTest(ProgramTest):

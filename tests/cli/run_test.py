@@ -34,15 +34,27 @@ class RunTest(ProgramTest):
 
     def test_run_json_is_the_object_of_the_reference(self):
         result = self.good_json("run", "small.yaml", "--json", "--no-charts")
-        self.assertEqual(list(result), ["run", "scenario", "seed", "digest", "rows", "strategies", "expect",
-                                        "needs_buckets", "unbucketed_days_left", "warnings"])
+        self.assertEqual(list(result), ["run", "scenario", "seed", "digest", "rows", "recommended", "why", "strategies",
+                                        "expect", "needs_buckets", "unbucketed_days_left", "warnings"])
         self.assertEqual((result["run"], result["scenario"], result["seed"], result["expect"]),
                          (1, "small", 7, []))
         self.assertRegex(result["digest"], r"\A[0-9a-f]{16}\Z")
         for strategy, label in zip(result["strategies"], LABELS):
-            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "limits", "cost", "metrics"])
+            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "verdict", "cost", "metrics"])
+            self.assertEqual(list(strategy["verdict"]),
+                             ["within", "by", "share", "share_most", "why", "first_over_days"])
+            over = strategy["metrics"]["partitions.over_limit"]
+            self.assertEqual(strategy["verdict"]["within"], over == 0)
+            self.assertEqual(strategy["verdict"]["share"], over / strategy["metrics"]["partitions.total"])
             self.assertEqual((strategy["label"], strategy["kind"]), (label, label))
             self.assertEqual(strategy["metrics"]["writes.rows"], result["rows"])
+        # The sentences are those of the text.
+        said = " ".join(self.good("show", "last").split())
+        self.assertEqual(result["why"][0].split()[0], "Use")
+        self.assertIn(f"Use {result['recommended']} ", result["why"][0])
+        for sentence in result["why"]:
+            self.assertIn(" ".join(sentence.replace(": ", " ", 1).split()) if sentence != result["why"][0] else sentence,
+                          said)
         count = result["strategies"][2]["metrics"]
         self.assertEqual(count["partitions.closed.rows.max"], 1000)
         self.assertIsInstance(count["partitions.closed"], int)

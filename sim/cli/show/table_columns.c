@@ -79,6 +79,8 @@ static const struct column operations[] = {
     {GROUP, "lwt", "writes.lwt", PER_1000, RARE, NULL},
     {GROUP, "lock", "writes.lock_ops", PER_1000, RARE, NULL},
     {GROUP, "scanned", "writes.rows_scanned", PER_1000, RARE, "scanned: rows that were read to be counted"},
+    {"write", "p99, ms", "latency.write.p99", NUMBER, ALWAYS, NULL},
+    {"parts/", "read", "reads.partitions_per_read.mean", SHORT, ALWAYS, NULL},
     {"closed", "CV", "partitions.closed.rows.stddev", CV, ALWAYS,
      "CV: coefficient of variation of closed partitions' rows"},
 };
