@@ -25,7 +25,7 @@ def table(program, folder):
                           env={**os.environ, "NO_COLOR": "1"}, check=False)
     if done.returncode != 0:
         raise Failure(f"bucketlab run {SCENARIO}: {done.stderr.strip()}")
-    found = re.search(r"^operations +state .*?\n\n.*?(?=\n\n)", done.stdout, re.S | re.M)
+    found = re.search(r"^ +operations per 1000 rows .*?\n\n.*?(?=\n\n)", done.stdout, re.S | re.M)
     if found is None:
         raise Failure(f"bucketlab run {SCENARIO} prints no operations")
     return found.group()

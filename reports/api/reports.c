@@ -181,7 +181,7 @@ struct report_answer *report_run_answer(const struct lab_result *result)
         return NULL;
     }
     report_arena_init(&kept->arena);
-    report_answer(result, &kept->arena, &kept->answer);
+    report_answer_run(result, &kept->arena, &kept->answer);
     return keep_answer(kept);
 }
 

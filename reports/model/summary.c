@@ -133,7 +133,7 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
         return;
     }
     const bool is_bytes = is_better_in_bytes(result);
-    report_answer(result, arena, &answer);
+    report_answer_run(result, arena, &answer);
     if (is_bytes) {
         report_bytes_fill(result, arena, &sizes);
     } else {

@@ -168,7 +168,7 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     if (is_first(sheet, chart)) {
         report_sheet_attribute(sheet, "open", "open");
     }
-    report_sheet_leaf(sheet, "summary", "", "Chart");
+    report_sheet_summary(sheet, "Chart", heading_of(sheet, chart));
     report_sheet_open(sheet, "figure");
     sheet->is_fine &= report_page_svg(sheet->writer, chart, &wide, report_text(sheet->arena, "%s-svg", id));
     sheet->is_fine &=
@@ -178,7 +178,7 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     if (reading != NULL) {
         report_sheet_open(sheet, "details");
         report_sheet_attribute(sheet, "class", "reading");
-        report_sheet_leaf(sheet, "summary", "", "How to read it");
+        report_sheet_summary(sheet, "How to read it", heading_of(sheet, chart));
         report_sheet_leaf(sheet, "p", "", reading);
         report_sheet_close(sheet);
     }

@@ -174,7 +174,7 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
     }
     report_sheet_open(sheet, "details");
     report_sheet_attribute(sheet, "class", "data");
-    report_sheet_leaf(sheet, "summary", "", "The figures as a table");
+    report_sheet_summary(sheet, "The figures as a table", chart->title);
     report_sheet_open(sheet, "div");
     report_sheet_attribute(sheet, "class", "scroll");
     report_sheet_attribute(sheet, "tabindex", "0");

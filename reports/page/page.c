@@ -280,7 +280,7 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
     struct report_arena arena;
     report_arena_init(&arena);
     struct report_answer answer;
-    report_answer(page->result, &arena, &answer);
+    report_answer_run(page->result, &arena, &answer);
     xmlBufferPtr buffer = xmlBufferCreate();
     struct report_sheet sheet = {.writer = buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0),
                                  .arena = &arena,

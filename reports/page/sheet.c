@@ -74,6 +74,14 @@ void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char 
     report_sheet_close(sheet);
 }
 
+void report_sheet_summary(struct report_sheet *sheet, const char *text, const char *of)
+{
+    report_sheet_open(sheet, "summary");
+    report_sheet_attribute(sheet, "aria-label", report_text(sheet->arena, "%s: %s", text, of));
+    report_sheet_text(sheet, text);
+    report_sheet_close(sheet);
+}
+
 void report_sheet_section(struct report_sheet *sheet, const char *id, const char *class, int level,
                           const char *title)
 {

@@ -37,6 +37,8 @@ void report_sheet_attribute(struct report_sheet *sheet, const char *name, const 
 void report_sheet_text(struct report_sheet *sheet, const char *text);
 /* Writes an element with a class ("" for none) and a text. */
 void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *class, const char *text);
+/* Writes the <summary> of a part of `of`: its accessible name is "TEXT: OF". */
+void report_sheet_summary(struct report_sheet *sheet, const char *text, const char *of);
 /* Opens <section id="ID" aria-labelledby="ID-title">, and writes its heading of the given level, 2 or 3. */
 void report_sheet_section(struct report_sheet *sheet, const char *id, const char *class, int level,
                           const char *title);

@@ -40,8 +40,15 @@ static const struct column columns[] = {
     {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", NEVER, false, false},
     {"Partitions per read", "mean", "reads.partitions_per_read.mean", NEVER, false, true},
     {"Partitions per read", "99 %", "reads.partitions_per_read.p99", NEVER, false, true},
+    {"Partitions per read", "latest", "reads.latest.partitions_per_read.mean", NEVER, false, true},
+    {"Partitions per read", "range", "reads.range.partitions_per_read.mean", NEVER, false, true},
+    {"Partitions per read", "all rows", "reads.all.partitions_per_read.mean", NEVER, false, true},
     {"Latency, 99 %", "write", "latency.write.p99", NEVER, false, false},
     {"Latency, 99 %", "read", "latency.read.p99", NEVER, false, false},
+    {"Gone wrong", "refused rows", "writes.refused", NEVER, true, true},
+    {"Gone wrong", "replaced rows", "rows.overwritten", NEVER, true, true},
+    {"Gone wrong", "failed reads", "reads.failed", ABOVE_ZERO, true, true},
+    {"Gone wrong", "broken guarantees", "guarantees.broken", ABOVE_ZERO, true, true},
     {"Gone wrong", "misrouted rows", "writes.misrouted", NEVER, true, true},
     {"Gone wrong", "stored twice", "writes.duplicated", NEVER, true, true},
     {"Gone wrong", "hidden rows", "oracle.findable.violations", ABOVE_ZERO, true, true},
@@ -126,7 +133,9 @@ static void write_groups(struct report_sheet *sheet, bool has_verdict, const boo
     report_sheet_close(sheet);
 }
 
-static void write_head(struct report_sheet *sheet, const char *class, const char *name, const char *metric)
+/* group: its name, so that no two buttons have the same accessible name; NULL: none. */
+static void write_head(struct report_sheet *sheet, const char *class, const char *group, const char *name,
+                       const char *metric)
 {
     report_sheet_open(sheet, "th");
     report_sheet_attribute(sheet, "scope", "col");
@@ -139,6 +148,9 @@ static void write_head(struct report_sheet *sheet, const char *class, const char
     }
     report_sheet_open(sheet, "button");
     report_sheet_attribute(sheet, "type", "button");
+    if (group != NULL) {
+        report_sheet_attribute(sheet, "aria-label", report_text(sheet->arena, "%s: %s", group, name));
+    }
     if (metric != NULL) {
         report_sheet_attribute(sheet, "title", metric);
     }
@@ -235,6 +247,9 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
 {
     double value;
     report_sheet_open(sheet, "td");
+    /* On a telephone a row is a card, in which each figure has its name. */
+    report_sheet_attribute(sheet, "data-name",
+                           report_text(sheet->arena, "%s: %s", column->group, column->name));
     if (!figure_of(sheet, column, index, &value)) {
         report_sheet_attribute(sheet, "data-value", "");
         report_sheet_text(sheet, "–");
@@ -302,13 +317,13 @@ static void write_table(struct report_sheet *sheet, bool is_first, const bool *i
     report_sheet_open(sheet, "thead");
     write_groups(sheet, has_verdict, is_shown);
     report_sheet_open(sheet, "tr");
-    write_head(sheet, "name", "strategy", NULL);
+    write_head(sheet, "name", NULL, "strategy", NULL);
     if (has_verdict) {
-        write_head(sheet, "word", "verdict", NULL);
+        write_head(sheet, "word", NULL, "verdict", NULL);
     }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         if (is_shown[i]) {
-            write_head(sheet, "", columns[i].name, columns[i].metric);
+            write_head(sheet, "", columns[i].group, columns[i].name, columns[i].metric);
         }
     }
     report_sheet_close(sheet);

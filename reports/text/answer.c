@@ -36,16 +36,6 @@ static const char *whole(struct report_arena *arena, double count)
     return report_grouped(arena, (uint64_t)round(count));
 }
 
-const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena)
-{
-    const char *text = "";
-    if (limits->partition_rows != 0)
-        report_append(arena, &text, "", "%s rows", report_grouped(arena, limits->partition_rows));
-    if (limits->partition_bytes != 0)
-        report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
-    return text;
-}
-
 /* --- the sentence of a judgment */
 
 /* An upper bound of a probability: "0.32%", "1 in 48,211", "1 in 10^130". */
@@ -113,7 +103,7 @@ const char *report_judged(const struct lab_judgment *judgment, const struct lab_
         told.partition_rows *= judgment->exceeded >> LAB_IN_ROWS & 1;
         told.partition_bytes *= judgment->exceeded >> LAB_IN_BYTES & 1;
     }
-    const char *limit = report_answer_limits(&told, arena);
+    const char *limit = report_limits(&told, arena);
     if (limits->over_limit_share > 0)
         report_append(arena, &limit, " ", "(allowed: %s)", report_percent(arena, limits->over_limit_share));
     return judgment->within == LAB_EXCEEDS ? judged_over(judgment, limit, arena)
@@ -126,7 +116,7 @@ static const char *against(const struct report_option *option, const struct repo
 {
     const struct lab_judgment *judgment = &option->score.judgment;
     const bool has_end = isfinite(option->first_over_days);
-    const char *text = "", *end = has_end ? report_span(arena, option->first_over_days) : "";
+    const char *text = "", *end = has_end ? report_days(arena, option->first_over_days) : "";
     if (option->settings->is_idgen)
         return "";
     if (judgment->within != LAB_WITHIN && has_limits(terms->limits))
@@ -215,20 +205,19 @@ static const char *costs(const struct telling *telling, const struct report_opti
 {
     struct report_arena *arena = telling->arena;
     const bool has_reads = !isnan(option->per_read);
-    const char *text = "";
+    const char *text = "", *cost = report_number(arena, option->score.cost),
+               *per_read = report_number(arena, option->per_read);
     if (isnan(option->score.cost))
         return "";
     if (!isnan(option->ops))
         report_append(arena, &text, "", "%s extra operations per 1000 rows",
                       report_number(arena, option->ops));
     if (has_reads)
-        report_append(arena, &text, "; ", "%s partition%s per read", report_number(arena, option->per_read),
-                      option->per_read == 1 ? "" : "s");
-    if (has_reads)
-        report_append(arena, &text, "; ", "together as much as %s inserts per 1000 rows",
-                      report_number(arena, option->score.cost));
+        report_append(arena, &text, "; ",
+                      "%s partition%s per read; together as much as %s inserts per 1000 rows", per_read,
+                      strcmp(per_read, "1") == 0 ? "" : "s", cost);
     else if (!lab_prices_are_equal(telling->terms->prices) && option->score.cost > 0)
-        report_append(arena, &text, ", ", "as much as %s inserts", report_number(arena, option->score.cost));
+        report_append(arena, &text, ", ", "as much as %s inserts", cost);
     return text;
 }
 
@@ -258,7 +247,7 @@ static const char *margin(const struct telling *telling, const struct report_opt
                       report_number(arena, option->fails_at));
     if (isfinite(option->first_over_days))
         report_append(arena, &text, "; ", "the first partition exceeds a limit after %s",
-                      report_span(arena, option->first_over_days));
+                      report_days(arena, option->first_over_days));
     return text;
 }
 
@@ -648,10 +637,9 @@ static const char *tell_asked(const struct lab_result *result, struct report_are
     const bool is_trace = result->source != NULL && strcmp(result->source, "synthetic") != 0;
     const char *name = report_clean(arena, result->scenario_name), *end = count == 1 ? "" : "s";
     const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
-    const char *limits =
-        has_limits(&result->limits)
-            ? report_text(arena, "a partition may grow to %s", report_answer_limits(&result->limits, arena))
-            : "no limit is set for a partition";
+    const char *limits = has_limits(&result->limits) ? report_text(arena, "a partition may grow to %s",
+                                                                   report_limits(&result->limits, arena))
+                                                     : "no limit is set for a partition";
     if (lab_result_is_observed(result))
         return report_text(arena, "%s reads partition sizes from %zu file%s; %s.", name, count, end, limits);
     if (count > 0 && result->strategies[0].settings.is_idgen)
@@ -662,7 +650,7 @@ static const char *tell_asked(const struct lab_result *result, struct report_are
                        report_grouped(arena, result->keys), is_trace ? " of a trace" : "", lasts, limits);
 }
 
-void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
+void report_answer_run(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
 {
     const size_t count = result->strategy_count;
     struct report_option *options = report_take(arena, count, sizeof *options);

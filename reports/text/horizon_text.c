@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Says whether buckets are needed at all, and for how long they are not. */
+/* Says what the limits are, whether buckets are needed at all, and for how long they are not. */
 #include "reports/horizon_text.h"
 
 #include <math.h>
@@ -7,11 +7,20 @@
 
 #include "kernel/time.h"
 #include "lab/metric.h"
-#include "reports/answer.h"
 #include "reports/format.h"
 #include "reports/strategy.h"
 
-const char *report_span(struct report_arena *arena, double days)
+const char *report_limits(const struct lab_limits *limits, struct report_arena *arena)
+{
+    const char *text = "";
+    if (limits->partition_rows != 0)
+        report_append(arena, &text, "", "%s rows", report_grouped(arena, limits->partition_rows));
+    if (limits->partition_bytes != 0)
+        report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
+    return text;
+}
+
+const char *report_days(struct report_arena *arena, double days)
 {
     const char *unit, *number = report_number(arena, sim_span_told(days, &unit));
     return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
@@ -23,7 +32,7 @@ static const char *pace(const struct report_horizon *horizon, struct report_aren
 {
     if (isfinite(horizon->doubles_days)) {
         return report_text(arena, "trace's growth (its rate doubles every %s)",
-                           report_span(arena, horizon->doubles_days));
+                           report_days(arena, horizon->doubles_days));
     }
     return horizon->is_trace ? "trace's mean rate" : "rate";
 }
@@ -35,7 +44,7 @@ const char *report_no_buckets(const struct report_horizon *horizon, struct repor
                : report_text(
                      arena,
                      "You need no buckets yet: unbucketed is within the limits for %s more at this %s.",
-                     isinf(horizon->days_left) ? "ever" : report_span(arena, horizon->days_left),
+                     isinf(horizon->days_left) ? "ever" : report_days(arena, horizon->days_left),
                      pace(horizon, arena));
 }
 
@@ -45,7 +54,7 @@ const char *report_half_limit(const struct report_horizon *horizon, struct repor
     const double bytes = horizon->limit_bytes == 0 ? 0 : horizon->bytes_most / (double)horizon->limit_bytes;
     const struct lab_limits half = {.partition_rows = bytes >= rows ? 0 : horizon->limit_rows / 2,
                                     .partition_bytes = bytes >= rows ? horizon->limit_bytes / 2 : 0};
-    return report_text(arena, "%s, half the limit%s", report_answer_limits(&half, arena),
+    return report_text(arena, "%s, half the limit%s", report_limits(&half, arena),
                        rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
 }
 

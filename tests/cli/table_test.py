@@ -3,10 +3,13 @@
 marks the chosen strategy and the limits that were exceeded, with colours and without. Method: the output
 compared with the figures of --json; widths by Python's own Unicode tables; colours through a pseudo-terminal.
 """
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
+import termios
 import unicodedata
 import unittest
 
@@ -160,8 +163,16 @@ class TableTest(ProgramTest):
         self.assertEqual(self.on_a_terminal(NO_COLOR="1")[:cut], plain[:cut])
         self.assertEqual(self.on_a_terminal(TERM="dumb")[:cut], plain[:cut])
 
-    def on_a_terminal(self, **environment):
+    def test_wide_terminals_are_used_up_to_120_columns(self):
+        self.write("x.yaml", labelled([f"strategy {i}" for i in range(9)]))
+        for columns, least, most in ((80, 70, 80), (100, 81, 100), (200, 101, 120)):
+            lines = COLOUR.sub("", self.on_a_terminal(columns)).splitlines()
+            widest = max(map(width, lines))
+            self.assertTrue(least <= widest <= most, (columns, widest))
+
+    def on_a_terminal(self, columns=0, **environment):
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = self.start("run", "x.yaml", "--quiet", "--no-charts", stdout=theirs,
                              environment={"NO_COLOR": "", "TERM": "xterm", **environment})
         os.close(theirs)

@@ -80,6 +80,27 @@ class ReachTest(PageTest):
                 self.assertTrue(node["name"].get("value", "").strip(), (name, role, node.get("properties")))
             self.assertTrue({"link", "button", "slider", "spinbutton", "textbox", "heading"} <= met, met)
 
+    def test_no_two_controls_have_the_same_name(self):
+        for name in self.each_page():
+            self.browser.run("for (const fold of document.querySelectorAll('details')) fold.open = true")
+            names = self.browser.run("return [...document.querySelectorAll('#comparison button, #charts summary')]"
+                                     ".map(each => each.getAttribute('aria-label') || each.textContent)")
+            self.assertGreater(len(names), 15)
+            self.assertEqual([each for each in names if names.count(each) > 1], ["strategy"] * names.count("strategy"))
+
+    def test_on_a_phone_each_strategy_is_a_card_with_all_its_figures(self):
+        self.browser.size(390, 1200)
+        for name in self.each_page():
+            rows = self.browser.run("""
+                return [...document.querySelectorAll("#strategies tbody tr")].map(row => [...row.cells].map(cell =>
+                    [cell.getBoundingClientRect().right, cell.getBoundingClientRect().height,
+                     cell.dataset.name ? getComputedStyle(cell, "::before").content : "-"]));""")
+            self.assertGreater(len(rows), 1)
+            for cells in rows:
+                self.assertGreater(len(cells), 5)
+                for right, height, title in cells:
+                    self.assertTrue(0 < right <= 390 and height > 0 and title not in ("none", ""), (name, cells))
+
     def test_ids_are_unique_and_references_lead_somewhere(self):
         for name in self.each_page():
             twice, lost = self.browser.run("""

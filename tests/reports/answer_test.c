@@ -25,7 +25,7 @@ struct told {
 static void tell(const struct lab_result *result, struct told *told)
 {
     report_arena_init(&told->arena);
-    report_answer(result, &told->arena, &told->answer);
+    report_answer_run(result, &told->arena, &told->answer);
     assert_false(told->arena.out_of_memory);
 }
 
@@ -505,7 +505,7 @@ static void test_every_case_has_a_headline_and_lines_or_nothing(void **state)
             struct report_answer answer;
             report_arena_init(&arena);
             arena.allowance = allowed;
-            report_answer(result, &arena, &answer);
+            report_answer_run(result, &arena, &answer);
             is_whole = !arena.out_of_memory;
             const char *const texts[] = {answer.asked, answer.headline};
             for (size_t j = 0; j < 2; j++) {

@@ -37,10 +37,10 @@ static const struct column sizes[] = {
     {GROUP, "max", "partitions.closed.bytes.max", BYTES, ALWAYS, NULL},
     {"ops/", "1000", "writes.extra_ops_per_1000_rows", SHORT, ALWAYS,
      "ops/1000: operations in addition to the inserts, per 1000 rows"},
-    {"parts/", "read", "reads.partitions_per_read.mean", SHORT, ALWAYS,
-     "parts/read: partitions per read, on average"},
-    {"parts/read", "latest", "reads.latest.partitions_per_read.mean", SHORT, ALWAYS,
-     "parts/read: partitions per read, on average"},
+    {"per", "read", "reads.partitions_per_read.mean", SHORT, ALWAYS,
+     "per read: partitions that a read queries, on average"},
+    {"per read", "latest", "reads.latest.partitions_per_read.mean", SHORT, ALWAYS,
+     "per read: partitions that a read queries, on average"},
     {GROUP, "range", "reads.range.partitions_per_read.mean", SHORT, ALWAYS, NULL},
     {GROUP, "all", "reads.all.partitions_per_read.mean", SHORT, ALWAYS, NULL},
 };
@@ -80,7 +80,7 @@ static const struct column operations[] = {
     {GROUP, "lock", "writes.lock_ops", PER_1000, RARE, NULL},
     {GROUP, "scanned", "writes.rows_scanned", PER_1000, RARE, "scanned: rows that were read to be counted"},
     {"write", "p99, ms", "latency.write.p99", NUMBER, ALWAYS, NULL},
-    {"parts/", "read", "reads.partitions_per_read.mean", SHORT, ALWAYS, NULL},
+    {"per", "read", "reads.partitions_per_read.mean", SHORT, ALWAYS, NULL},
     {"closed", "CV", "partitions.closed.rows.stddev", CV, ALWAYS,
      "CV: coefficient of variation of closed partitions' rows"},
 };
@@ -368,7 +368,7 @@ static void drop_mixed_reads(struct table *table)
 {
     size_t kinds = 0, kept = 0;
     for (size_t i = 0; i < table->count; i++)
-        kinds += strncmp(group_of(table->columns[i]), "parts/", 6) == 0;
+        kinds += strncmp(group_of(table->columns[i]), "per", 3) == 0;
     for (size_t i = 0; i < table->count; i++) {
         if (kinds < 2 || strcmp(table->columns[i]->metric, "reads.partitions_per_read.mean") != 0)
             table->columns[kept++] = table->columns[i];

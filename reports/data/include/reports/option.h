@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the answer tells of one strategy of a run, or of one setting of `tune`, and the answer. Both commands
+/* What the answer says about one strategy of a run, or one setting of `tune`, and the answer. Both commands
  * fill these values, and one function makes the answer of them (reports/answer.h). */
 #ifndef REPORTS_OPTION_H
 #define REPORTS_OPTION_H

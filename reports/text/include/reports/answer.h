@@ -12,8 +12,9 @@
 /* Fills an option from strategy `index` of a run. */
 void report_option_of(const struct lab_result *result, size_t index, struct report_option *out);
 /* Makes the answer of a run. Failures are recorded in the arena; the texts are then "". */
-void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out);
-/* Makes the answer of options, the first `count` of which are told; chosen: SIZE_MAX if none is. */
+void report_answer_run(const struct lab_result *result, struct report_arena *arena,
+                       struct report_answer *out);
+/* Makes the answer of options, of a run or of `tune`; chosen: SIZE_MAX if none is. */
 void report_answer_of(const struct report_option *options, size_t count, size_t chosen,
                       const struct report_terms *terms, struct report_arena *arena,
                       struct report_answer *out);
@@ -24,8 +25,6 @@ void report_answer_add(struct report_answer *answer, const char *label, const ch
  * "not judged: no limit is set; add limits: {partition_bytes: 100MB}". */
 const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
                           struct report_arena *arena);
-/* The limits as text: "100,000 rows or 100 MB"; "" without limits. */
-const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena);
 
 /* Makes the headline and the lines of a run with identifiers, which has no partitions. */
 void report_answer_identifiers(const struct lab_result *result, struct report_arena *arena,

@@ -7,8 +7,10 @@
 #include "reports/arena.h"
 #include "reports/horizon.h"
 
+/* The limits as text: "100,000 rows or 100 MB"; "" without limits. */
+const char *report_limits(const struct lab_limits *limits, struct report_arena *arena);
 /* "9.31 years" */
-const char *report_span(struct report_arena *arena, double days);
+const char *report_days(struct report_arena *arena, double days);
 /* "You need no buckets yet: ..."; "" when buckets are needed within a year. */
 const char *report_no_buckets(const struct report_horizon *horizon, struct report_arena *arena);
 /* The size at which to look again: "50,000 rows, half the limit". */
