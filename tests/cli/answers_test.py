@@ -33,7 +33,7 @@ class AnswersTest(ProgramTest):
     def answer(self, command, scenario, *more):
         """The verdict of each strategy, by its label, and the whole answer."""
         path = scenario if os.path.exists(scenario) else self.write("s.yaml", scenario)
-        result = json.loads(self.good(command, path, "--no-charts", "--no-store", "--quiet", "--json", *more).stdout)
+        result = json.loads(self.good(command, path, "--no-charts", "--no-store", "--quiet", "--json", *more))
         return {one["label"]: one["verdict"] for one in result["strategies"]}, result
 
     def world(self, number):
