@@ -50,7 +50,7 @@ class AnswersTest(ProgramTest):
         self.assertEqual((verdicts["c500k"]["within"], verdicts["c500k"]["by"]), (False, "sample"))
         for label in ("c50k", "c10k"):
             self.assertEqual((verdicts[label]["within"], verdicts[label]["by"]), (True, "certain"))
-            self.assertEqual(verdicts[label]["first_over_days"], None)
+            self.assertEqual(verdicts[label]["first_over_days"], NEVER)
         # Rows of drawn sizes: by their distribution, also where a partition has a limit in bytes.
         for limits in ("{partition_rows: 100000}", "{partition_rows: 100000, partition_bytes: 100MB}"):
             verdicts, _ = self.answer("run", stream("count: {rows: 20480, counter: external}",

@@ -253,7 +253,7 @@ static void test_each_disqualifier_is_named_with_its_figure(void **state)
         const char *text;
     } cases[] = {
         {"oracle.findable.violations", 3, "bad: readers miss rows"},
-        {"writes.refused_busy", 494000, "bad: 98.8% of the rows are refused"},
+        {"writes.refused_unprovoked", 494000, "bad: 98.8% of the rows are refused"},
         {"reads.failed", 159, "bad: 159 of 235 reads fail"},
         {"writes.misrouted", 12, "bad: 12 rows are in a wrong bucket"},
     };

@@ -240,10 +240,22 @@ static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics 
     return ok;
 }
 
+/* The rows that were refused, or given up, although no fault explains it. The oracle `available` also counts
+ * rows that were stored late. */
+static uint64_t unprovoked(const struct lab_cluster_run *run)
+{
+    const struct lab_verdict *verdict = &run->oracles.verdict;
+    const uint64_t lost = run->refused + run->unresolved, others = lost - run->refused_busy;
+    const uint64_t violations = verdict->violations[LAB_ORACLE_AVAILABLE].count;
+    if ((verdict->conditions >> LAB_CONDITION_FAULTS & 1) == 0)
+        return lost;
+    return run->refused_busy + (violations < others ? violations : others);
+}
+
 static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
-           lab_metrics_add(out, "writes.refused_busy", (double)run->refused_busy) &&
+           lab_metrics_add(out, "writes.refused_unprovoked", (double)unprovoked(run)) &&
            lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
 }
 

@@ -250,12 +250,7 @@ const char *lab_judged_by_name(enum lab_judged_by by)
 double lab_refused_share(const struct lab_strategy_result *strategy)
 {
     const double rows = figure(strategy, "writes.rows", 0);
-    const double busy = figure(strategy, "writes.refused_busy", 0);
-    const double lost =
-        figure(strategy, "writes.refused", 0) + figure(strategy, "writes.unresolved", 0) - busy;
-    /* The oracle also counts rows that were stored late. */
-    const double violations = figure(strategy, "oracle.available.violations", 0);
-    return rows > 0 ? ((violations < lost ? violations : lost) + busy) / rows : 0;
+    return rows > 0 ? figure(strategy, "writes.refused_unprovoked", 0) / rows : 0;
 }
 
 unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy)

@@ -206,8 +206,9 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
      .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, no "
                 "coordinator was up, or the row was too late for what `three-state` remembers of its key"},
-    {IN("Writes"), IS("writes.refused_busy", ROWS), .absent = NO_AGENTS,
-     .meaning = "of these, rows that an agent did not take because it had too many operations under way"},
+    {IN("Writes"), IS("writes.refused_unprovoked", ROWS), .absent = NO_AGENTS,
+     .meaning = "of the refused and unresolved rows, those that no fault explains: all of them where nothing "
+                "failed; otherwise those that `available` counts, and those that busy agents did not take"},
     {IN("Writes"), IS("writes.unresolved", ROWS), .absent = NO_AGENTS,
      .meaning = "rows of unknown outcome: the last try timed out, or their agent crashed"},
     {IN("Writes"), IS("writes.increments_unresolved", ROWS), .absent = NO_AGENTS,

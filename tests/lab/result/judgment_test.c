@@ -243,26 +243,17 @@ static void test_whatever_loses_rows_or_answers_disqualifies(void **state)
     }
 }
 
-/* Rows refused while nothing failed are those that the oracle `available` counts too; those that a busy agent
- * refuses count always. */
 static void test_refused_rows_disqualify(void **state)
 {
     (void)state;
-    const struct {
-        double refused, busy, unresolved, available;
-        bool is_out;
-    } cases[] = {{0, 0, 0, 100, false}, {100, 0, 0, 0, false}, {100, 0, 0, 1, false}, {100, 0, 0, 2, true},
-                 {0, 0, 100, 2, true},  {2, 2, 0, 0, true},    {1, 1, 0, 0, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (int unprovoked = 0; unprovoked <= 2; unprovoked++) {
         struct fixture fixture;
         begin(&fixture);
         keep_limit(&fixture);
-        set(&fixture, 0, "writes.refused", cases[i].refused);
-        set(&fixture, 0, "writes.refused_busy", cases[i].busy);
-        set(&fixture, 0, "writes.unresolved", cases[i].unresolved);
-        set(&fixture, 0, "oracle.available.violations", cases[i].available);
-        assert_int_equal(choose(&fixture), cases[i].is_out ? 1 : 0);
-        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].is_out ? LAB_DISQUALIFIER_REFUSED : 0);
+        set(&fixture, 0, "writes.refused", 500);
+        set(&fixture, 0, "writes.refused_unprovoked", unprovoked);
+        assert_int_equal(choose(&fixture), unprovoked > 1 ? 1 : 0);
+        assert_int_equal(fixture.scores[0].disqualifiers, unprovoked > 1 ? LAB_DISQUALIFIER_REFUSED : 0);
         end(&fixture);
     }
 }

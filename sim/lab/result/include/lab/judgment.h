@@ -88,8 +88,7 @@ enum lab_disqualifier {
 
 /* The disqualifiers that a run shows. */
 unsigned lab_disqualifiers_of(const struct lab_strategy_result *strategy);
-/* The share of the rows that agents refused or gave up although nothing had failed, or because they were
- * busy; 0 without agents. */
+/* The share of the rows that agents refused or gave up although no fault explains it; 0 without agents. */
 double lab_refused_share(const struct lab_strategy_result *strategy);
 
 /* Requirements of a setting that not every service can meet. */
