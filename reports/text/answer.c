@@ -65,9 +65,11 @@ static const char *judged_over(const struct lab_judgment *judgment, const char *
                                struct report_arena *arena)
 {
     if (judgment->by == LAB_BY_PERCENTILES || judgment->partitions == 0)
-        return judgment->share > DBL_MIN ? report_text(arena, "at least %s of the partitions are above %s",
-                                                       report_percent(arena, judgment->share), limit)
-                                         : report_text(arena, "the largest partition is above %s", limit);
+        return judgment->share >= 1 ? report_text(arena, "all partitions in sstables are above %s", limit)
+               : judgment->share > DBL_MIN
+                   ? report_text(arena, "at least %s of the partitions in sstables are above %s",
+                                 report_percent(arena, judgment->share), limit)
+                   : report_text(arena, "the largest partition is above %s", limit);
     return report_text(arena, "%s%s", counted(judgment, limit, arena),
                        judgment->over > 0 ? ""
                                           : ", but by the distribution of sizes some are to be expected");

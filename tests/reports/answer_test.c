@@ -396,7 +396,9 @@ static void test_judgment_says_how_it_is_known(void **state)
          "be "
          "expected"},
         {{.within = LAB_EXCEEDS, .by = LAB_BY_PERCENTILES, .exceeded = 2, .share = 0.02},
-         "at least 2% of the partitions are above 2\u202FMB"},
+         "at least 2% of the partitions in sstables are above 2\u202FMB"},
+        {{.within = LAB_EXCEEDS, .by = LAB_BY_PERCENTILES, .exceeded = 2, .share = 1},
+         "all partitions in sstables are above 2\u202FMB"},
         {{.within = LAB_EXCEEDS, .by = LAB_BY_PERCENTILES, .exceeded = 2, .share = 0},
          "the largest partition is above 2\u202FMB"},
         {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0},
