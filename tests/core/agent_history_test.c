@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an agent follows its history, and a history that it is given later. Method: its actions, one by one:
- * the buckets of rows of each era, the buckets that a read queries, and when a count is full; and histories
- * that it must refuse, which change nothing. */
+/* Aim: an agent follows its history in place of its strategy (the other cases are in
+ * tests/core/scripts/history.txt). Method: the buckets of its actions, and histories that it must refuse,
+ * which change nothing. */
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -64,18 +64,6 @@ static void applied(struct bk_agent *agent, int64_t now_ns, const struct bk_acti
     assert_int_equal(bk_agent_outcome(agent, now_ns, action->operation, &outcome), BK_OK);
 }
 
-static int64_t put(struct bk_agent *agent, int64_t time_ns)
-{
-    struct bk_row row = {time_ns, 0, 0, 0};
-    uint32_t operation;
-    assert_int_equal(bk_agent_write(agent, time_ns, 1, &row, &operation), BK_OK);
-    struct bk_action action = next(agent, BK_ACT_PUT_ROW);
-    applied(agent, time_ns, &action, 0, 0);
-    next(agent, BK_ACT_ACK);
-    next(agent, BK_ACT_DONE);
-    return action.bucket;
-}
-
 /* Reads down to the birth and finds nothing. Returns the number of queried buckets. */
 static uint64_t walk(struct bk_agent *agent, int64_t now_ns, int64_t high, int64_t low)
 {
@@ -93,80 +81,6 @@ static uint64_t walk(struct bk_agent *agent, int64_t now_ns, int64_t high, int64
     assert_int_equal(high, low - 1);
     assert_int_equal(action.rows_found, 0);
     return action.partitions_asked;
-}
-
-static void an_agent_goes_by_its_history(void **unused)
-{
-    (void)unused;
-    struct bk_strategy day, ten;
-    bk_strategy_time(DAY_NS, 0, &day);
-    bk_strategy_time(10 * DAY_NS, 0, &ten);
-    struct bk_history history = history_of(&day, &ten, 5 * DAY_NS);
-    struct bk_agent *agent = agent_of(&day, &history);
-    assert_int_equal(put(agent, 4 * DAY_NS), 4);
-    assert_int_equal(put(agent, 5 * DAY_NS), 5);
-    assert_int_equal(put(agent, 10 * DAY_NS), 6);
-    assert_int_equal(put(agent, 3 * DAY_NS), 3);
-    /* Empty windows are queried again: their memory works only with the bucket numbers of a single era. */
-    assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
-    assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
-}
-
-static void a_change_holds_from_its_date(void **unused)
-{
-    (void)unused;
-    struct bk_strategy day, ten;
-    bk_strategy_time(DAY_NS, 0, &day);
-    bk_strategy_time(10 * DAY_NS, 0, &ten);
-    struct bk_agent *agent = agent_of(&day, NULL);
-    assert_int_equal(put(agent, 7 * DAY_NS), 7);
-    assert_int_equal(walk(agent, 7 * DAY_NS, 7, 0), 8);
-    /* The change is announced before its date. */
-    struct bk_history history = history_of(&day, &ten, 9 * DAY_NS);
-    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
-    assert_int_equal(put(agent, 8 * DAY_NS), 8);
-    assert_int_equal(put(agent, 9 * DAY_NS), 9);
-    /* Windows that were remembered as empty under the old numbers are forgotten. */
-    assert_int_equal(walk(agent, 11 * DAY_NS, 10, 0), 11);
-    /* A team edits the constant without a dated change. */
-    history = history_of(&ten, NULL, 0);
-    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
-    assert_int_equal(put(agent, 25 * DAY_NS), 2);
-    assert_int_equal(walk(agent, 25 * DAY_NS, 2, 0), 3);
-}
-
-static void a_count_is_full_by_the_rows_own_time(void **unused)
-{
-    (void)unused;
-    struct bk_strategy forty, three;
-    bk_strategy_probabilistic(0, 40, &forty);
-    bk_strategy_probabilistic(0, 3, &three);
-    struct bk_history history = history_of(&forty, &three, DAY_NS);
-    struct bk_agent *agent = agent_of(&forty, &history);
-    for (int is_new = 0; is_new < 2; is_new++) {
-        struct bk_row row = {is_new ? DAY_NS : DAY_NS - 1, 0, 0, 0};
-        struct bk_outcome state;
-        uint32_t operation;
-        assert_int_equal(bk_agent_write(agent, DAY_NS, (uint64_t)is_new, &row, &operation), BK_OK);
-        memset(&state, 0, sizeof state);
-        state.kind = BK_OUTCOME_APPLIED;
-        state.mask = (1u << BK_COLUMN_COUNT) - 1;
-        state.columns[BK_BUCKET] = 5;
-        state.columns[BK_COUNTER] = 30;
-        next(agent, BK_ACT_READ_STATE);
-        assert_int_equal(bk_agent_outcome(agent, DAY_NS, operation, &state), BK_OK);
-        struct bk_action action = next(agent, BK_ACT_PUT_ROW);
-        assert_int_equal(action.bucket, 5);
-        applied(agent, DAY_NS, &action, 0, 0);
-        next(agent, BK_ACT_ACK);
-        next(agent, BK_ACT_READ_STATE);
-        assert_int_equal(bk_agent_outcome(agent, DAY_NS, operation, &state), BK_OK);
-        action = next(agent, BK_ACT_WRITE_STATE);
-        assert_int_equal(action.columns[BK_COUNTER], is_new ? 0 : 31);
-        assert_int_equal(action.columns[BK_BUCKET], is_new ? 6 : 5);
-        applied(agent, DAY_NS, &action, 0, 0);
-        next(agent, BK_ACT_DONE);
-    }
 }
 
 /* The strategy next to a history gives only the kind: rows and readers both follow the eras. */
@@ -191,33 +105,6 @@ static void a_history_of_one_era_holds_in_place_of_the_strategy(void **unused)
     agent = agent_of(&hour, &history);
     assert_int_equal(walk(agent, 3 * DAY_NS, 3, 0), 4);
     assert_int_equal(walk(agent, 3 * DAY_NS, 3, 3), 1);
-}
-
-/* A read under way during a change of the windows neither updates nor uses the memory of empty windows. */
-static void a_change_parts_reads_under_way_from_the_memory(void **unused)
-{
-    (void)unused;
-    struct bk_strategy day, ten;
-    uint32_t operation;
-    bk_strategy_time(DAY_NS, 0, &day);
-    bk_strategy_time(10 * DAY_NS, 0, &ten);
-    struct bk_agent *agent = agent_of(&day, NULL);
-    assert_int_equal(bk_agent_read_latest(agent, 40 * DAY_NS, 1, 0, 0, 10, BK_PLAN_DEFAULT, &operation),
-                     BK_OK);
-    struct bk_action old = next(agent, BK_ACT_READ_ROWS);
-    applied(agent, 40 * DAY_NS, &old, 0, 1);
-    old = next(agent, BK_ACT_READ_ROWS);
-    assert_int_equal(old.step.bucket_high, 39);
-    struct bk_history history = history_of(&ten, NULL, 0);
-    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
-    for (int64_t bucket = 38; bucket >= 2; bucket--) {
-        applied(agent, 400 * DAY_NS, &old, 0, 1);
-        old = next(agent, BK_ACT_READ_ROWS);
-        assert_int_equal(old.step.bucket_high, bucket);
-    }
-    assert_int_equal(walk(agent, 40 * DAY_NS, 4, 0), 5);
-    applied(agent, 400 * DAY_NS, &old, 0, 1);
-    assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 1);
 }
 
 /* An answer reports on 64 windows, even if more were queried. */
@@ -276,11 +163,7 @@ static void what_does_not_fit_is_refused(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_agent_goes_by_its_history),
-                                       cmocka_unit_test(a_change_holds_from_its_date),
-                                       cmocka_unit_test(a_count_is_full_by_the_rows_own_time),
-                                       cmocka_unit_test(a_history_of_one_era_holds_in_place_of_the_strategy),
-                                       cmocka_unit_test(a_change_parts_reads_under_way_from_the_memory),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_history_of_one_era_holds_in_place_of_the_strategy),
                                        cmocka_unit_test(of_many_windows_64_are_remembered),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,9 @@
  *     999 A views 7: 4, changing             or nothing
  *     1000 A0 writes 7 at 990                or fires; without `at` the row has the time of the event
  *     1000 A0 reads 5 by pair                five rows; also default, all
- *     1001 A0 applied                        also refused, unknown, found 3, is 43, is bucket=1, is absent,
- *                                            counts 3 to 700.5, not applied, bucket=1, not applied, absent
- *     1005 A ticks, due at 1003              bk_agent_tick(), when this is the deadline */
+ *     1001 A0 applied                        also refused, unknown, found 3, found 0, empty, is 43, is
+ * bucket=1, is absent, counts 3 to 700.5, not applied, bucket=1, not applied, absent 1005 A ticks, due at
+ * 1003              bk_agent_tick(), when this is the deadline */
 #include "agent_host.h"
 #include "script.h"
 
@@ -179,6 +179,7 @@ static bool read_outcome(const char **line, const char *const *names, struct bk_
         return read_columns(line, names, outcome);
     } else if (skip_word(line, "found ") && skip_number(line, &number)) {
         outcome->rows = (uint64_t)number;
+        outcome->empty = skip_word(line, ", empty");
     } else if (skip_word(line, "counts ") && skip_number(line, &number)) {
         outcome->rows = (uint64_t)number;
         outcome->mask = 1u << BK_PLACE_TIME;
@@ -333,6 +334,8 @@ static bool read_config(const char **line, struct bk_agent_config *config)
         SETTING("max_age", strategy.max_age_ns),
         SETTING("threshold", strategy.of.probabilistic.threshold),
         SETTING("rows", strategy.of.count.rows),
+        SETTING("window", strategy.of.time.window_ns),
+        SETTING("remember_keys", remember_keys),
     };
     *config = protocol_config(line);
     struct bk_strategy first = config->strategy;

@@ -175,7 +175,7 @@ int main(void)
         SCRIPT("change"),       SCRIPT("count"),        SCRIPT("failure"),      SCRIPT("guarded"),
         SCRIPT("guarded_line"), SCRIPT("guarded_roll"), SCRIPT("guarded_turn"), SCRIPT("lease"),
         SCRIPT("line"),         SCRIPT("local"),        SCRIPT("lock"),         SCRIPT("number"),
-        SCRIPT("scan"),         SCRIPT("sum"),          SCRIPT("idgen"),
+        SCRIPT("scan"),         SCRIPT("sum"),          SCRIPT("history"),      SCRIPT("idgen"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
