@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: several datacenters, levels that depend on datacenters, and invalid configurations. Method: two
- * datacenters 20 ms apart; and NetworkTopologyStrategy's known answers from vectors.json. */
+ * datacenters 20 ms apart. */
 #include "cluster_harness.h"
 
 #include "cassandra/ring.h"
-#include "vectors.h"
-
-#define TOKENS_MAX 64
 
 static struct cass_cluster_config two_datacenters(void)
 {
@@ -15,80 +12,6 @@ static struct cass_cluster_config two_datacenters(void)
     config.datacenters[0] = (struct cass_datacenter){"east", 4, 2, 3};
     config.datacenters[1] = (struct cass_datacenter){"west", 3, 3, 3};
     return config;
-}
-
-static uint32_t number_of(const char **names, uint32_t *count, const char *name)
-{
-    for (uint32_t i = 0; i < *count; i++) {
-        if (strcmp(names[i], name) == 0)
-            return i;
-    }
-    assert_true(*count < TOKENS_MAX);
-    names[*count] = name;
-    return (*count)++;
-}
-
-static void check_placement(size_t index, const json_t *vector)
-{
-    int64_t tokens[TOKENS_MAX];
-    uint32_t token_nodes[TOKENS_MAX], nodes = 0, datacenters = 0, racks = 0;
-    uint32_t node_datacenters[TOKENS_MAX], node_racks[TOKENS_MAX], factors[TOKENS_MAX] = {0};
-    const char *names[TOKENS_MAX], *datacenter_names[TOKENS_MAX], *rack_names[TOKENS_MAX];
-    const json_t *pairs = vectors_get(vector, "ring");
-    size_t count = json_array_size(pairs);
-    assert_in_range(count, 1, TOKENS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *pair = json_array_get(pairs, i);
-        tokens[i] = vectors_int64(json_string_value(json_array_get(pair, 0)));
-        token_nodes[i] = number_of(names, &nodes, json_string_value(json_array_get(pair, 1)));
-    }
-    for (uint32_t i = 0; i < nodes; i++) {
-        const json_t *location = vectors_get(vectors_get(vector, "location"), names[i]);
-        node_datacenters[i] =
-            number_of(datacenter_names, &datacenters, json_string_value(json_array_get(location, 0)));
-        node_racks[i] = number_of(rack_names, &racks, json_string_value(json_array_get(location, 1)));
-    }
-    for (uint32_t i = 0; i < datacenters; i++) {
-        factors[i] =
-            (uint32_t)json_integer_value(json_object_get(vectors_get(vector, "rf"), datacenter_names[i]));
-    }
-    struct cass_topology topology = {nodes, node_datacenters, node_racks, datacenters, factors};
-    struct cass_ring *ring;
-    struct sim_error error;
-    if (!cass_ring_create_network_from(tokens, token_nodes, count, &topology, &ring, &error))
-        fail_msg("case %zu: %s", index, error.text);
-    const json_t *lookups = vectors_get(vector, "lookups");
-    assert_true(json_array_size(lookups) >= 1);
-    for (size_t i = 0; i < json_array_size(lookups); i++) {
-        const json_t *lookup = json_array_get(lookups, i);
-        const json_t *wanted = vectors_get(lookup, "cassandra_order");
-        const uint32_t *replicas = cass_ring_replicas(ring, vectors_int64(vectors_string(lookup, "token")));
-        assert_int_equal(json_array_size(wanted), cass_ring_replication_factor(ring));
-        for (size_t j = 0; j < json_array_size(wanted); j++) {
-            const char *name = json_string_value(json_array_get(wanted, j));
-            if (strcmp(names[replicas[j]], name) != 0)
-                fail_msg("case %zu, lookup %zu: replica %zu is %s, not %s", index, i, j, names[replicas[j]],
-                         name);
-        }
-    }
-    cass_ring_destroy(ring);
-}
-
-static void test_semantics_1_network_topology_matches_known_answers(void **state)
-{
-    (void)state;
-    json_t *root = vectors_load();
-    size_t index, checked = 0;
-    json_t *vector;
-    json_array_foreach(vectors_get(vectors_get(root, "replica_placement"), "cases"), index, vector)
-    {
-        if (strcmp(vectors_string(vector, "strategy"), "NetworkTopologyStrategy") != 0)
-            continue;
-        check_placement(index, vector);
-        checked++;
-    }
-    assert_true(checked >= 4);
-    json_decref(root);
 }
 
 static void test_semantics_1_replicas_spread_over_racks(void **state)
@@ -235,7 +158,6 @@ static void test_names_are_parsed_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_semantics_1_network_topology_matches_known_answers),
         cmocka_unit_test(test_semantics_1_replicas_spread_over_racks),
         cmocka_unit_test(test_semantics_3_local_levels_do_not_wait_for_the_other_side),
         cmocka_unit_test(test_semantics_3_levels_without_their_replicas_are_unavailable),

@@ -49,7 +49,15 @@ static void test_position_known_ring_is_first_token_not_below(void **state)
 }
 
 /* Numbers the nodes of a vector in order of appearance. */
-static uint32_t node_number(const char **names, uint32_t *count, const char *name)
+/* A ring of vectors.json. */
+struct placement {
+    int64_t tokens[TOKENS_MAX];
+    uint32_t token_nodes[TOKENS_MAX], node_count;
+    size_t count;
+    const char *names[TOKENS_MAX]; /* of nodes */
+};
+
+static uint32_t number_of(const char **names, uint32_t *count, const char *name)
 {
     for (uint32_t i = 0; i < *count; i++) {
         if (strcmp(names[i], name) == 0)
@@ -60,63 +68,102 @@ static uint32_t node_number(const char **names, uint32_t *count, const char *nam
     return (*count)++;
 }
 
-static void check_placement(size_t index, const json_t *vector)
+static struct placement placement_of(const json_t *vector)
 {
-    int64_t tokens[TOKENS_MAX];
-    uint32_t token_nodes[TOKENS_MAX], node_count = 0;
-    const char *names[TOKENS_MAX];
+    struct placement placement = {.node_count = 0};
     const json_t *pairs = vectors_get(vector, "ring");
-    size_t count = json_array_size(pairs);
-    assert_in_range(count, 1, TOKENS_MAX);
-    for (size_t i = 0; i < count; i++) {
+    placement.count = json_array_size(pairs);
+    assert_in_range(placement.count, 1, TOKENS_MAX);
+    for (size_t i = 0; i < placement.count; i++) {
         const json_t *pair = json_array_get(pairs, i);
-        tokens[i] = vectors_int64(json_string_value(json_array_get(pair, 0)));
-        token_nodes[i] = node_number(names, &node_count, json_string_value(json_array_get(pair, 1)));
+        placement.tokens[i] = vectors_int64(json_string_value(json_array_get(pair, 0)));
+        placement.token_nodes[i] =
+            number_of(placement.names, &placement.node_count, json_string_value(json_array_get(pair, 1)));
     }
-    uint32_t factor = (uint32_t)json_integer_value(vectors_get(vector, "rf"));
-    struct cass_ring *ring;
-    struct sim_error error;
-    if (factor > node_count) {
-        /* Cassandra places as many replicas as it can. The lab refuses such a scenario, and with a factor
-         * that fits it finds the same replicas. */
-        assert_false(cass_ring_create_from(tokens, token_nodes, count, node_count, factor, &ring, &error));
-        assert_int_equal(error.class, SIM_ERROR_INPUT);
-        factor = node_count;
-    }
-    assert_true(cass_ring_create_from(tokens, token_nodes, count, node_count, factor, &ring, &error));
-    assert_int_equal(cass_ring_node_count(ring), node_count);
-    assert_int_equal(cass_ring_replication_factor(ring), factor);
+    return placement;
+}
+
+static void check_lookups(size_t index, const json_t *vector, const char *order,
+                          const struct placement *placement, const struct cass_ring *ring)
+{
     const json_t *lookups = vectors_get(vector, "lookups");
     assert_true(json_array_size(lookups) >= 1);
     for (size_t i = 0; i < json_array_size(lookups); i++) {
         const json_t *lookup = json_array_get(lookups, i);
-        const json_t *wanted = vectors_get(lookup, "replicas");
+        const json_t *wanted = vectors_get(lookup, order);
         const uint32_t *replicas = cass_ring_replicas(ring, vectors_int64(vectors_string(lookup, "token")));
-        assert_int_equal(json_array_size(wanted), factor);
-        for (size_t j = 0; j < factor; j++) {
+        assert_int_equal(json_array_size(wanted), cass_ring_replication_factor(ring));
+        for (size_t j = 0; j < json_array_size(wanted); j++) {
             const char *name = json_string_value(json_array_get(wanted, j));
-            if (strcmp(names[replicas[j]], name) != 0)
-                fail_msg("case %zu, lookup %zu: replica %zu is %s, not %s", index, i, j, names[replicas[j]],
-                         name);
+            if (strcmp(placement->names[replicas[j]], name) != 0)
+                fail_msg("case %zu, lookup %zu: replica %zu is %s, not %s", index, i, j,
+                         placement->names[replicas[j]], name);
         }
     }
+}
+
+static void check_simple(size_t index, const json_t *vector)
+{
+    const struct placement placement = placement_of(vector);
+    uint32_t factor = (uint32_t)json_integer_value(vectors_get(vector, "rf"));
+    struct cass_ring *ring;
+    struct sim_error error;
+    if (factor > placement.node_count) {
+        /* Cassandra places as many replicas as it can. The lab refuses such a scenario, and with a factor
+         * that fits it finds the same replicas. */
+        assert_false(cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count,
+                                           placement.node_count, factor, &ring, &error));
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        factor = placement.node_count;
+    }
+    assert_true(cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count,
+                                      placement.node_count, factor, &ring, &error));
+    assert_int_equal(cass_ring_node_count(ring), placement.node_count);
+    assert_int_equal(cass_ring_replication_factor(ring), factor);
+    check_lookups(index, vector, "replicas", &placement, ring);
     cass_ring_destroy(ring);
 }
 
-static void test_replicas_known_rings_match_simple_strategy(void **state)
+static void check_network(size_t index, const json_t *vector)
+{
+    struct placement placement = placement_of(vector);
+    uint32_t datacenters = 0, racks = 0;
+    uint32_t node_datacenters[TOKENS_MAX], node_racks[TOKENS_MAX], factors[TOKENS_MAX] = {0};
+    const char *datacenter_names[TOKENS_MAX], *rack_names[TOKENS_MAX];
+    for (uint32_t i = 0; i < placement.node_count; i++) {
+        const json_t *location = vectors_get(vectors_get(vector, "location"), placement.names[i]);
+        node_datacenters[i] =
+            number_of(datacenter_names, &datacenters, json_string_value(json_array_get(location, 0)));
+        node_racks[i] = number_of(rack_names, &racks, json_string_value(json_array_get(location, 1)));
+    }
+    for (uint32_t i = 0; i < datacenters; i++)
+        factors[i] =
+            (uint32_t)json_integer_value(json_object_get(vectors_get(vector, "rf"), datacenter_names[i]));
+    struct cass_topology topology = {placement.node_count, node_datacenters, node_racks, datacenters,
+                                     factors};
+    struct cass_ring *ring;
+    struct sim_error error;
+    if (!cass_ring_create_network_from(placement.tokens, placement.token_nodes, placement.count, &topology,
+                                       &ring, &error))
+        fail_msg("case %zu: %s", index, error.text);
+    check_lookups(index, vector, "cassandra_order", &placement, ring);
+    cass_ring_destroy(ring);
+}
+
+static void test_replicas_known_rings_match_their_strategy(void **state)
 {
     (void)state;
     json_t *root = vectors_load();
-    size_t index, checked = 0;
+    size_t index, simple = 0, network = 0;
     json_t *vector;
     json_array_foreach(vectors_get(vectors_get(root, "replica_placement"), "cases"), index, vector)
     {
-        if (strcmp(vectors_string(vector, "strategy"), "SimpleStrategy") != 0)
-            continue;
-        check_placement(index, vector);
-        checked++;
+        const bool is_simple = strcmp(vectors_string(vector, "strategy"), "SimpleStrategy") == 0;
+        (is_simple ? check_simple : check_network)(index, vector);
+        simple += is_simple;
+        network += !is_simple;
     }
-    assert_true(checked >= 6);
+    assert_true(simple >= 6 && network >= 4);
     json_decref(root);
 }
 
@@ -298,7 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_position_known_ring_is_first_token_not_below),
-        cmocka_unit_test(test_replicas_known_rings_match_simple_strategy),
+        cmocka_unit_test(test_replicas_known_rings_match_their_strategy),
         cmocka_unit_test(test_replicas_random_rings_match_the_walk),
         cmocka_unit_test(test_ring_one_node_more_keeps_the_others_tokens),
         cmocka_unit_test(test_ring_many_tokens_share_evenly),

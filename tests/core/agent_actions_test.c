@@ -11,14 +11,14 @@
 
 #include <cmocka.h>
 
+#include "../read_file.h"
 #include "../share.h"
 #include "agent_host.h"
 #include "bucketing/hash.h"
 
-#define HEADER    BUCKETLAB_SOURCE_DIR "/core/include/bucketing/agent.h"
-#define TEXT_SIZE 65536
-#define STEPS     20000
-#define KEYS      3
+#define HEADER BUCKETLAB_SOURCE_DIR "/core/include/bucketing/agent.h"
+#define STEPS  20000
+#define KEYS   3
 
 static const struct {
     const char *name;
@@ -212,13 +212,9 @@ static uint32_t walk(size_t number)
 
 static void test_the_header_names_the_actions_of_each_protocol(void **state)
 {
-    static char header[TEXT_SIZE];
     (void)state;
-    FILE *file = fopen(HEADER, "r");
-    assert_non_null(file);
-    size_t size = fread(header, 1, sizeof header - 1, file);
-    fclose(file);
-    header[size] = '\0';
+    size_t size;
+    char *header = read_file(HEADER, &size);
     const uint32_t all = 1u << BK_ACT_PUT_ROW | 1u << BK_ACT_READ_ROWS | 1u << BK_ACT_ACK | 1u << BK_ACT_DONE;
     for (size_t i = 0; i < PROTOCOL_COUNT; i++) {
         char line[256];
@@ -233,6 +229,7 @@ static void test_the_header_names_the_actions_of_each_protocol(void **state)
         if (strstr(header, line) == NULL)
             fail_msg("bucketing/agent.h has no line for these observed actions:%s", line);
     }
+    free(header);
 }
 
 /* A single agent over a database that never fails: each roll is one step of the bucket. */

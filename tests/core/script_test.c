@@ -4,6 +4,8 @@
  * restored from its checkpoint. */
 #include "script.h"
 
+#include "../read_file.h"
+
 #define FOLDER    BUCKETLAB_SOURCE_DIR "/tests/core/scripts/"
 #define LINES_MAX 1500
 
@@ -127,16 +129,8 @@ static void read_script(struct script *script)
 {
     char path[512];
     snprintf(path, sizeof path, "%s%s", FOLDER, script->name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("%s: cannot be read", path);
-    fseek(file, 0, SEEK_END);
-    size_t size = (size_t)ftell(file);
-    rewind(file);
-    script->text = calloc(1, size + 1);
-    assert_non_null(script->text);
-    assert_true(fread(script->text, 1, size, file) == size);
-    fclose(file);
+    size_t size;
+    script->text = read_file(path, &size);
     for (char *line = script->text; line != NULL && *line != '\0';) {
         assert_true(script->count < LINES_MAX);
         char *end = strchr(line, '\n');

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "../read_file.h"
 #include "chart_dump.h"
 #include "fixture_chart.h"
 #include "fixture_curves.h"
@@ -274,20 +275,6 @@ static void test_chart_without_memory_reports_the_failure(void **state)
         assert_true(allowed < 20000);
         report_arena_free(&arena);
     }
-}
-
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *data = calloc(1, *size + 1);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *size, file), *size);
-    fclose(file);
-    return data;
 }
 
 static void test_file_written_twice_has_the_same_bytes(void **state)

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "../no_disk.h"
+#include "../read_file.h"
 #include "../share.h"
 #include "fixture.h"
 #include "reports/model.h"
@@ -77,20 +78,6 @@ static void close_place(struct place *place)
 {
     clear_place(place);
     assert_int_equal(rmdir(place->folder), 0);
-}
-
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *data = calloc(1, *size + 1);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *size, file), *size);
-    fclose(file);
-    return data;
 }
 
 static bool holds(const char *data, size_t size, const char *text)
