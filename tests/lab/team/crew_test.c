@@ -133,14 +133,6 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     return sim_fail(error, SIM_ERROR_CHECK, "called");
 }
 
-bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
-{
-    (void)task;
-    (void)begin;
-    (void)end;
-    return false;
-}
-
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
 {
     (void)task;
