@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/random.h"
 #include "kernel/sampler.h"
 #include "kernel/text.h"
@@ -15,14 +16,9 @@
 #include "lab/runnable.h"
 #include "lab/setting.h"
 #include "tune/contest.h"
-#include "tune/odds.h"
-#include "tune/weighted.h"
-#include "workload/rows.h"
+#include "tune/horizon.h"
 
-#define NUMBERS_SIZE       40
-#define FULL_ROWS          64
-#define LIGHT_ROWS         64
-#define LIGHT_ROWS_COUNTED 16
+#define NUMBERS_SIZE 40
 
 static size_t size_of(enum lab_setting_type type)
 {
@@ -58,14 +54,87 @@ static const char *template_of(const struct lab_scenario *scenario, const struct
     return first->label;
 }
 
+/* Increments per 1000 rows that add at most one each. If sizes differ, from this many random sizes. */
+static double increments_least(const struct tune_contest *contest, const struct lab_settings *settings)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct bk_strategy *strategy = &settings->strategy;
+    if (strategy->kind == BK_PROBABILISTIC) {
+        double n = (double)strategy->of.probabilistic.chance_denominator;
+        return 1000 * (n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
+                             : ldexp(1, -(int)strategy->of.probabilistic.bits));
+    }
+    if (strategy->kind == BK_COUNT &&
+        (settings->source == BK_SOURCE_COUNTER || settings->source == BK_SOURCE_LWT))
+        return 1000;
+    if (strategy->kind != BK_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
+        return 0;
+    struct sim_random random;
+    double sum = 0, unit = (double)strategy->of.weighted.bytes;
+    sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
+    for (unsigned i = 0; i < TUNE_SIZES_DRAWN; i++)
+        sum += fmin(1, (double)sim_size_draw(&scenario->workload.row_bytes, &random) / unit);
+    return 1000 * sum / TUNE_SIZES_DRAWN;
+}
+
+/* Returns a lower bound on the load: a read queries at least one partition, or all with hash, and the rate of
+ * increments is known. Chance may make either a little less. */
+static double least_load(const struct tune_contest *contest, const struct lab_settings *settings)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct lab_prices *prices = &scenario->prices;
+    double reads = 0, asks = 1;
+    if (settings->strategy.kind == BK_HASH) {
+        const uint32_t buckets = settings->strategy.of.hash.buckets;
+        asks = scenario->reads.limit != 0 ? fmin(buckets, (double)scenario->reads.limit) : buckets;
+    }
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
+    return 1000 + increments_least(contest, settings) * fmin(prices->counter_increment, prices->lwt) +
+           1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
+}
+
+/* The sizes of a trace are in its file. */
+static bool has_varied_bytes(const struct lab_scenario *scenario)
+{
+    return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
+           (scenario->trace_path != NULL && !scenario->has_row_bytes);
+}
+
+/* Whether every figure is the same with every seed: nothing is drawn for a trace but sizes that it lacks,
+ * increments, and reads. */
+static bool is_same(const struct lab_scenario *scenario, enum bk_kind kind)
+{
+    return scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
+           (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT) &&
+           !(scenario->has_row_bytes && has_varied_bytes(scenario)) &&
+           (!scenario->reads.present || lab_reads_can_be_expected(scenario));
+}
+
+static void describe(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    const struct lab_settings *settings = &entrant->strategy.settings;
+    const enum bk_kind kind = settings->strategy.kind;
+    entrant->requirements = lab_requirements(settings);
+    entrant->is_endless =
+        !lab_kind_ends(kind) && !tune_rows_stop(contest->scenario, tune_contest_days(contest));
+    entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
+    entrant->load_least = least_load(contest, settings);
+    if (kind == BK_PROBABILISTIC)
+        entrant->cv_least = sqrt((1 - increments_least(contest, settings) / 1000) /
+                                 (double)settings->strategy.of.probabilistic.threshold);
+    else if (kind == BK_WEIGHTED)
+        entrant->cv_least = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
+    tune_know(contest, settings, 1, &entrant->known);
+}
+
 /* Adds a candidate. Settings that the engine cannot simulate are left out. */
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
                   const char *base, bool is_own, struct sim_error *error)
 {
     struct tune_entrant entrant = {
-        .strategy = *strategy, .base = base, .is_own = is_own, .status = TUNE_HOLDS};
+        .strategy = *strategy, .base = base, .is_own = is_own, .status = TUNE_COSTLY};
     struct lab_scenario scenario;
-    tune_entrant_describe(contest, &entrant);
     entrant.strategy.label = strdup(label);
     if (entrant.strategy.label == NULL)
         return sim_fail_memory(error);
@@ -75,7 +144,13 @@ static bool enter(struct tune_contest *contest, const struct lab_strategy *strat
         free(entrant.strategy.label);
         return true;
     }
-    return tune_race_add(&contest->race, &entrant) || sim_fail_memory(error);
+    describe(contest, &entrant);
+    if (!sim_grow(&contest->entrants, &contest->capacity, contest->count + 1, sizeof *contest->entrants)) {
+        free(entrant.strategy.label);
+        return sim_fail_memory(error);
+    }
+    contest->entrants[contest->count++] = entrant;
+    return true;
 }
 
 /* A strategy whose settings change during the run is not a candidate. */
@@ -90,8 +165,8 @@ static bool enter_own(struct tune_contest *contest, const struct lab_strategy *o
 
 static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy)
 {
-    for (size_t i = 0; i < contest->race.count; i++) {
-        const struct lab_strategy *other = &contest->race.entrants[i].strategy;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct lab_strategy *other = &contest->entrants[i].strategy;
         if (are_same(&other->settings, &strategy->settings, false) &&
             are_same(&other->settings, &strategy->settings, true))
             return true;
@@ -130,8 +205,8 @@ static void numbers_of(const struct bk_strategy *strategy, char *buffer)
 
 static bool is_taken(const struct tune_contest *contest, const char *label)
 {
-    for (size_t i = 0; i < contest->race.count; i++) {
-        if (strcmp(contest->race.entrants[i].strategy.label, label) == 0)
+    for (size_t i = 0; i < contest->count; i++) {
+        if (strcmp(contest->entrants[i].strategy.label, label) == 0)
             return true;
     }
     return false;
@@ -174,13 +249,6 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
             return false;
     }
     return true;
-}
-
-/* The sizes of a trace are in its file. */
-static bool has_varied_bytes(const struct lab_scenario *scenario)
-{
-    return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
-           (scenario->trace_path != NULL && !scenario->has_row_bytes);
 }
 
 /* The other settings of a kind that the scenario lacks. False: the kind would be of no use. */
@@ -234,7 +302,7 @@ static bool is_repeated(const struct lab_scenario *scenario, size_t index)
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    uint32_t kinds = contest->race.terms.kinds, met = 0;
+    uint32_t kinds = contest->terms.kinds, met = 0;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *own = &scenario->strategies[i];
         met |= UINT32_C(1) << own->settings.strategy.kind;
@@ -258,192 +326,3 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
     return true;
 }
 
-/* Whether the limit is less than a row of mean size; `limit_rows` is then still 1. */
-static bool is_below(const struct tune_contest *contest)
-{
-    uint64_t limit = contest->scenario->limits.partition_bytes;
-    return limit != 0 && (double)limit < contest->rows.mean_bytes;
-}
-
-/* Strategies that number each row make partitions of exactly this many rows. */
-static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    enum bk_source source = entrant->strategy.settings.source;
-    bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
-                   source == BK_SOURCE_LEASE;
-    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_over = is_below(contest) ||
-                   (double)entrant->strategy.settings.strategy.of.count.rows > contest->rows.limit_rows;
-    uint64_t limit = scenario->limits.partition_rows;
-    if (!is_exact)
-        is_over = limit != 0 && entrant->strategy.settings.strategy.of.count.rows > limit;
-    entrant->exact_share = is_over ? 1 : 0;
-    entrant->has_distribution = numbers && (is_exact || is_over);
-}
-
-/* Returns a lower bound on the share of all partitions that exceed the limit, from the exact share of those
- * whose rows have all come. One that begins within the last rows of its key, as many as the limit has, cannot
- * exceed it any more. */
-static double share_of_all(const struct tune_rows *rows, const struct tune_distribution *distribution,
-                           double exact_share)
-{
-    const double count = (double)rows->rows, keys = (double)rows->keys;
-    const double mean = (double)distribution->threshold / distribution->p;
-    return exact_share * fmax(0, count - keys * rows->limit_rows) / (count + keys * mean);
-}
-
-/* When rows are counted at once and have one size, the distribution is exact. A maximum age ends partitions
- * earlier, so the distribution is then only a bound, and refuses no setting. */
-static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
-    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER, is_below_a_row = is_exact && is_below(contest);
-    if (scenario->design.is_given)
-        return;
-    /* A row's own number decides its bucket, regardless of the agent. */
-    const bool is_bound =
-        is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL);
-    if (is_bound && (strategy->kind != BK_PROBABILISTIC || strategy->max_age_ns != 0))
-        return;
-    if (strategy->kind == BK_COUNT) {
-        distribution_of_count(contest, entrant);
-    } else if (strategy->kind == BK_PROBABILISTIC) {
-        double n = (double)strategy->of.probabilistic.chance_denominator;
-        const struct tune_distribution distribution = {
-            .p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                       : ldexp(1, -(int)strategy->of.probabilistic.bits),
-            .threshold = strategy->of.probabilistic.threshold};
-        entrant->exact_share =
-            is_below_a_row ? 1 : tune_above(&distribution, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
-        /* By mean sizes the distribution may refuse a setting, but never accept one; nor in the cluster,
-         * where rows that come until an increment takes effect make partitions larger. Runs there are short,
-         * so partitions that are open at the end count as well. */
-        const double certain = is_bound ? share_of_all(&contest->rows, &distribution, entrant->exact_share)
-                                        : entrant->exact_share;
-        entrant->has_distribution = (is_exact && !is_bound) || certain > contest->race.terms.risk;
-    } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
-               scenario->limits.partition_rows == 0) {
-        const struct tune_weighted distribution = {.bytes = strategy->of.weighted.bytes,
-                                                   .threshold = strategy->of.weighted.threshold,
-                                                   .row_bytes =
-                                                       (uint64_t)fmax(1, round(contest->rows.mean_payload))};
-        /* The payload of rows beyond the limit. */
-        double limit = fmin(contest->rows.limit_rows * (double)distribution.row_bytes, 1e18);
-        entrant->exact_share = tune_weighted_above(&distribution, (uint64_t)limit);
-        entrant->has_distribution = true;
-    }
-    if (strategy->max_age_ns != 0 && entrant->exact_share > contest->race.terms.risk)
-        entrant->has_distribution = false;
-}
-
-/* Increments per 1000 rows that add at most one each. If sizes differ, from this many random sizes. */
-static double increments_least(const struct tune_contest *contest, const struct bk_strategy *strategy,
-                               enum bk_source source)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    if (strategy->kind == BK_PROBABILISTIC) {
-        double n = (double)strategy->of.probabilistic.chance_denominator;
-        return 1000 * (n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                             : ldexp(1, -(int)strategy->of.probabilistic.bits));
-    }
-    if (strategy->kind == BK_COUNT && (source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT))
-        return 1000;
-    if (strategy->kind != BK_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
-        return 0;
-    struct sim_random random;
-    double sum = 0, unit = (double)strategy->of.weighted.bytes;
-    sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
-    for (unsigned i = 0; i < TUNE_SIZES_DRAWN; i++)
-        sum += fmin(1, (double)sim_size_draw(&scenario->workload.row_bytes, &random) / unit);
-    return 1000 * sum / TUNE_SIZES_DRAWN;
-}
-
-/* Returns a lower bound on the cost: a read queries at least one partition, or all with hash, and the rate of
- * increments is known. */
-static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy,
-                         enum bk_source source)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    const struct lab_prices *prices = &scenario->prices;
-    double reads = 0, asks = 1;
-    if (strategy->kind == BK_HASH) {
-        const uint32_t buckets = strategy->of.hash.buckets;
-        asks = scenario->reads.limit != 0 ? fmin(buckets, (double)scenario->reads.limit) : buckets;
-    }
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
-        reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
-    return increments_least(contest, strategy, source) * fmin(prices->counter_increment, prices->lwt) +
-           1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
-}
-
-/* Returns the number of windows of all keys, if each of them certainly has rows, or 0: the expected number of
- * rows in the emptiest is at least FULL_ROWS, so that even with 10^12 windows the chance that any is empty is
- * below 10^-15. */
-static double full_windows(const struct tune_contest *contest, const struct bk_strategy *strategy)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    const struct wl_workload *workload = &scenario->workload;
-    const int64_t window_ns = strategy->of.time.window_ns;
-    const struct bk_row first = {.time_ns = workload->start_ns};
-    struct bk_route route;
-    if (strategy->kind != BK_TIME || strategy->of.time.calendar != BK_CALENDAR_NONE ||
-        scenario->engine == LAB_ENGINE_CLUSTER || scenario->trace_path != NULL ||
-        wl_has_own_times(workload) || workload->has_bursts || workload->duration_ns % window_ns != 0 ||
-        bk_route(strategy, NULL, &first, &route) != BK_OK || route.from_ns != workload->start_ns)
-        return 0;
-    const double keys = (double)workload->key_count;
-    const double windows = keys * (double)(workload->duration_ns / window_ns);
-    double rows = workload->rate_per_s * (double)window_ns * 1e-9 *
-                  sim_zipf_share(&workload->popularity, workload->key_count - 1) *
-                  (workload->has_daily ? 1 - workload->daily_amplitude : 1);
-    for (size_t i = 0; i < workload->spike_count; i++)
-        rows *= fmin(1, workload->spikes[i].factor);
-    return rows >= FULL_ROWS && windows <= 1e12 ? windows : 0;
-}
-
-/* Returns whether there is at most one partition in LIGHT_ROWS rows on average, and one increment in
- * LIGHT_ROWS_COUNTED. */
-static bool is_light(const struct tune_contest *contest, const struct bk_strategy *strategy)
-{
-    const struct tune_rows *rows = &contest->rows;
-    const double size = tune_bucket_size(strategy);
-    double each = 0;
-    if (strategy->kind == BK_TIME)
-        each = size * (double)rows->rows / ((double)rows->keys * (double)rows->lasts_ns);
-    else if (strategy->max_age_ns == 0)
-        each = strategy->kind == BK_WEIGHTED ? size / rows->mean_payload : size;
-    return each >= LIGHT_ROWS &&
-           increments_least(contest, strategy, BK_SOURCE_EXTERNAL) <= 1000.0 / LIGHT_ROWS_COUNTED;
-}
-
-bool tune_is_bounded(const struct tune_contest *contest)
-{
-    const int64_t ttl_ns = contest->scenario->row_ttl_ns;
-    return ttl_ns > 0 && ttl_ns <= contest->rows.lasts_ns;
-}
-
-void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    entrant->requirements = lab_requirements(&entrant->strategy.settings);
-    entrant->is_endless = !lab_kind_ends(kind) && !tune_is_bounded(contest);
-    /* A trace without sizes gets sizes of row.bytes, which differ with every seed. */
-    bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
-    entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
-                        (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
-                        (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
-    entrant->is_same = entrant->is_fixed && !has_drawn_bytes &&
-                       (!scenario->reads.present || lab_reads_can_be_expected(scenario));
-    entrant->has_distribution = false;
-    entrant->full_count = full_windows(contest, &entrant->strategy.settings.strategy);
-    entrant->cost_least =
-        least_cost(contest, &entrant->strategy.settings.strategy, entrant->strategy.settings.source);
-    entrant->is_light = is_light(contest, &entrant->strategy.settings.strategy);
-    find_distribution(contest, entrant);
-    if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
-        entrant->status = TUNE_REFUSED;
-}

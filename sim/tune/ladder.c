@@ -4,6 +4,7 @@
 
 #include "kernel/time.h"
 #include "tune/contest.h"
+#include "tune/horizon.h"
 #include "tune/search.h"
 #include "tune/weighted.h"
 
@@ -22,9 +23,9 @@
  * in all seeds together. */
 static double risk_of(const struct tune_contest *contest)
 {
-    const struct lab_tune *terms = &contest->race.terms;
+    const struct lab_tune *terms = &contest->terms;
     double partitions = (double)terms->seeds * (double)contest->rows.rows / contest->rows.limit_rows;
-    return terms->share > 0 ? terms->risk : fmin(terms->risk, 0.1 / fmax(partitions, 1));
+    return terms->share > 0 ? terms->share : fmin(0.001, 0.1 / fmax(partitions, 1));
 }
 
 /* For each number of bits: the largest threshold that the distribution allows, and fractions of it, which
@@ -191,7 +192,7 @@ static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy 
     double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (int turn = tune_is_bounded(contest) ? 1 : 2; buckets > 1 && turn <= 2; turn++) {
+    for (int turn = tune_rows_stop(contest->scenario, tune_contest_days(contest)) ? 1 : 2; buckets > 1 && turn <= 2; turn++) {
         if (bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), &out[count]) == BK_OK)
             count++;
     }

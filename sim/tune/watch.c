@@ -1,159 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs the strategies of a contest and extracts the figures that it needs from each result. */
-#include <assert.h>
+/* Runs settings in the lab, and takes the figures that a contest needs from the results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/judgment.h"
 #include "lab/runnable.h"
 #include "tune/contest.h"
-
-static bool is_own(const struct lab_scenario *scenario, const struct lab_strategy *strategy)
-{
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (strcmp(scenario->strategies[i].label, strategy->label) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool tune_ends_by_rows(const struct lab_strategy *strategy)
-{
-    const struct bk_strategy *settings = &strategy->settings.strategy;
-    return settings->max_age_ns == 0 && (settings->kind == BK_COUNT || settings->kind == BK_PROBABILISTIC ||
-                                         settings->kind == BK_WEIGHTED);
-}
-
-/* Says when a run in the cluster engine may stop, since a single violation, or a single partition above the
- * limit where none may be, shows that the setting fails. In the race, the scenario's own settings are shown
- * with their figures, and so is one whose partitions never end. For a margin, partitions above the limit are
- * counted at the lowest rate, and where rates are tried from the lowest up. */
-static void stop_early(const struct tune_contest *contest, const struct lab_strategy *strategy, double factor,
-                       struct lab_run_context *out)
-{
-    const struct lab_limits *limits = &contest->scenario->limits;
-    const enum bk_kind kind = strategy->settings.strategy.kind;
-    const bool is_raced = factor == 1;
-    const bool needs_no_sizes =
-        is_raced ? lab_kind_ends(kind) : factor > TUNE_MARGIN_LEAST && tune_ends_by_rows(strategy);
-    if (!contest->stops_early || !contest->race.drops || (is_raced && is_own(contest->scenario, strategy)))
-        return;
-    out->stops_at = UINT32_C(1) << LAB_ORACLE_FINDABLE | UINT32_C(1) << LAB_ORACLE_NEWEST;
-    if (needs_no_sizes && contest->race.terms.share == 0 && limits->partition_rows != 0)
-        out->stops_at_rows = limits->partition_rows + 1;
-}
-
-/* Returns whether a later step needs the latencies of a run in the cluster engine: those with the scenario's
- * own seed may be stored, and the search for the lead begins with those of its seeds. */
-static bool needs_latencies(const struct tune_contest *contest, const struct lab_strategy *strategy,
-                            uint64_t seed, double factor)
-{
-    const uint64_t seeds = strategy->settings.coordination == BK_THREE_STATE ? TUNE_LEAD_SEEDS : 1;
-    return factor == 1 && seed - contest->scenario->seed < seeds;
-}
-
-/* Returns whether the table may list the setting: it is the scenario's own, or one seed does not show that it
- * fails. */
-static bool may_be_listed(const struct tune_contest *contest, const struct lab_strategy *strategy,
-                          const struct tune_seen *seen)
-{
-    return is_own(contest->scenario, strategy) ||
-           (seen->violations == 0 && seen->refused <= LAB_REFUSED_MOST &&
-            (contest->race.terms.share > 0 || seen->over == 0));
-}
-
-/* Keeps what later steps need of the run of a single setting in the cluster engine, where each run is one of
- * its own. Returns whether it took ownership of the result. */
-static bool keep_for_later(const struct tune_contest *contest, const struct lab_strategy *strategy,
-                           const struct tune_seen *seen, uint64_t seed, struct lab_result *result)
-{
-    const struct tune_memory *memory = contest->memory;
-    if (memory != NULL && strategy->settings.coordination == BK_THREE_STATE && !tune_is_cut(seen) &&
-        needs_latencies(contest, strategy, seed, 1)) {
-        struct tune_lead_finding finding;
-        tune_lead_see(result, &finding);
-        memory->keep(memory->context, tune_lead_job(strategy, strategy->settings.lead_ns, seed), &finding,
-                     sizeof finding);
-    }
-    if (!contest->keeps_results || seed != contest->scenario->seed || !may_be_listed(contest, strategy, seen))
-        return false;
-    tune_kept_result(contest->kept, tune_memory_job(strategy, seed, 1), result);
-    return true;
-}
-
-/* Runs these strategies together. `which`: under which factor they are remembered. */
-static bool watch(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
-                  uint64_t seed, double factor, double which, uint32_t threads,
-                  const struct lab_run_context *run, struct tune_seen *out, struct sim_error *error)
-{
-    const struct tune_memory *memory = contest->memory;
-    struct lab_scenario scenario;
-    struct lab_result *result = NULL;
-    tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
-    bool is_fine = lab_run_in(&scenario, threads, run, &result, error);
-    for (size_t i = 0; is_fine && i < count; i++)
-        is_fine =
-            tune_see(&result->strategies[i], &result->prices, contest->race.terms.share, &out[i], error);
-    for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
-        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, which), &out[i], sizeof *out);
-    const bool is_alone = scenario.engine == LAB_ENGINE_CLUSTER && factor == 1;
-    assert(count == 1 || !is_alone);
-    if (!is_fine || !is_alone || !keep_for_later(contest, strategies, out, seed, result))
-        lab_result_destroy(result);
-    return is_fine;
-}
-
-bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
-                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                   struct tune_seen *out, struct sim_error *error)
-{
-    const struct tune_memory *memory = contest->memory;
-    struct lab_progress inner = {.parent = progress};
-    struct lab_run_context run = {.progress = &inner};
-    if (tune_engine(contest->scenario, factor) == LAB_ENGINE_CLUSTER) {
-        stop_early(contest, strategies, factor, &run);
-        run.no_latencies = !needs_latencies(contest, strategies, seed, factor);
-    }
-    const double which = run.stops_at != 0 ? TUNE_STOPS_EARLY * factor : factor;
-    struct lab_strategy *unknown = calloc(count, sizeof *unknown);
-    struct tune_seen *seen = calloc(count, sizeof *seen);
-    size_t *places = calloc(count, sizeof *places), left = 0;
-    bool is_fine = (unknown != NULL && seen != NULL && places != NULL) || sim_fail_memory(error);
-    for (size_t i = 0; is_fine && i < count; i++) {
-        if (memory != NULL && memory->recall(memory->context, tune_memory_job(&strategies[i], seed, which),
-                                             &out[i], sizeof *out))
-            continue;
-        unknown[left] = strategies[i];
-        places[left++] = i;
-    }
-    if (is_fine && left > 0)
-        is_fine = watch(contest, unknown, left, seed, factor, which, threads, &run, seen, error);
-    if (is_fine && left == 0 && progress != NULL)
-        lab_recalled(progress);
-    for (size_t i = 0; is_fine && i < left; i++)
-        out[places[i]] = seen[i];
-    free(unknown);
-    free(seen);
-    free(places);
-    return is_fine;
-}
-
-bool tune_watch_lab(void *context, const struct tune_entrant *const *entrants, size_t count,
-                    uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
-                    struct tune_seen *out, struct sim_error *error)
-{
-    const struct tune_contest *contest = context;
-    struct lab_strategy *strategies = calloc(count, sizeof *strategies);
-    if (strategies == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        strategies[i] = entrants[i]->strategy;
-    bool is_fine = tune_watch_at(contest, strategies, count, contest->scenario->seed + seed_index, 1, threads,
-                                 progress, out, error);
-    free(strategies);
-    return is_fine;
-}
 
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor)
 {
@@ -189,13 +41,6 @@ static double figure(const struct lab_metrics *metrics, const char *name)
     return metric == NULL ? (double)NAN : metric->value;
 }
 
-/* Returns a metric as an integer; 0 if it does not exist. */
-static uint64_t whole(const struct lab_metrics *metrics, const char *name)
-{
-    const struct lab_metric *metric = lab_metrics_find(metrics, name);
-    return metric == NULL ? 0 : (uint64_t)metric->value;
-}
-
 static double share(double part, double all)
 {
     return all > 0 ? part / all : (double)NAN;
@@ -224,41 +69,103 @@ static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram 
     return is_found;
 }
 
-bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
-              struct tune_seen *out, struct sim_error *error)
+static double mean_of(const struct lab_metrics *metrics, const char *of_closed, const char *of_all)
+{
+    const double mean = figure(metrics, of_closed);
+    return isnan(mean) ? figure(metrics, of_all) : mean;
+}
+
+static bool see(const struct lab_result *run, const struct lab_strategy_result *result, double risk,
+                struct tune_seen *out, struct sim_error *error)
 {
     const struct lab_metrics *metrics = &result->metrics;
-    *out = (struct tune_seen){
-        .partitions = whole(metrics, "partitions.total"),
-        .closed = whole(metrics, "partitions.closed"),
-        .over = whole(metrics, "partitions.over_limit"),
-        .over_rows = whole(metrics, "partitions.over_limit_rows"),
-        .over_bytes = whole(metrics, "partitions.over_limit_bytes"),
-        .tiny = whole(metrics, "partitions.tiny"),
-        .violations =
-            whole(metrics, "oracle.findable.violations") + whole(metrics, "oracle.newest.violations"),
-        .refused = lab_refused_share(result),
-    };
-    double *figures = out->figures;
-    figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");
-    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
-                             figure(metrics, "partitions.closed.rows.mean"));
-    figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
-    figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
-    figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
-    figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
-    const struct lab_cost cost = lab_cost_of(prices, result);
-    double rows = figure(metrics, "writes.rows");
-    figures[TUNE_COST_WRITE] = cost.write;
-    figures[TUNE_COST] = cost.write + cost.read;
-    figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows);
-    out->cost_so_far = figures[TUNE_COST];
-    for (int i = 0; tune_is_cut(out) && i < TUNE_FIGURE_COUNT; i++)
-        figures[i] = (double)NAN;
+    const struct lab_cost cost = lab_cost_of(&run->prices, result);
+    const double closed = figure(metrics, "partitions.closed"), rows = figure(metrics, "writes.rows");
     double p99_rows;
+    *out = (struct tune_seen){
+        .facts = lab_facts_of(run, result),
+        .disqualifiers = lab_disqualifiers_of(result),
+        .refused = lab_refused_share(result),
+        .closed = isnan(closed) ? 0 : (uint64_t)closed,
+        .figures =
+            {
+                [TUNE_COST] = cost.write + cost.read,
+                [TUNE_COST_WRITE] = cost.write,
+                [TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                                  figure(metrics, "partitions.closed.rows.mean")),
+                [TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean"),
+                [TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99"),
+                [TUNE_OVER] = share(figure(metrics, "partitions.over_limit"),
+                                    figure(metrics, "partitions.total")),
+                [TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed),
+                [TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows"),
+                [TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows),
+                [TUNE_ROWS_MEAN] =
+                    mean_of(metrics, "partitions.closed.rows.mean", "partitions.all.rows.mean"),
+                [TUNE_BYTES_MEAN] =
+                    mean_of(metrics, "partitions.closed.bytes.mean", "partitions.all.bytes.mean"),
+                [TUNE_FIRST_OVER] = figure(metrics, "partitions.first_over_days"),
+                [TUNE_ROWS] = rows,
+                [TUNE_REFUSED] = figure(metrics, "writes.refused"),
+                [TUNE_REPLACED] = figure(metrics, "rows.overwritten"),
+                [TUNE_MISROUTED] = figure(metrics, "writes.misrouted"),
+                [TUNE_READS] = figure(metrics, "reads.count"),
+                [TUNE_READS_FAILED] = figure(metrics, "reads.failed"),
+            },
+    };
     return (see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
                       &out->rows_at_risk, &out->rows_most, &p99_rows) &&
             see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,
-                      &out->bytes_at_risk, &out->bytes_most, &figures[TUNE_P99_BYTES])) ||
+                      &out->bytes_at_risk, &out->bytes_most, &out->figures[TUNE_P99_BYTES])) ||
            sim_fail_memory(error);
+}
+
+/* Runs these strategies, whose places in `out` are given. */
+static bool run(const struct tune_contest *contest, struct lab_strategy *strategies, const size_t *places,
+                size_t count, uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                struct tune_seen *out, struct lab_result **kept, struct sim_error *error)
+{
+    const struct tune_memory *memory = contest->memory;
+    struct lab_progress inner = {.parent = progress};
+    const struct lab_run_context context = {.progress = &inner, .no_latencies = kept == NULL};
+    struct lab_scenario scenario;
+    struct lab_result *result = NULL;
+    tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
+    bool is_fine = lab_run_in(&scenario, threads, &context, &result, error);
+    for (size_t i = 0; is_fine && i < count; i++)
+        is_fine =
+            see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
+    for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
+        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[places[i]],
+                     sizeof *out);
+    if (is_fine && kept != NULL)
+        *kept = result;
+    else
+        lab_result_destroy(result);
+    return is_fine;
+}
+
+bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *const *entrants, size_t count,
+                uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                struct tune_seen *out, struct lab_result **result, struct sim_error *error)
+{
+    const struct tune_memory *memory = contest->memory;
+    struct lab_strategy *unknown = calloc(count, sizeof *unknown);
+    size_t *places = calloc(count, sizeof *places), left = 0;
+    bool is_fine = (unknown != NULL && places != NULL) || sim_fail_memory(error);
+    for (size_t i = 0; is_fine && i < count; i++) {
+        const struct lab_strategy *strategy = &entrants[i]->strategy;
+        if (memory != NULL && memory->recall(memory->context, tune_memory_job(strategy, seed, factor),
+                                             &out[i], sizeof *out))
+            continue;
+        unknown[left] = *strategy;
+        places[left++] = i;
+    }
+    if (is_fine && left > 0)
+        is_fine = run(contest, unknown, places, left, seed, factor, threads, progress, out, result, error);
+    else if (is_fine && progress != NULL)
+        lab_recalled(progress);
+    free(unknown);
+    free(places);
+    return is_fine;
 }

@@ -312,15 +312,24 @@ struct first_answer {
     struct lab_progress progress;
 };
 
-static bool watch_first(void *context, const struct tune_entrant *const *entrants, size_t count,
-                        uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
-                        struct tune_seen *out, struct sim_error *error)
+/* Asked before each run: nothing is remembered, and no run follows the answer. */
+static bool stop_when_named(void *context, uint64_t job, void *out, size_t size)
 {
     struct first_answer *first = context;
-    if (atomic_load(&first->progress.best) == NULL)
-        return tune_watch_lab(&first->contest, entrants, count, seed_index, threads, progress, out, error);
-    atomic_store(&first->progress.stop, true);
-    return true;
+    (void)job;
+    (void)out;
+    (void)size;
+    if (atomic_load(&first->progress.best) != NULL)
+        atomic_store(&first->progress.stop, true);
+    return false;
+}
+
+static void keep_nothing(void *context, uint64_t job, const void *bytes, size_t size)
+{
+    (void)context;
+    (void)job;
+    (void)bytes;
+    (void)size;
 }
 
 /* Processor time in s from the scenario's text to the first setting that the progress line of `tune` names.
@@ -341,12 +350,10 @@ bool bench_tune_first(const struct bench_case *bench, const struct bench_context
         if (!lab_scenario_load(path, overrides, 2, NULL, &scenario, &error))
             return bench_fail(result, "%s", error.text);
         bool is_fine = tune_contest_begin(&first.contest, scenario, &scenario->tune, 1, NULL, &error);
-        if (is_fine) {
-            first.contest.race.watch = watch_first;
-            first.contest.race.context = &first;
-            is_fine = tune_race_run(&first.contest.race, 1, &first.progress, &error) ||
-                      atomic_load(&first.progress.stop);
-        }
+        const struct tune_memory memory = {&first, stop_when_named, keep_nothing};
+        first.contest.memory = &memory;
+        is_fine = is_fine && (tune_race(&first.contest, 1, &first.progress, &error) ||
+                              atomic_load(&first.progress.stop));
         result->runs[i] = (struct bench_sample){bench_processor_s() - from, (double)NAN, (double)NAN};
         const bool has_answer = atomic_load(&first.progress.best) != NULL;
         tune_contest_clear(&first.contest);

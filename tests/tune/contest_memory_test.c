@@ -54,7 +54,7 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
     assert_true(compete(&contest, scenario, &error));
     long allocations = INT32_MAX - allocations_left;
     allocations_left = ALLOCATIONS_WITHOUT_END;
-    size_t recommended = contest.race.recommended;
+    size_t recommended = contest.recommended;
     assert_int_equal(contest.led != SIZE_MAX, has_lead);
     tune_contest_clear(&contest);
     assert_true(allocations >= allocations_least);
@@ -71,7 +71,7 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
         if (!is_spent)
             fail_msg("refusal %ld of %ld: %s", refused, allocations, ok ? "is not noticed" : error.text);
         if (ok)
-            assert_int_equal(contest.race.recommended, recommended);
+            assert_int_equal(contest.recommended, recommended);
         else
             assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
         borne += ok;
@@ -80,7 +80,7 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
     }
     assert_true(borne * 10 < tried);
     assert_true(compete(&contest, scenario, &error));
-    assert_int_equal(contest.race.recommended, recommended);
+    assert_int_equal(contest.recommended, recommended);
     tune_contest_clear(&contest);
     lab_scenario_destroy(scenario);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: `tune` gives the answer of an exhaustive search.
+/* Aim: `tune` gives the answer of an exhaustive search, and its race keeps its rules.
  * Method: random small scenarios of the cluster engine and of the stream engine, which are exact, thinned or
- * traces; each is tuned twice: as `tune` does it, and with whole runs of all settings with all seeds. In the
- * cluster engine that includes settings that the distribution refuses; in the stream engine the distribution
- * is exact. Seeds are fixed, so no failure is a matter of chance. The argument `all` takes more scenarios. */
+ * traces; each is tuned twice: as `tune` does it, and with runs of all settings with all seeds, also of those
+ * that a distribution excludes. The recommended setting is the same, or costs the same within the tolerance.
+ * Seeds are fixed, so no failure is a matter of chance. The argument `all` takes more scenarios. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <setjmp.h>
@@ -20,10 +20,6 @@
 #include "kernel/random.h"
 #include "tune/contest.h"
 
-/* Of several hundred settings, chance makes one cheaper by this much in the cluster engine that is not so on
- * average. */
-#define AS_CHEAP 1.04
-
 static bool is_all;
 
 /* The scenarios of the stream engine are smaller. */
@@ -31,7 +27,7 @@ static bool is_all;
 
 /* What all scenarios showed. */
 struct tally {
-    unsigned shown, unsure, answers, kinds; /* the last two: of how many the answers differ */
+    unsigned answered, answers, kinds; /* the last two: of how many the answers differ */
     uint64_t runs, all_runs;
 };
 
@@ -294,78 +290,80 @@ static void tune(struct tune_contest *contest, const struct lab_scenario *scenar
     struct sim_error error = {0};
     if (!tune_contest_begin(contest, scenario, &scenario->tune, 1, NULL, &error))
         fail_msg("%s", error.text);
-    for (size_t i = 0; is_exhaustive && i < contest->race.count; i++) {
-        struct tune_entrant *entrant = &contest->race.entrants[i];
-        if (entrant->status == TUNE_REFUSED && scenario->engine == LAB_ENGINE_CLUSTER) {
-            entrant->status = TUNE_HOLDS;
-            entrant->has_distribution = false;
-        }
-    }
-    contest->stops_early = contest->race.drops = !is_exhaustive;
-    if (!tune_contest_run(contest, 1, NULL, &error))
+    contest->halves = !is_exhaustive;
+    if (!tune_race(contest, 1, NULL, &error))
         fail_msg("%s", error.text);
 }
 
-static const struct tune_entrant *find(const struct tune_contest *contest, const char *label)
+static double load_of(const struct tune_entrant *entrant)
 {
-    for (size_t i = 0; label != NULL && i < contest->race.count; i++) {
-        if (strcmp(contest->race.entrants[i].strategy.label, label) == 0)
-            return &contest->race.entrants[i];
+    return 1000 + tune_mean_of(entrant, TUNE_COST);
+}
+
+/* The best setting of a group, or of all with TUNE_GROUPS, by the rule of recommendation; SIZE_MAX: none. */
+static size_t best_of(const struct tune_contest *contest, unsigned group)
+{
+    static struct lab_candidate candidates[1000];
+    assert_in_range(contest->count, 0, 1000);
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        candidates[i] = tune_candidate_for(contest, entrant);
+        candidates[i].is_eligible = entrant->status <= TUNE_WITHIN && !entrant->is_endless &&
+                                    (group == TUNE_GROUPS || tune_group_of(entrant) == group);
     }
-    return NULL;
+    return lab_choose_from(candidates, contest->count, contest->terms.tolerance);
 }
 
-/* The best setting of a kind, or of all with BK_KIND_COUNT, by the figures of the exhaustive search. In the
- * cluster engine NULL if it was not shown to hold. */
-static const struct tune_entrant *best_of(const struct tune_contest *contest, const struct tune_contest *all,
-                                          unsigned kind)
+/* A setting is left behind only while another one is better: the best ones have all seeds. None was excluded
+ * that the runs show to be within the limits. */
+static void check_rules(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all)
 {
-    return contest->race.is_shown || contest->scenario->engine != LAB_ENGINE_CLUSTER
-               ? find(all, tune_contest_best(contest, (enum bk_kind)kind))
-               : NULL;
-}
-
-/* Whether one of the settings costs far more than the recommended one. */
-static bool is_far(const struct tune_contest *all, const struct tune_entrant *entrant)
-{
-    const struct tune_entrant *first = best_of(all, all, BK_KIND_COUNT);
-    return first != NULL && entrant != NULL &&
-           tune_is_far(tune_mean_of(entrant, TUNE_COST), tune_mean_of(first, TUNE_COST));
-}
-
-/* Where nothing is shown to hold, the exhaustive search knows less of a setting that the distribution
- * refuses.
- */
-static void check_refused(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all)
-{
-    for (size_t i = 0; i < contest->race.count; i++) {
-        const struct tune_entrant *entrant = &all->race.entrants[i];
-        if (contest->race.entrants[i].status == TUNE_REFUSED && all->race.is_shown &&
-            entrant->status <= TUNE_HOLDS)
-            fail_msg("%llu: %s is refused, and holds", (unsigned long long)number, entrant->strategy.label);
+    assert_int_equal(contest->count, all->count);
+    assert_true(contest->recommended == best_of(contest, TUNE_GROUPS));
+    for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
+        const size_t best = best_of(contest, group);
+        if (best != SIZE_MAX && contest->entrants[best].seeds != contest->entrants[best].needs)
+            fail_msg("%llu: %s is the best of its kind with %u of %u seeds", (unsigned long long)number,
+                     contest->entrants[best].strategy.label, contest->entrants[best].seeds,
+                     contest->entrants[best].needs);
+    }
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *one = &contest->entrants[i], *other = &all->entrants[i];
+        if (one->seeds > 0 && one->status == TUNE_COSTLY)
+            fail_msg("%llu: %s ran, and has no verdict", (unsigned long long)number, one->strategy.label);
+        if (one->seeds == 0 && one->status == TUNE_EXCEEDS && other->status <= TUNE_WITHIN)
+            fail_msg("%llu: %s is excluded, and within the limits", (unsigned long long)number,
+                     one->strategy.label);
+        if (one->seeds == other->seeds && one->status != other->status &&
+            (one->status != TUNE_RECOMMENDED || other->status != TUNE_WITHIN) &&
+            (one->status != TUNE_WITHIN || other->status != TUNE_RECOMMENDED))
+            fail_msg("%llu: %s is %s, and by the exhaustive search %s", (unsigned long long)number,
+                     one->strategy.label, tune_status_name(one->status), tune_status_name(other->status));
+        assert_true(one->seeds <= one->needs);
     }
 }
 
-/* Returns whether the answers for a kind differ. Kinds that cost far more are compared in the cluster engine
- * only. */
+/* Returns whether the answers for a group differ: the loads by the exhaustive search are compared. */
 static bool differs(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all,
-                    unsigned kind)
+                    unsigned group)
 {
-    const bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    const struct tune_entrant *mine = best_of(contest, all, kind), *its = best_of(all, all, kind);
-    const enum tune_status worst = all->race.is_shown ? TUNE_HOLDS : TUNE_UNSURE;
-    const bool is_same = mine == its ||
-                         (mine != NULL && its != NULL && mine->status <= worst &&
-                          tune_mean_of(mine, TUNE_COST) <=
-                              (is_cluster ? AS_CHEAP : TUNE_AS_CHEAP) * tune_mean_of(its, TUNE_COST)) ||
-                         (!is_cluster && kind != BK_KIND_COUNT && (is_far(all, mine) || is_far(all, its)));
-    if (!is_same)
-        print_message("%llu: kind %u: %s (%g), and of all %s (%g)\n", (unsigned long long)number, kind,
-                      mine == NULL ? "none" : mine->strategy.label,
-                      mine == NULL ? (double)NAN : tune_mean_of(mine, TUNE_COST),
-                      its == NULL ? "none" : its->strategy.label,
-                      its == NULL ? (double)NAN : tune_mean_of(its, TUNE_COST));
-    return !is_same;
+    const size_t mine = best_of(contest, group), its = best_of(all, group);
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct tune_entrant *entrant = &all->entrants[i];
+        if (entrant->status <= TUNE_WITHIN && !entrant->is_endless &&
+            (group == TUNE_GROUPS || tune_group_of(entrant) == group) &&
+            (entrant->requirements & 1) == (its == SIZE_MAX ? 0 : all->entrants[its].requirements & 1))
+            least = fmin(least, load_of(entrant));
+    }
+    if (mine == its ||
+        (mine != SIZE_MAX && its != SIZE_MAX && all->entrants[mine].status <= TUNE_WITHIN &&
+         load_of(&all->entrants[mine]) <= least * (1 + 2 * all->terms.tolerance)))
+        return false;
+    print_message("%llu: group %u: %s, and of all %s\n", (unsigned long long)number, group,
+                  mine == SIZE_MAX ? "none" : contest->entrants[mine].strategy.label,
+                  its == SIZE_MAX ? "none" : all->entrants[its].strategy.label);
+    return true;
 }
 
 static void compare(uint64_t number, const struct lab_scenario *scenario, struct tally *tally)
@@ -373,18 +371,17 @@ static void compare(uint64_t number, const struct lab_scenario *scenario, struct
     struct tune_contest contest, all;
     tune(&contest, scenario, false);
     tune(&all, scenario, true);
-    check_refused(number, &contest, &all);
-    if (contest.race.is_shown != all.race.is_shown || differs(number, &contest, &all, BK_KIND_COUNT)) {
+    check_rules(number, &contest, &all);
+    if (differs(number, &contest, &all, TUNE_GROUPS)) {
         print_message("%llu: another answer in\n%s", (unsigned long long)number, scenario->text);
         tally->answers++;
     }
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
-        tally->kinds += differs(number, &contest, &all, kind);
-    if (all.race.recommended != SIZE_MAX)
-        (*(all.race.is_shown ? &tally->shown : &tally->unsure))++;
-    for (size_t i = 0; i < all.race.count; i++) {
-        tally->runs += contest.race.entrants[i].seeds;
-        tally->all_runs += all.race.entrants[i].seeds;
+    for (unsigned group = 0; group < TUNE_GROUPS; group++)
+        tally->kinds += differs(number, &contest, &all, group);
+    tally->answered += all.recommended != SIZE_MAX;
+    for (size_t i = 0; i < all.count; i++) {
+        tally->runs += contest.entrants[i].seeds;
+        tally->all_runs += all.entrants[i].seeds;
     }
     tune_contest_clear(&contest);
     tune_contest_clear(&all);
@@ -392,8 +389,8 @@ static void compare(uint64_t number, const struct lab_scenario *scenario, struct
 
 static void print(const struct tally *tally)
 {
-    print_message("%u shown, %u unsure, %u answers and %u kinds differ; %llu runs instead of %llu\n",
-                  tally->shown, tally->unsure, tally->answers, tally->kinds, (unsigned long long)tally->runs,
+    print_message("%u answers, of which %u and %u kinds differ; %llu runs instead of %llu\n", tally->answered,
+                  tally->answers, tally->kinds, (unsigned long long)tally->runs,
                   (unsigned long long)tally->all_runs);
 }
 
@@ -408,8 +405,7 @@ static void test_tune_answers_as_an_exhaustive_search(void **state)
     }
     print(&tally);
     assert_int_equal(tally.answers, 0);
-    assert_true(tally.shown > test_part(5) && tally.kinds <= (is_all ? 6 : 0) &&
-                2 * tally.runs < tally.all_runs);
+    assert_true(tally.answered > test_part(5) && tally.kinds == 0 && 2 * tally.runs < tally.all_runs);
 }
 
 static void compare_stream(uint64_t number, struct tally *tally)
@@ -434,7 +430,7 @@ static void test_tune_answers_as_an_exhaustive_search_of_streams(void **state)
         compare_stream(number, &tally);
     print(&tally);
     assert_int_equal(tally.answers, 0);
-    assert_true(tally.shown > test_part(5) && tally.kinds <= (is_all ? 6 : 0) &&
+    assert_true(tally.answered > test_part(5) && tally.kinds == 0 &&
                 4 * tally.runs < 3 * tally.all_runs);
 }
 

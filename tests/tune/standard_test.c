@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: `run` and `tune` judge the limits alike. Method: each shipped scenario runs, and its own strategies
- * race over two seeds; the two verdicts on a strategy must not contradict each other. With the argument
+ * race with the same seed; the two verdicts on a strategy are the same, and are known in the same way. With the argument
  * `all`, scenarios with agents and long scenarios run at full length; otherwise they are shortened or
  * skipped. */
 #include <glob.h>
@@ -18,6 +18,7 @@
 
 #include "lab/judgment.h"
 #include "tune/contest.h"
+#include "tune/horizon.h"
 
 static bool is_all;
 static size_t judged, failed;
@@ -62,42 +63,37 @@ static struct lab_scenario *load(const char *path)
     return scenario;
 }
 
-/* Races only the scenario's own strategies, over two seeds. */
-static void race(struct tune_contest *contest, const struct lab_scenario *scenario, struct lab_tune *terms)
+/* Races only the scenario's own strategies, with one seed. */
+static void race(struct tune_contest *contest, const struct lab_scenario *scenario)
 {
     struct sim_error error = {0};
-    *terms = scenario->tune;
-    terms->seeds = 2;
-    if (!tune_contest_begin(contest, scenario, terms, 1, NULL, &error))
+    struct lab_tune terms = scenario->tune;
+    terms.seeds = 1;
+    if (!tune_contest_begin(contest, scenario, &terms, 1, NULL, &error))
         fail_msg("%s", error.text);
-    for (size_t i = 0; i < contest->race.count; i++) {
-        if (!contest->race.entrants[i].is_own)
-            contest->race.entrants[i].status = TUNE_REFUSED;
+    size_t count = 0;
+    for (size_t i = 0; i < contest->count; i++) {
+        if (contest->entrants[i].is_own)
+            contest->entrants[count++] = contest->entrants[i];
+        else
+            free(contest->entrants[i].strategy.label);
     }
-    contest->race.context = contest;
-    if (!tune_race_run(&contest->race, 1, NULL, &error))
+    contest->count = count;
+    if (!tune_race(contest, 1, NULL, &error))
         fail_msg("%s", error.text);
 }
 
 static void compare(const char *path, const struct lab_score *score, const struct tune_entrant *entrant)
 {
-    bool is_above = score->judgment.within == LAB_EXCEEDS;
-    bool tune_holds = entrant->status <= TUNE_HOLDS;
-    bool tune_fails = (entrant->status == TUNE_FAILS && entrant->failed == TUNE_IN_LIMITS) ||
-                      entrant->status == TUNE_REFUSED;
-    /* When `run` finds no partition above a limit, it reports an upper bound that depends on the number of
-     * partitions. */
-    double seen = entrant->status == TUNE_REFUSED ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER);
-    bool run_denies = score->judgment.within == LAB_WITHIN && score->disqualifiers == 0 &&
-                      (isnan(score->judgment.share_most) || score->judgment.share_most < seen);
+    static const char *const words[] = {"not judged", "within", "exceeds"};
     judged++;
-    if ((is_above && tune_holds) || (tune_fails && run_denies)) {
-        print_error("%s: %s: run %s, tune %s\n", path, entrant->strategy.label,
-                    is_above ? "exceeded" : "within", tune_status_name(entrant->status));
-        failed++;
-    }
-    if (entrant->status != TUNE_REFUSED && entrant->seen[0].figures[TUNE_OVER] != score->judgment.share) {
-        print_error("%s: %s: run and tune saw other shares\n", path, entrant->strategy.label);
+    if (entrant->judgment.within != score->judgment.within ||
+        (entrant->seeds > 0 && (entrant->judgment.over != score->judgment.over ||
+                                entrant->judgment.by != score->judgment.by ||
+                                entrant->disqualifiers != score->disqualifiers))) {
+        print_error("%s: %s: run %s (%s), tune %s (%s)\n", path, entrant->strategy.label,
+                    words[score->judgment.within], lab_judged_by_name(score->judgment.by),
+                    words[entrant->judgment.within], lab_judged_by_name(entrant->judgment.by));
         failed++;
     }
 }
@@ -108,17 +104,16 @@ static void judge(const char *path)
     struct sim_error error = {0};
     struct lab_result *result;
     struct tune_contest contest;
-    struct lab_tune terms;
     if (scenario == NULL)
         return;
-    if (!lab_run(scenario, 1, NULL, &result, &error))
+    if (!lab_run(scenario, 1, NULL, &result, &error) || !tune_horizons_add(scenario, result, &error))
         fail_msg("%s", error.text);
-    race(&contest, scenario, &terms);
+    race(&contest, scenario);
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_score score = lab_score_of(result, &result->strategies[i]);
-        for (size_t j = 0; j < contest.race.count; j++) {
-            const struct tune_entrant *entrant = &contest.race.entrants[j];
-            if (entrant->is_own && strcmp(entrant->strategy.label, result->strategies[i].label) == 0)
+        for (size_t j = 0; j < contest.count; j++) {
+            const struct tune_entrant *entrant = &contest.entrants[j];
+            if (strcmp(entrant->strategy.label, result->strategies[i].label) == 0)
                 compare(path, &score, entrant);
         }
     }

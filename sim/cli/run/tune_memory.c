@@ -15,7 +15,7 @@
 #include "kernel/digest.h"
 #include "kernel/grow.h"
 #include "lab/sources.h"
-#include "tune/race.h"
+#include "tune/contest.h"
 
 #define BATCH_MS 500
 

@@ -8,28 +8,39 @@
 #include "cli/contest_answer.h"
 #include "cli/json.h"
 #include "lab/setting.h"
+#include "reports/reports.h"
 #include "tune/strategy_text.h"
 
 static const char *const figure_names[TUNE_FIGURE_COUNT] = {
+    [TUNE_COST] = "cost_per_1000_rows",
     [TUNE_COST_WRITE] = "cost_of_writes_per_1000_rows",
-    [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
-    [TUNE_INCREMENTS] = "writes.counter_increments_per_1000_rows",
     [TUNE_CV] = "partitions.closed.rows.cv",
     [TUNE_PER_READ] = "reads.partitions_per_read.mean",
-    [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
-    [TUNE_COST] = "cost_per_1000_rows",
     [TUNE_PER_READ_P99] = "reads.partitions_per_read.p99",
+    [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
     [TUNE_OVER] = "partitions.over_limit.share",
     [TUNE_TINY] = "partitions.tiny.share",
+    [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
+    [TUNE_INCREMENTS] = "writes.counter_increments_per_1000_rows",
+    [TUNE_ROWS_MEAN] = "partitions.rows.mean",
+    [TUNE_BYTES_MEAN] = "partitions.bytes.mean",
+    [TUNE_FIRST_OVER] = "partitions.first_over_days",
+    [TUNE_ROWS] = "writes.rows",
+    [TUNE_REFUSED] = "writes.refused",
+    [TUNE_REPLACED] = "rows.overwritten",
+    [TUNE_MISROUTED] = "writes.misrouted",
+    [TUNE_READS] = "reads.count",
+    [TUNE_READS_FAILED] = "reads.failed",
 };
 static const char *const demand_names[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = "limits",  [TUNE_NOT_TINY] = "tiny",       [TUNE_FEW_PER_READ] = "partitions_per_read",
-    [TUNE_FINDABLE] = "findable", [TUNE_AVAILABLE] = "available",
+    [TUNE_IN_LIMITS] = "limits",     [TUNE_NOT_TINY] = "tiny",      [TUNE_FEW_PER_READ] = "partitions_per_read",
+    [TUNE_FINDABLE] = "findable",    [TUNE_AVAILABLE] = "available", [TUNE_ANSWERED] = "reads",
+    [TUNE_GUARANTEED] = "guarantees",
 };
 
 static json_t *asked_of(const struct tune_contest *contest)
 {
-    const struct lab_tune *terms = &contest->race.terms;
+    const struct lab_tune *terms = &contest->terms;
     const struct lab_limits *limits = &contest->scenario->limits;
     json_t *object = json_object();
     bool is_fine =
@@ -43,6 +54,7 @@ static json_t *asked_of(const struct tune_contest *contest)
                      terms->partitions_per_read == 0 ? json_null()
                                                      : cli_json_number(terms->partitions_per_read)) &&
         cli_json_set(object, "confidence", cli_json_number(terms->confidence)) &&
+        cli_json_set(object, "tolerance", cli_json_number(terms->tolerance)) &&
         cli_json_set(object, "seeds", json_integer(terms->seeds));
     return cli_json_complete(object, is_fine);
 }
@@ -88,15 +100,18 @@ static json_t *settings_of(const struct lab_settings *settings)
  * interval by which it was judged. null: no bound. */
 static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
+    const struct lab_judgment *judgment = &entrant->judgment;
     json_t *object = json_object();
     bool is_fine = object != NULL;
     for (int i = 0; is_fine && i < TUNE_FIGURE_COUNT; i++) {
         struct tune_sample sample = tune_figures_of(entrant, (enum tune_figure)i);
         if (sample.count == 0)
             continue;
-        struct tune_interval interval = tune_sample_mean_interval(&sample, contest->race.terms.confidence);
+        struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);
         if (i == TUNE_OVER)
-            interval = entrant->over;
+            interval = (struct tune_interval){
+                lab_share_least(judgment->over, judgment->partitions, 1 - (1 - contest->terms.confidence) / 2),
+                judgment->share_most};
         json_t *metric = json_object();
         bool is_whole = cli_json_set(metric, "mean", cli_json_number(sample.mean)) &&
                         cli_json_set(metric, "low", cli_json_number(interval.low)) &&
@@ -116,21 +131,6 @@ static json_t *requirements_of(const struct tune_entrant *entrant)
     return list;
 }
 
-/* null: not known, or never. */
-static json_t *horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    struct tune_horizon horizon = tune_horizon_of(contest, entrant);
-    if (isnan(horizon.days))
-        return json_null();
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "days", cli_json_number(horizon.days)) &&
-                   cli_json_set(object, "is_least", json_boolean(horizon.is_least)) &&
-                   cli_json_set(object, "partitions", cli_json_number(horizon.partitions)) &&
-                   cli_json_set(object, "over", cli_json_number(horizon.over)) &&
-                   cli_json_set(object, "over_most", cli_json_number(horizon.over_most));
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
@@ -146,58 +146,39 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "requires", requirements_of(entrant)) &&
         cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
         cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
-        cli_json_set(object, "horizon", horizon_of(contest, entrant)) &&
-        cli_json_set(object, "exact_share",
-                     entrant->has_distribution ? cli_json_number(entrant->exact_share) : json_null()) &&
+        cli_json_set(object, "judged_by", json_string(lab_judged_by_name(entrant->judgment.by))) &&
+        cli_json_set(object, "expected_share",
+                     entrant->known.has_distribution ? cli_json_number(entrant->known.expected_share)
+                                                     : json_null()) &&
+        cli_json_set(object, "first_over_days",
+                     cli_json_number(tune_contest_first_over(contest, entrant))) &&
         cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
         cli_json_set(object, "metrics", metrics_of(contest, entrant));
-    if (is_fine && entrant->status == TUNE_FAILS)
+    if (is_fine && (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED))
         is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
-    if (is_fine && entrant->status == TUNE_DOMINATED)
-        is_fine = cli_json_set(object, "dominated_by",
-                               json_string(contest->race.entrants[entrant->dominator].strategy.label));
     return cli_json_complete(object, is_fine);
 }
 
 static json_t *candidates_of(const struct tune_contest *contest)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < contest->race.count; i++)
-        list = cli_json_append(list, candidate_of(contest, &contest->race.entrants[i]));
+    for (size_t i = 0; list != NULL && i < contest->count; i++)
+        list = cli_json_append(list, candidate_of(contest, &contest->entrants[i]));
     return list;
-}
-
-static json_t *front_of(const struct tune_race *race)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < race->count; i++) {
-        if (race->entrants[i].status <= TUNE_FRONT)
-            list = cli_json_append(list, json_string(race->entrants[i].strategy.label));
-    }
-    return list;
-}
-
-static json_t *recommended_of(const struct tune_contest *contest)
-{
-    json_t *object = candidate_of(contest, &contest->race.entrants[contest->race.recommended]);
-    bool is_fine = object != NULL && cli_json_set(object, "is_shown", json_boolean(contest->race.is_shown));
-    return cli_json_complete(object, is_fine);
 }
 
 static json_t *steps_of(const struct tune_margin *margin)
 {
+    static const char *const words[] = {"not judged", "within", "exceeds"};
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
         json_t *object = json_object();
         bool is_fine =
             cli_json_set(object, "times", cli_json_number(step->factor)) &&
-            cli_json_set(object, "holds", json_boolean(step->holds)) &&
-            cli_json_set(object, "expected_over_least",
-                         step->is_bounded ? cli_json_number(step->over_least) : json_null()) &&
-            cli_json_set(object, "expected_over_most",
-                         step->is_bounded ? cli_json_number(step->over_most) : json_null()) &&
-            (!step->is_run || tune_is_cut(&step->seen) ||
+            cli_json_set(object, "within", json_string(words[step->within])) &&
+            cli_json_set(object, "judged_by", json_string(lab_judged_by_name(step->judgment.by))) &&
+            (!step->is_run ||
              (cli_json_set(object, figure_names[TUNE_OVER], cli_json_number(step->seen.figures[TUNE_OVER])) &&
               cli_json_set(object, "rows_max", cli_json_whole(step->seen.rows_most)) &&
               cli_json_set(object, "bytes_max", cli_json_whole(step->seen.bytes_most))));
@@ -215,7 +196,7 @@ static json_t *margins_of(const struct tune_contest *contest)
             continue;
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label",
-                                    json_string(contest->race.entrants[margin->entrant].strategy.label)) &&
+                                    json_string(contest->entrants[margin->entrant].strategy.label)) &&
                        cli_json_set(object, "rates", steps_of(margin));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
@@ -229,7 +210,7 @@ static json_t *lead_of(const struct tune_contest *contest)
         return json_null();
     json_t *object = json_object();
     bool is_fine =
-        cli_json_set(object, "label", json_string(contest->race.entrants[contest->led].strategy.label)) &&
+        cli_json_set(object, "label", json_string(contest->entrants[contest->led].strategy.label)) &&
         cli_json_set(object, "formula_s", cli_json_number((double)lead->formula_ns / 1e9)) &&
         cli_json_set(object, "safe_s",
                      lead->safe_ns < 0 ? json_null() : cli_json_number((double)lead->safe_ns / 1e9)) &&
@@ -262,25 +243,6 @@ static json_t *prices_of(const struct tune_contest *contest)
     return cli_json_complete(object, is_fine);
 }
 
-static json_t *flips_of(const struct tune_contest *contest)
-{
-    static const char *const axes[TUNE_AXIS_COUNT] = {"counter_increment", "reads"};
-    json_t *list = json_array();
-    for (int i = 0; list != NULL && i < 2 * TUNE_AXIS_COUNT; i++) {
-        struct tune_flip flip = tune_flip_of(contest, (enum tune_axis)(i / 2), i % 2 != 0);
-        if (flip.entrant == SIZE_MAX)
-            continue;
-        json_t *object = json_object();
-        bool is_fine =
-            cli_json_set(object, "axis", json_string(axes[i / 2])) &&
-            cli_json_set(object, "now", cli_json_number(tune_axis_now(contest, (enum tune_axis)(i / 2)))) &&
-            cli_json_set(object, "at", cli_json_number(flip.at)) &&
-            cli_json_set(object, "label", json_string(contest->race.entrants[flip.entrant].strategy.label));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
-}
-
 /* Values around the present one, in equal ratios: three steps are a factor of 2. */
 enum { REGION_STEPS = 15, REGION_SIDE = 2 * REGION_STEPS + 1 };
 
@@ -297,16 +259,42 @@ static json_t *region_values(double now)
     return list;
 }
 
-static json_t *region_row(const struct tune_contest *contest, const struct tune_plane *planes, size_t count,
-                          double reads)
+/* The cost of a setting within the limits: base + increments x price of an increment + reads x multiple of
+ * the rate of reads. */
+struct plane {
+    const char *kind;
+    double base, increments, reads;
+};
+
+static size_t take_planes(const struct tune_contest *contest, struct plane *planes)
 {
-    const double now = tune_axis_now(contest, TUNE_AXIS_COUNTER);
+    const double price = contest->scenario->prices.counter_increment;
+    size_t count = 0;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        if (entrant->status > TUNE_WITHIN || entrant->is_endless)
+            continue;
+        const double write = tune_mean_of(entrant, TUNE_COST_WRITE);
+        const double increments = tune_mean_of(entrant, TUNE_INCREMENTS);
+        planes[count++] =
+            (struct plane){bk_kind_name(entrant->strategy.settings.strategy.kind), write - increments * price,
+                           increments, tune_mean_of(entrant, TUNE_COST) - write};
+    }
+    return count;
+}
+
+static json_t *region_row(const struct plane *planes, size_t count, double now, double reads)
+{
     json_t *row = json_array();
     for (int i = 0; i < REGION_SIDE && row != NULL; i++) {
-        size_t best = tune_cheapest_at(planes, count, region_value(now, i), reads);
-        const char *kind = best == SIZE_MAX
-                               ? ""
-                               : bk_kind_name(contest->race.entrants[best].strategy.settings.strategy.kind);
+        const char *kind = "";
+        double least = (double)INFINITY;
+        for (size_t j = 0; j < count; j++) {
+            const double cost =
+                planes[j].base + planes[j].increments * region_value(now, i) + planes[j].reads * reads;
+            kind = cost < least ? planes[j].kind : kind;
+            least = fmin(least, cost);
+        }
         row = cli_json_append(row, json_string(kind));
     }
     return row;
@@ -315,46 +303,48 @@ static json_t *region_row(const struct tune_contest *contest, const struct tune_
 /* The cheapest kind, by the price of a counter increment and by multiples of the rate of reads. */
 static json_t *regions_of(const struct tune_contest *contest)
 {
-    size_t count;
-    struct tune_plane *planes = tune_planes(contest, &count);
+    const double now = contest->scenario->prices.counter_increment;
+    struct plane *planes = calloc(contest->count + 1, sizeof *planes);
+    const size_t count = planes == NULL ? 0 : take_planes(contest, planes);
     json_t *object = json_object(), *rows = planes == NULL ? NULL : json_array();
     for (int i = 0; i < REGION_SIDE && rows != NULL; i++)
-        rows = cli_json_append(rows, region_row(contest, planes, count, region_value(1, i)));
-    bool is_fine =
-        cli_json_set(object, "counter_increment", region_values(tune_axis_now(contest, TUNE_AXIS_COUNTER))) &&
-        cli_json_set(object, "reads", region_values(1)) && cli_json_set(object, "cheapest", rows);
+        rows = cli_json_append(rows, region_row(planes, count, now, region_value(1, i)));
+    bool is_fine = cli_json_set(object, "counter_increment", region_values(now)) &&
+                   cli_json_set(object, "reads", region_values(1)) && cli_json_set(object, "cheapest", rows);
     free(planes);
     return cli_json_complete(object, is_fine);
+}
+
+/* A list: the headline, and the lines. */
+static json_t *why_of(const struct report_answer *answer)
+{
+    json_t *list = cli_json_append(json_array(), json_string(answer->headline));
+    for (size_t i = 0; i < answer->line_count; i++)
+        list = cli_json_append(list, json_sprintf("%s: %s", answer->lines[i].label, answer->lines[i].text));
+    return list;
 }
 
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    struct cli_saying why = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0}, flip = {.used = 0};
-    cli_contest_why(contest, &why);
-    cli_contest_horizon(contest, &horizon);
-    cli_contest_flip(contest, &flip);
-    cli_contest_margins(contest, &notes);
+    struct cli_saying notes = {.used = 0};
+    struct report_answer *answer = cli_contest_answer(contest);
+    if (answer == NULL)
+        return NULL;
     cli_contest_notes(contest, &notes);
     json_t *object = json_object();
     bool is_fine =
         cli_json_set(object, "scenario", json_string(scenario->name)) &&
         cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
-        cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
         cli_json_set(object, "asked", asked_of(contest)) &&
         cli_json_set(object, "candidates", candidates_of(contest)) &&
-        cli_json_set(object, "front", front_of(&contest->race)) &&
-        cli_json_set(object, "recommended", recommended_of(contest)) &&
-        cli_json_set(object, "why", json_string(why.buffer)) &&
-        cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
-        cli_json_set(object, "growth", growth_of(contest)) &&
+        cli_json_set(object, "recommended",
+                     candidate_of(contest, &contest->entrants[contest->recommended])) &&
+        cli_json_set(object, "why", why_of(answer)) && cli_json_set(object, "growth", growth_of(contest)) &&
         cli_json_set(object, "prices", prices_of(contest)) &&
-        cli_json_set(object, "flips", flips_of(contest)) &&
         cli_json_set(object, "regions", regions_of(contest)) &&
-        cli_json_set(object, "flip", json_string(flip.buffer)) &&
-        cli_json_set(object, "needs_buckets", json_boolean(cli_contest_needs_buckets(contest))) &&
-        cli_json_set(object, "unbucketed_days_left", cli_json_number(cli_contest_unbucketed_days(contest))) &&
-        cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
+        cli_json_set(object, "notes", json_string(notes.buffer)) &&
         cli_json_set(object, "margin", margins_of(contest)) && cli_json_set(object, "lead", lead_of(contest));
+    report_answer_free(answer);
     return cli_json_complete(object, is_fine);
 }

@@ -32,7 +32,8 @@ static const char *text(const json_t *object, const char *name)
 static bool holds(const json_t *candidate)
 {
     const char *status = text(candidate, "status");
-    return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
+    return (strcmp(status, "recommended") == 0 || strcmp(status, "within") == 0) &&
+           !json_is_true(json_object_get(candidate, "grows"));
 }
 
 /* A number of a candidate; NaN when there is none that a chart can show. */
@@ -60,6 +61,19 @@ static bool is_best_of_kind(const json_t *list, size_t own)
     return true;
 }
 
+/* A point is on the front if no other one is as low in both figures. */
+static void mark_front(struct report_front_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        points[i].is_on_front = true;
+        for (size_t j = 0; j < count; j++) {
+            if (points[j].x <= points[i].x && points[j].y <= points[i].y &&
+                (points[j].x < points[i].x || points[j].y < points[i].y))
+                points[i].is_on_front = false;
+        }
+    }
+}
+
 /* The recommended setting comes first, so that its name is placed first. */
 static size_t take_points(const json_t *answer, struct report_front *front, struct report_front_point *points)
 {
@@ -84,19 +98,12 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
                 .y = p99,
                 .low = low,
                 .high = high,
-                .is_on_front = strcmp(text(candidate, "status"), "holds") != 0,
                 .is_best = is_best_of_kind(list, index),
             };
         }
     }
+    mark_front(points, count);
     return count;
-}
-
-/* Whether the recommended setting was shown to be within the limits. If not, none was, and settings have this
- * status only because they were not seen to fail. */
-static bool is_shown(const json_t *answer)
-{
-    return json_is_true(json_object_get(json_object_get(answer, "recommended"), "is_shown"));
 }
 
 static bool make_front(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
@@ -104,13 +111,12 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
     out->points = calloc(REPORT_FRONT_MAX, sizeof *out->points);
     if (out->points == NULL)
         return sim_fail_memory(error);
-    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that %s", text(answer, "scenario"),
-             is_shown(answer) ? "stay within the limits" : "were not seen to fail");
+    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that stay within the limits",
+             text(answer, "scenario"));
     out->front = (struct report_front){
         .title = out->front_title,
         .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both; the front also considers the CV "
-                "and partitions per read",
+        .foot = "means over seeds with intervals; less is better in both",
         .x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
         .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
         .points = out->points,
@@ -199,12 +205,7 @@ static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, st
     struct report_heatmap *heatmap = &out->heatmap;
     *heatmap = (struct report_heatmap){
         .title = out->heatmap_title,
-        .subtitle =
-            is_shown(answer)
-                ? "what the settings of probabilistic cost; within the line they stay within the limits"
-                : "what the settings of probabilistic cost; within the line they were not seen to fail",
-        .inside = is_shown(answer) ? NULL : "was not seen to fail",
-        .outside = is_shown(answer) ? NULL : "failed, or another was better",
+        .subtitle = "what the settings of probabilistic cost; within the line they stay within the limits",
         .foot = "means over seeds; empty: not tried",
         .value = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
         .cells = grid->cells};

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
-#include "cli/contest_answer.h"
 #include "cli/json.h"
 #include "cli/text.h"
 
@@ -18,6 +17,7 @@
 #define TEXT_SIZE     1024
 #define LINE_END      80
 #define ODDS_MEAN_MAX 0x1p53 /* limit of `odds` */
+#define CV_UNEVEN     0.5
 
 struct text {
     char buffer[TEXT_SIZE];
@@ -101,7 +101,7 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
         " a partition has %.15g rows on average, with a standard deviation of "
         "%.5g (%.3g %% of the mean%s).",
         chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
-        stddev > CLI_CV_UNEVEN * mean ? ", which is uneven" : "");
+        stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
     cli_tune_share(best->below, 2, below);
     cli_tune_share(best->above, 2, above);
     double risk = tune_risk(distribution, &answer->goal);

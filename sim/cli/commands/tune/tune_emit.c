@@ -11,6 +11,7 @@
 #include "bucketing/setting.h"
 #include "cli/text_file.h"
 #include "kernel/digest.h"
+#include "lab/judgment.h"
 #include "lab/setting.h"
 #include "lab/sources.h"
 
@@ -32,12 +33,25 @@ bool cli_tune_digest(const struct lab_scenario *scenario, uint64_t *out, struct 
     return true;
 }
 
-bool cli_tune_emit(const char *path, const struct lab_result *result, uint64_t scenario_digest, bool is_shown,
+/* "# needs one writer per key, or a protocol for several"; "" when any service can meet it. */
+static void say_needs(uint32_t requirements, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
+        if ((requirements >> i & 1) != 0)
+            used += (size_t)snprintf(out + used, size - used, "# needs %s\n",
+                                     lab_requirement_text((enum lab_requirement)i));
+    }
+}
+
+bool cli_tune_emit(const char *path, const struct lab_result *result, uint64_t scenario_digest,
                    struct sim_error *error)
 {
     const struct lab_strategy_result *best = &result->strategies[0];
     struct bk_setting setting;
-    char text[BK_SETTING_TEXT_SIZE], told[COMMENTS_SIZE / 2], whole[COMMENTS_SIZE + BK_SETTING_TEXT_SIZE];
+    char text[BK_SETTING_TEXT_SIZE], told[COMMENTS_SIZE / 2], needs[COMMENTS_SIZE / 4],
+        whole[COMMENTS_SIZE + BK_SETTING_TEXT_SIZE];
     lab_settings_core(&best->settings, scenario_digest, &setting);
     enum bk_status status = bk_strategy_print(&setting, text, sizeof text, NULL);
     if (status != BK_OK)
@@ -46,11 +60,11 @@ bool cli_tune_emit(const char *path, const struct lab_result *result, uint64_t s
                         bk_status_text(status));
     const char *rest = strchr(text, '\n') + 1;
     lab_settings_text(&best->settings, told, sizeof told);
+    say_needs(lab_requirements(&best->settings), needs, sizeof needs);
     int size = snprintf(whole, sizeof whole,
-                        "%.*s# by bucketlab %s: seed %" PRIu64 ", placement digest %016" PRIx64 "%s\n"
-                        "# in a scenario: %s: {%s}\n%s",
+                        "%.*s# by bucketlab %s: seed %" PRIu64 ", placement digest %016" PRIx64 "\n"
+                        "# in a scenario: %s: {%s}\n%s%s",
                         (int)(rest - text), text, BUCKETLAB_VERSION, result->seed, best->placement_digest,
-                        is_shown ? "" : "; too few partitions to show that it stays within the limits",
-                        lab_kind_name(lab_settings_kind(&best->settings)), told, rest);
+                        lab_kind_name(lab_settings_kind(&best->settings)), told, needs, rest);
     return cli_text_file_write(path, whole, (size_t)size, error);
 }

@@ -15,7 +15,7 @@ bool cli_tune_digest(const struct lab_scenario *scenario, uint64_t *out, struct 
 
 /* Writes the setting of the result's first strategy, which is the recommended one; the file appears only when
  * it is complete. */
-bool cli_tune_emit(const char *path, const struct lab_result *result, uint64_t scenario_digest, bool is_shown,
+bool cli_tune_emit(const char *path, const struct lab_result *result, uint64_t scenario_digest,
                    struct sim_error *error);
 
 #endif

@@ -19,11 +19,13 @@
 #include "cli/outputs.h"
 #include "cli/page.h"
 #include "cli/sample.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/tune_memory.h"
 #include "cli/warnings.h"
 #include "lab/quantity.h"
+#include "reports/reports.h"
 #include "store/store.h"
 #include "tune/strategy_text.h"
 #include "tune_emit.h"
@@ -196,25 +198,25 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     struct job *job = context;
     struct tune_contest *contest = &job->contest;
     contest->memory = &job->memory.memory;
-    contest->keeps_results = true;
     if (!tune_contest_run(contest, job->threads, progress, error))
         return false;
-    if (contest->race.recommended != SIZE_MAX)
+    if (contest->recommended != SIZE_MAX)
         return true;
     cli_tune_memory_forget(&job->memory);
     return cli_contest_refuse(contest, error);
 }
 
 /* Returns the turn in which a listed setting is chosen: first those that have a margin, the recommended one
- * and the best of each other kind; then the scenario's own that were run; then the rest of the front. */
+ * and the best of each other kind; then the scenario's own that were run; then the others within the limits.
+ */
 static int turn_of(const struct tune_contest *contest, size_t index)
 {
-    const struct tune_entrant *entrant = &contest->race.entrants[index];
+    const struct tune_entrant *entrant = &contest->entrants[index];
     for (size_t i = 0; i < contest->margin_count; i++) {
         if (contest->margins[i].entrant == index)
             return 0;
     }
-    return entrant->is_own && tune_was_run(entrant) ? 1 : entrant->status == TUNE_FRONT ? 2 : 3;
+    return entrant->is_own && entrant->seeds > 0 ? 1 : entrant->status <= TUNE_WITHIN ? 2 : 3;
 }
 
 /* Chooses, of the settings that the table lists, those that are stored and drawn: FINALISTS of them, or more
@@ -251,7 +253,7 @@ static bool make_finalists(struct job *job, struct sim_error *error)
     used += (size_t)sprintf(strategies, "strategies=[");
     for (size_t i = 0; i < count; i++) {
         char text[TUNE_STRATEGY_TEXT_SIZE];
-        tune_strategy_text(&job->contest.race.entrants[chosen[i]].strategy, text);
+        tune_strategy_text(&job->contest.entrants[chosen[i]].strategy, text);
         used += (size_t)sprintf(strategies + used, "%s{%s}", i == 0 ? "" : ", ", text);
     }
     strcpy(strategies + used, "]");
@@ -268,8 +270,8 @@ static bool make_finalists(struct job *job, struct sim_error *error)
     }
     free(strategies);
     for (size_t i = 0; is_fine && i < count; i++) {
-        const struct lab_strategy *strategy = &job->contest.race.entrants[chosen[i]].strategy;
-        job->known[i] = tune_kept_take(job->contest.kept, tune_memory_job(strategy, scenario->seed, 1));
+        job->known[i] = job->contest.entrants[chosen[i]].result;
+        job->contest.entrants[chosen[i]].result = NULL;
     }
     return is_fine;
 }
@@ -325,14 +327,6 @@ static bool draw(struct job *job, struct sim_error *error)
     return is_fine || cli_charts_fail(job->run, job->run, job->database, error);
 }
 
-static void print_paragraph(const char *text)
-{
-    if (text[0] == '\0')
-        return;
-    cli_print_wrapped(text, CLI_ANY_NUMBER / 2);
-    putchar('\n');
-}
-
 static bool judge(const struct job *job, bool is_told, struct sim_error *error)
 {
     const struct lab_scenario *scenario = job->scenario;
@@ -364,29 +358,29 @@ static bool emit(struct job *job, struct sim_error *error)
     if (job->emitted == NULL || !judge(job, false, &ignored))
         return true;
     job->has_emitted =
-        cli_tune_emit(job->emitted, job->result, job->scenario_digest, job->contest.race.is_shown, error);
+        cli_tune_emit(job->emitted, job->result, job->scenario_digest, error);
     return job->has_emitted;
 }
 
 static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
-    const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
-    struct cli_saying why = {.used = 0}, margin = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0},
-                      flip = {.used = 0};
+    const struct tune_entrant *best = &contest->entrants[contest->recommended];
+    struct cli_saying notes = {.used = 0};
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
+    struct report_answer *answer = cli_contest_answer(contest);
+    if (answer == NULL)
+        return sim_fail_memory(error);
+    cli_print_answer(answer);
+    putchar('\n');
+    report_answer_free(answer);
     if (!cli_contest_table(contest, error))
         return false;
-    cli_contest_why(contest, &why);
-    print_paragraph(why.buffer);
-    cli_contest_flip(contest, &flip);
-    print_paragraph(flip.buffer);
-    cli_contest_horizon(contest, &horizon);
-    print_paragraph(horizon.buffer);
-    cli_contest_margins(contest, &margin);
-    print_paragraph(margin.buffer);
     cli_contest_notes(contest, &notes);
-    print_paragraph(notes.buffer + (notes.buffer[0] == ' '));
+    if (notes.used > 0) {
+        cli_print_wrapped(notes.buffer, CLI_ANY_NUMBER / 2);
+        putchar('\n');
+    }
     tune_strategy_text(&best->strategy, yaml);
     printf("\nstrategies:\n  - ");
     cli_print_text(stdout, yaml);

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The race of a scenario: which settings take part, how they are run in the lab, and which margin the winner
- * has.
+/* The search of `tune SCENARIO`.
  *
- * First a pilot, which is one run of `unbucketed`, counts the rows and those of the busiest key, and measures
- * the mean size of a row. Then settings are made from templates: a strategy of the scenario without its
- * numbers (its coordination, counter, lead, source of count, epoch, reading and maximum age) or, for a kind
- * that the scenario lacks, the simplest form of that kind. The numbers to try are the largest with which the
- * exact distribution stays within the limits (a limit in bytes is converted to rows of mean size), and
- * smaller ones, because only a run shows bursts, lag and the sizes of rows. The scenario's own settings take
- * part unchanged. Settings that the exact distribution excludes are not run. */
+ * A pilot, which is one run of `unbucketed`, counts the rows and measures their sizes. Candidates are the
+ * scenario's own settings and, for each template, a ladder of numbers (ladder.c). A template is a strategy of
+ * the scenario without its numbers (its coordination, counter, lead, source of count, epoch, reading and
+ * maximum age) or, for a kind that the scenario lacks, the simplest form of that kind.
+ *
+ * 1. A setting that exceeds a limit by the distribution of its partitions (tune/expected.h) is not run.
+ * 2. The others race by successive halving (Karnin, Koren, Somekh 2013): in each round the better half of all
+ *    settings, and of each kind, has one more seed, then two more, four more and so on. The rule of
+ *    recommendation (lab_choose_from()) ranks them; a setting that has not run has the lower bound of its
+ *    load. A setting drops out when the judge says that it exceeds a limit, when something disqualifies it, or
+ *    when it misses a demand of `tune`; the next one of the ranking then takes its place.
+ * 3. The race ends when the first of the ranking, and that of each kind, have all seeds.
+ *
+ * So a setting is left behind only while another one is better by the rule, on the seeds so far. Settings run
+ * on the same rows, seed by seed (common random numbers). Nothing depends on time or the number of threads. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
 #include "kernel/time.h"
+#include "lab/judgment.h"
 #include "lab/run.h"
+#include "lab/scenario.h"
+#include "lab/tune.h"
 #include "tune/growth.h"
-#include "tune/horizon.h"
-#include "tune/kept.h"
 #include "tune/lead.h"
 #include "tune/memory.h"
-#include "tune/race.h"
-
-#define TUNE_LEAD_SEEDS 3 /* of the lead's search */
+#include "tune/sample.h"
 
 /* What the pilot measured. */
 struct tune_rows {
@@ -33,44 +39,116 @@ struct tune_rows {
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
 
-/* The result of one seed at a multiple of the scenario's rate, if neither another rate nor the exact
- * distribution decides. */
+enum tune_figure {
+    TUNE_COST,       /* operations in addition to the inserts and partitions that reads query, per 1000 rows,
+                        in inserts */
+    TUNE_COST_WRITE, /* the first part of it */
+    TUNE_CV,         /* standard deviation / mean of closed partitions' rows */
+    TUNE_PER_READ,   /* partitions per read, on average */
+    TUNE_PER_READ_P99,
+    TUNE_P99_BYTES,  /* of all partitions */
+    TUNE_OVER,       /* share of partitions above a limit */
+    TUNE_TINY,       /* share of closed partitions that are tiny */
+    TUNE_OPS,        /* operations in addition to the inserts per 1000 rows, unweighted */
+    TUNE_INCREMENTS, /* additions to a counter among them */
+    TUNE_ROWS_MEAN,  /* of closed partitions, or of all if none has closed */
+    TUNE_BYTES_MEAN,
+    TUNE_FIRST_OVER, /* days until a partition exceeded a limit */
+    TUNE_ROWS,
+    TUNE_REFUSED, /* rows */
+    TUNE_REPLACED,
+    TUNE_MISROUTED,
+    TUNE_READS, /* reads */
+    TUNE_READS_FAILED,
+    TUNE_FIGURE_COUNT
+};
+
+/* What a run of one setting with one seed showed. */
+struct tune_seen {
+    double figures[TUNE_FIGURE_COUNT]; /* NaN: the run does not have it */
+    struct lab_facts facts;
+    unsigned disqualifiers; /* bits enum lab_disqualifier */
+    double refused;         /* lab_refused_share() */
+    uint64_t closed;
+    uint64_t rows_at_risk, bytes_at_risk; /* the least sizes that at most the allowed share exceeds */
+    uint64_t rows_most, bytes_most;       /* the largest partition */
+};
+
+enum tune_status {
+    TUNE_RECOMMENDED,
+    TUNE_WITHIN,       /* the limits, and all demands are met */
+    TUNE_NOT_JUDGED,   /* there were too few partitions to tell */
+    TUNE_EXCEEDS,      /* a limit; with `seeds` 0 by its distribution */
+    TUNE_DISQUALIFIED, /* by `failed` */
+    TUNE_COSTLY,       /* not run: whatever it showed, another setting of its kind would be better */
+    TUNE_STATUS_COUNT
+};
+/* "recommended", "within", "not judged", "exceeds", "disqualified", "costly". */
+const char *tune_status_name(enum tune_status status);
+
+/* What a setting may fail by: a limit, a demand of `tune`, or a disqualifier. */
+enum tune_demand {
+    TUNE_IN_LIMITS,
+    TUNE_NOT_TINY,
+    TUNE_FEW_PER_READ,
+    TUNE_FINDABLE,  /* readers miss rows */
+    TUNE_AVAILABLE, /* agents refuse rows */
+    TUNE_ANSWERED,  /* reads fail */
+    TUNE_GUARANTEED, /* rows are misrouted, or a guarantee is broken */
+    TUNE_DEMAND_COUNT
+};
+
+struct tune_entrant {
+    struct lab_strategy strategy; /* its label is the entrant's */
+    const char *base;             /* the label of its template; not owned */
+    bool is_own;                  /* it is a strategy of the scenario itself */
+    bool is_endless;              /* its partitions grow for as long as rows come: never recommended */
+    uint32_t requirements;        /* bits enum lab_requirement */
+    uint32_t needs;               /* seeds: 1 where no other seed would differ, or none is needed */
+    struct lab_facts known;       /* by its distribution, at the scenario's rate */
+    double load_least;            /* a lower bound of the load */
+    double cv_least;              /* the CV by the distribution; 0: not known */
+    /* What the race found. */
+    enum tune_status status;
+    enum tune_demand failed; /* if it exceeds a limit or is disqualified */
+    struct lab_judgment judgment;
+    unsigned disqualifiers;
+    struct tune_seen *seen; /* by seed, from the first on */
+    uint32_t seeds;         /* with which it was run */
+    struct lab_result *result; /* cluster engine: of the first seed */
+};
+
+/* The result of one seed at a multiple of the scenario's rate, unless the distribution decides. */
 #define TUNE_MARGIN_STEPS 5
-#define TUNE_MARGIN_LEAST 1.5 /* the lowest rate, as a multiple of the scenario's */
 struct tune_margin_step {
     double factor;
-    bool is_run;
-    struct tune_seen seen; /* of the scenario's first seed, if run */
-    enum tune_demand failed;
-    bool is_bounded; /* the exact distribution bounds the expected number of partitions above a limit: */
-    double over_least, over_most;
-    bool holds, fails; /* as far as one seed or the bounds show, at this rate or, in the end, at another */
+    bool is_run;             /* `seen` is set */
+    enum lab_within within;  /* NOT_JUDGED: neither this rate nor another one decides */
+    enum tune_demand failed; /* for LAB_EXCEEDS */
+    struct lab_judgment judgment;
+    struct tune_seen seen;
 };
 struct tune_margin {
     size_t entrant;
-    bool is_tried; /* false for a trace, whose rate is given, and for a setting that costs far more than the
-                      recommended one and would need runs; then `steps` has no meaning */
-    bool holds_anywhere; /* the setting was shown to meet all demands at every rate */
+    bool is_tried; /* false for a trace, whose rate is given */
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 
 struct tune_contest {
     const struct lab_scenario *scenario;
-    const struct tune_memory *memory; /* for the runs of tune_contest_run(), which puts `kept` in front of it;
-                                         set it after tune_contest_begin() */
-    struct tune_kept *kept;           /* what runs leave for later steps */
-    bool keeps_results; /* of the cluster engine, for settings that the table may list: the results with the
-                           scenario's own seed are kept; set it after tune_contest_begin() */
-    bool stops_early;   /* in the cluster engine, a run ends once it shows that its setting fails */
+    struct lab_tune terms;
+    const struct tune_memory *memory; /* set it after tune_contest_begin(); NULL: nothing is remembered */
+    bool halves;                      /* false: every setting runs with all seeds */
     struct tune_rows rows;
     struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
-    struct tune_race race;
-    size_t left_out; /* the number of the scenario's own settings left out, because they change during the run
-                        or cannot be simulated */
+    struct tune_entrant *entrants;
+    size_t count, capacity;
+    size_t left_out;    /* the scenario's own settings that change during the run or cannot be simulated */
+    size_t recommended; /* SIZE_MAX: none */
     size_t margin_count;
-    struct tune_margin
-        *margins; /* first that of the recommended setting, then those of the best of each other kind */
-    size_t led;   /* the entrant whose lead was determined; SIZE_MAX if none has a lead */
+    struct tune_margin *margins; /* first that of the recommended setting, then those of the best of each
+                                    other kind, with and without a sequence number in the rows */
+    size_t led;                  /* the entrant whose lead was determined; SIZE_MAX if none has a lead */
     struct tune_lead lead;
 };
 
@@ -79,12 +157,10 @@ struct tune_contest {
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error);
-/* Runs the race and, if there is a winner, determines its margin and its lead. The progress is in runs. */
+/* Runs the race and, if a setting is recommended, determines margins and the lead. The progress is in runs.
+ * When it is stopped: SIM_ERROR_CHECK. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
-/* Sets contest->rows from the first strategy of a run. Fails with SIM_ERROR_INPUT if the run has no rows. */
-bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result,
-                       struct sim_error *error);
 /* The length of the run in days. */
 static inline double tune_contest_days(const struct tune_contest *contest)
 {
@@ -93,19 +169,16 @@ static inline double tune_contest_days(const struct tune_contest *contest)
 /* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
+/* Days until the first partition exceeds a limit (tune/horizon.h). */
+double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant);
 void tune_contest_clear(struct tune_contest *contest);
 
 /* --- candidates.c */
 
-/* Adds all settings to the race. */
+/* Adds all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
-/* Whether partitions that never close stop growing within the run, since their rows expire. */
-bool tune_is_bounded(const struct tune_contest *contest);
-/* Sets has_distribution and exact_share if the entrant has an exact distribution, and is_endless, is_fixed
- * and is_same. */
-void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
 
-/* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, best first */
+/* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, large buckets first */
 
 #define TUNE_LADDER_MAX  64
 #define TUNE_SIZES_DRAWN 4096 /* draws to estimate the mean of a function of a row's size */
@@ -114,79 +187,46 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
 
 /* --- watch.c */
 
-tune_watch tune_watch_lab; /* its context is the struct tune_contest */
-/* Runs these strategies together, unless the results of all of them are in the contest's memory. The caller
- * keeps the ownership of `strategies`. */
-bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
-                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
-                   struct tune_seen *out, struct sim_error *error);
-/* Returns whether buckets end by rows or bytes alone, so that they are as large at any rate. */
-bool tune_ends_by_rows(const struct lab_strategy *strategy);
-/* Extracts the figures of one strategy from the result of a run. */
-bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
-              struct tune_seen *out, struct sim_error *error);
-/* Returns the engine for the race. If there are many rows, it is one that does not draw each row, where that
- * is possible and faster; so it is for any number of rows at rates other than the scenario's, since results
- * are not compared seed by seed there. */
+/* Runs these settings together at `factor` times the scenario's rate, apart from those in the contest's
+ * memory. In the cluster engine count is 1, and *result, unless `result` is NULL, is the result of the run;
+ * NULL if it was remembered. */
+bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *const *entrants, size_t count,
+                uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                struct tune_seen *out, struct lab_result **result, struct sim_error *error);
+/* The engine for the race: if there are many rows, one that does not draw each row, where that is possible and
+ * faster. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
 /* Sets *out to the scenario with these strategies, one seed, and its rate multiplied by a factor. The caller
  * keeps the ownership of `strategies`, and *out must not be freed. */
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
                       uint64_t seed, double factor, struct lab_scenario *out);
 
-/* --- horizon.c */
+/* --- race.c */
 
-struct tune_horizon {
-    double days;   /* from the first row until the first partition is expected to exceed a limit; infinity:
-                      never; NaN: the setting was not run, or no partition exceeded a limit in a trace whose
-                      growth is not known */
-    bool is_least; /* no partition exceeded a limit: `days` is a lower bound, with the requested confidence */
-    double partitions; /* partitions of a run, mean over the seeds */
-    double over;       /* partitions of a run that exceed a limit, mean over the seeds */
-    double over_most;  /* upper bound of `over`, with the requested confidence; NaN if partitions never end */
-};
-/* Returns the horizon at the run's rate, which for a trace grows as the trace does. If partitions never end,
- * it is the horizon of the largest one. The rows of a window grow with the rate, and its largest partition is
- * assumed to have the mean rate. */
-struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-
-/* --- flip.c: which kind is the cheapest elsewhere */
-
-enum tune_axis {
-    TUNE_AXIS_COUNTER, /* the price of a counter increment, in inserts */
-    TUNE_AXIS_READS,   /* a factor of the scenario's rate of reads */
-    TUNE_AXIS_COUNT
-};
-struct tune_flip {
-    double at;      /* NaN: nowhere */
-    size_t entrant; /* of another kind, which costs the same at `at`; SIZE_MAX if there is none */
-};
-/* Returns the scenario's own value on this axis. */
-double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
-/* The nearest value on the axis, above or below the scenario's own, at which a setting of another kind that
- * stays within the limits costs as little as the recommended kind. There must be a recommendation. */
-struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up);
-/* The cost of a setting within the limits: base + increments x price of an increment + reads x multiple of
- * the rate of reads. */
-struct tune_plane {
-    size_t entrant;
-    double base, increments, reads;
-};
-/* The costs of all settings within the limits, whose partitions end; the caller frees them. There must be a
- * recommendation. NULL when out of memory. */
-struct tune_plane *tune_planes(const struct tune_contest *contest, size_t *count);
-/* The cheapest setting at this price and this multiple of the reads; SIZE_MAX if there is none. */
-size_t tune_cheapest_at(const struct tune_plane *planes, size_t count, double price, double reads);
+/* Runs the settings of a list, each with the seed that follows its own, and judges them. */
+bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+               struct sim_error *error);
+/* Sets what is known by the distribution at a multiple of the rate. */
+void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
+               struct lab_facts *out);
+/* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
+enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_settings *settings,
+                           const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
+                           struct lab_judgment *judgment, enum tune_demand *failed);
+struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure);
+/* NaN when no seed has it. */
+double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
+/* What the rule of recommendation compares. */
+struct lab_candidate tune_candidate_for(const struct tune_contest *contest, const struct tune_entrant *entrant);
+/* The group of settings of which each has a best one: a kind, with or without a sequence number. */
+#define TUNE_GROUPS (2 * BK_KIND_COUNT)
+unsigned tune_group_of(const struct tune_entrant *entrant);
+/* During the race: the label of the setting to recommend so far; NULL: none. */
+const char *tune_best_so_far(const struct tune_contest *contest);
 
 /* --- margin.c */
 
-/* The approximate number of runs of the two functions below. */
-uint64_t tune_runs_after(const struct tune_contest *contest);
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error);
-/* The smallest safe lead of the recommended setting, or else of the cheapest setting with a lead that meets
- * the demands. */
-bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                       struct sim_error *error);
 
 #endif

@@ -19,6 +19,7 @@
 #include "tune/memory.h"
 
 #define TUNE_LEAD_STEPS_MAX 32
+#define TUNE_LEAD_SEEDS     3 /* with which `tune` searches */
 
 struct tune_lead_step {
     int64_t lead_ns;

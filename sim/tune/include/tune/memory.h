@@ -18,9 +18,7 @@ struct tune_memory {
     void (*keep)(void *context, uint64_t job, const void *bytes, size_t size);
 };
 
-/* Returns the number that identifies the run of a setting at `factor` times the scenario's rate, or, with
- * TUNE_STOPS_EARLY times this factor, of a run that may stop early. */
-#define TUNE_STOPS_EARLY (-1)
+/* Returns the number that identifies the run of a setting at `factor` times the scenario's rate. */
 uint64_t tune_memory_job(const struct lab_strategy *strategy, uint64_t seed, double factor);
 
 #endif

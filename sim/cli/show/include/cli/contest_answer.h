@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints the answer of `tune SCENARIO`: as a table with the reasons for the recommended setting, and as
- * JSON. */
+/* The answer of `tune SCENARIO`: in sentences, as a table, and as JSON. */
 #ifndef CLI_CONTEST_ANSWER_H
 #define CLI_CONTEST_ANSWER_H
 
 #include <jansson.h>
 
+#include "reports/option.h"
 #include "tune/contest.h"
-
-/* From this CV on, the answer notes that partitions are uneven. */
-#define CLI_CV_UNEVEN 0.5
 
 /* A text of limited size; text that does not fit is truncated. */
 #define CLI_SAYING_SIZE 4096
@@ -28,34 +25,15 @@ bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t
 void cli_percent(double share, char *buffer);
 
 /* --- contest_why.c: the answer in sentences */
-/* Why the recommended setting is recommended, and what it costs. */
-void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out);
-/* The multiple of the rate at which the recommended setting still stays within the limits. */
-void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
-                        struct cli_saying *out);
-/* Those of all settings that were tried at other rates. */
-void cli_contest_margins(const struct tune_contest *contest, struct cli_saying *out);
-/* Notes: too few partitions for the confidence, a trace whose rate is fixed, the least safe lead, a cheaper
- * setting that more seeds might show, settings whose partitions grow without end, and settings left out. */
+/* The answer, made from the listed settings; the caller must free it with report_answer_free(). NULL when out
+ * of memory. There must be a recommendation. */
+struct report_answer *cli_contest_answer(const struct tune_contest *contest);
+/* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings left
+ * out. "" when there are none. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
-/* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the limit that is exceeded and
- * the nearest limit that would suffice. */
+/* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the setting that came nearest,
+ * what it fails by, and the remedy. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
-
-/* --- contest_flip.c: the prices or rates at which another kind would be the cheapest */
-void cli_contest_flip(const struct tune_contest *contest, struct cli_saying *out);
-
-/* --- contest_horizon.c */
-
-/* How many partitions are expected to exceed a limit, and when the first one does. If buckets are not needed
- * for a year or longer, the text begins with that. "" when nothing is known. */
-void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out);
-/* The entrant `unbucketed`; NULL when it does not compete. */
-const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest);
-/* The number of days after the run for which `unbucketed` stays within the limits; NaN when it already
- * exceeds them, or does not compete. */
-double cli_contest_unbucketed_days(const struct tune_contest *contest);
-bool cli_contest_needs_buckets(const struct tune_contest *contest);
 
 /* --- contest_json.c; NULL when out of memory */
 json_t *cli_contest_json(const struct tune_contest *contest);
