@@ -121,10 +121,10 @@ static void describe(const struct tune_contest *contest, struct tune_entrant *en
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
     entrant->load_least = least_load(contest, settings);
     if (kind == BK_PROBABILISTIC)
-        entrant->cv_least = sqrt((1 - increments_least(contest, settings) / 1000) /
+        entrant->cv_known = sqrt((1 - increments_least(contest, settings) / 1000) /
                                  (double)settings->strategy.of.probabilistic.threshold);
     else if (kind == BK_WEIGHTED)
-        entrant->cv_least = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
+        entrant->cv_known = sqrt(1 / (double)settings->strategy.of.weighted.threshold);
     tune_know(contest, settings, 1, &entrant->known);
 }
 

@@ -166,6 +166,11 @@ static bool may_win(const struct tune_entrant *entrant)
             (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
 }
 
+static bool is_shared(const struct tune_contest *contest)
+{
+    return contest->scenario->engine != LAB_ENGINE_CLUSTER;
+}
+
 static double fullness_of(const struct lab_limits *limits, const struct tune_entrant *entrant)
 {
     double most = 0;
@@ -178,15 +183,31 @@ static double fullness_of(const struct lab_limits *limits, const struct tune_ent
     return most;
 }
 
+/* What the settings of a template that have run cost above their bounds, at the least. A protocol costs this much
+ * whatever the numbers are. */
+static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *other = &contest->entrants[i];
+        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0)
+            least = fmin(least, 1000 + tune_mean_of(other, TUNE_COST) - other->load_least);
+    }
+    return least > 0 && isfinite(least) ? least : 0;
+}
+
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const bool is_run = entrant->seeds > 0;
+    /* The runs of the cluster engine are short, and their CV is a matter of chance. */
+    const bool is_known = !is_run || (!is_shared(contest) && entrant->cv_known > 0);
     return (struct lab_candidate){
         .is_eligible = may_win(entrant),
         .requirements = entrant->requirements,
-        .load = is_run ? 1000 + tune_mean_of(entrant, TUNE_COST) : entrant->load_least,
-        .cv = is_run ? tune_mean_of(entrant, TUNE_CV) : entrant->cv_least,
-        .fullness = is_run ? fullness_of(&contest->scenario->limits, entrant) : 0,
+        .load = is_run ? 1000 + tune_mean_of(entrant, TUNE_COST)
+                       : entrant->load_least + overhead_of(contest, entrant),
+        .cv = is_known ? entrant->cv_known : tune_mean_of(entrant, TUNE_CV),
+        .fullness = is_run ? fullness_of(&contest->scenario->limits, entrant) : (double)INFINITY,
     };
 }
 
@@ -215,11 +236,6 @@ static size_t size_of_group(const struct tune_contest *contest, unsigned group)
         count += may_win(&contest->entrants[i]) &&
                  (group == TUNE_GROUPS || tune_group_of(&contest->entrants[i]) == group);
     return count;
-}
-
-static bool is_shared(const struct tune_contest *contest)
-{
-    return contest->scenario->engine != LAB_ENGINE_CLUSTER;
 }
 
 /* Marks the first 1 in `divisor` settings of all, and of each group, but at least `least`. */

@@ -34,9 +34,7 @@ strategies:
 # About two seconds of work, so that outcomes are stored several times.
 LONG = ["--set", "arrivals.rate=4/s", "--set", "duration=20d", "--set", "engine=exact"]
 SHORT = ["--set", "duration=6h"]
-STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly"}
-OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.cv", "reads.partitions_per_read.mean",
-              "partitions.all.bytes.p99"]
+STATUSES = {"recommended", "within", "not judged", "exceeds", "disqualified", "costly"}
 
 
 class TuneScenarioTest(ProgramTest):
@@ -72,32 +70,34 @@ class TuneScenarioTest(ProgramTest):
             shutil.copy(os.path.join(self.shared, "bucketlab.db"), self.folder)
         return TuneScenarioTest.told
 
-    def test_tune_recommends_the_cheapest_that_holds(self):
+    def test_tune_recommends_by_the_rule(self):
+        """Of the settings within the limits whose load is within the tolerance of the least, the one with the
+        lowest CV; without a sequence number, unless nothing else is within the limits."""
         answer = self.answer()
-        self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
-                                        "why", "horizon", "growth", "prices", "flips", "regions", "flip",
-                                        "needs_buckets", "unbucketed_days_left", "notes", "margin", "lead", "run"])
-        self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
+        self.assertEqual(list(answer), ["scenario", "seed", "asked", "candidates", "recommended", "why", "growth",
+                                        "prices", "regions", "unbucketed_days_left", "needs_buckets", "notes",
+                                        "margin", "lead", "run"])
+        self.assertEqual((answer["scenario"], answer["seed"], answer["asked"]["tolerance"]), ("small", 7, 0.005))
         best = answer["recommended"]
         by_label = {each["label"]: each for each in answer["candidates"]}
         self.assertEqual(len(by_label), len(answer["candidates"]))
         self.assertEqual({each["status"] for each in by_label.values()} - STATUSES, set())
-        self.assertEqual(by_label[best["label"]]["status"], "recommended")
-        self.assertTrue(best["is_shown"])
-        self.assertIn(best["label"], answer["front"])
-        holding = [each for each in by_label.values() if each["status"] in ("recommended", "front", "holds")]
-        for each in holding:
+        within = [each for each in by_label.values() if each["status"] in ("recommended", "within") and
+                  not each["grows"] and "sequence" not in each["requires"]]
+        for each in within:
             over = each["metrics"]["partitions.over_limit.share"]
             self.assertLessEqual(over["high"], 0.02)
             self.assertLessEqual(over["low"], over["mean"])
-            if not each["grows"]:
-                self.assertLessEqual(best["metrics"]["cost_per_1000_rows"]["mean"],
-                                     1.01 * each["metrics"]["cost_per_1000_rows"]["mean"])
-        self.assertEqual(by_label["mine"]["status"], "fails")
-        self.assertEqual(by_label["mine"]["fails_by"], "limits")
+        load = {each["label"]: 1000 + each["metrics"]["cost_per_1000_rows"]["mean"] for each in within}
+        equal = [each for each in within if load[each["label"]] <= 1.005 * min(load.values())]
+        self.assertEqual(best["label"],
+                         min(equal, key=lambda each: each["metrics"]["partitions.closed.rows.cv"]["mean"])["label"])
+        self.assertEqual((best["status"], best["seeds"]), ("recommended", 4))
+        self.assertEqual((by_label["mine"]["status"], by_label["mine"]["fails_by"]), ("exceeds", "limits"))
         self.assertTrue(by_label["mine"]["own"])
-        self.assertRegex(answer["why"],
-                         best["label"] + r" is (the cheapest|as cheap as any) that stays within the limits")
+        self.assertTrue(answer["why"][0].startswith(f"Use {best['label']} ("), answer["why"])
+        self.assertEqual({line.split(":")[0] for line in answer["why"][1:]} -
+                         {"size", "cost", "margin", "needs", "lost", "else", "not"}, set())
 
     def test_a_trace_that_grows_gets_the_time_when_it_needs_buckets(self):
         """With 6,000,000 rows in 60 days and a rate that doubles in a year, when does an unbucketed key have
@@ -112,12 +112,10 @@ class TuneScenarioTest(ProgramTest):
         answer = self.good_json("tune", "grow.yaml", "--json", "--no-charts", "--quiet")
         self.assertAlmostEqual(answer["growth"]["doubles_days"], 365, delta=0.1)
         grown = math.expm1(per_day * 60)
-        rows = next(each["horizon"]["partitions"] for each in answer["candidates"] if each["label"] == "unbucketed")
-        self.assertEqual(rows, 1)
         all_rows = sum(round(1e5 * math.exp(per_day * day)) for day in range(60))
         wanted = math.log1p(1e8 / all_rows * grown) / per_day
         self.assertAlmostEqual((answer["unbucketed_days_left"] + 60) / wanted, 1, delta=0.001)
-        self.assertIn("at this trace's growth (its rate doubles every 365 days)", answer["horizon"])
+        self.assertIn("at this trace's growth (its rate doubles every 365 days)", answer["why"][0])
         # A run reports the same about these rows, whether or not unbucketed is tried.
         for strategies in ("[{time: {window: 10d}}]", "[unbucketed: {}, time: {window: 10d}]"):
             run = self.good_json("run", "grow.yaml", "--json", "--no-charts", "--quiet", "--no-store", "--set",
@@ -132,38 +130,24 @@ class TuneScenarioTest(ProgramTest):
         again = self.good("show", "2")
         with open(os.path.join(self.folder, "run", "grow.html"), encoding="utf-8") as file:
             page = file.read()
-        need = re.match(r"(.*?\.) \S+ makes [\d,.]+ ?\S* partitions ", answer["horizon"])[1]
+        need = answer["why"][0]
         self.assertTrue(need.startswith("You need no buckets yet: unbucketed is within the limits for "), need)
         for told in (text, again, page):
-            self.assertIn(need + " First partition over a limit: unbucketed after ", " ".join(told.split()))
+            self.assertIn(need, " ".join(told.split()))
         self.assertIn(f"grow.yaml: note: {need}\n", self.good("check", "grow.yaml", "--no-store"))
-        windows = next(each["horizon"] for each in answer["candidates"] if each["label"] == "time")
-        self.assertAlmostEqual(metrics["horizon.days"], windows["days"])
-        self.assertGreater(windows["days"], 5 * 365)
-        self.assertLess(windows["days"], 7 * 365)
+        days = next(each["horizon_days"] for each in answer["candidates"] if each["label"] == "time")
+        self.assertAlmostEqual(metrics["horizon.days"], days)
+        self.assertTrue(5 * 365 < days < 7 * 365, days)
 
     def test_figures_are_those_of_the_table_of_metrics(self):
         with open(os.path.join(SOURCE, "docs", "metrics.md"), encoding="utf-8") as file:
             rows = re.findall(r"^\| `([\w.]*)(?:\{([\w,]+)\}|(\*))?`", file.read(), re.M)
         told = {start + end for start, ends, star in rows for end in (star or ends).split(",")}
         own = {"cost_per_1000_rows", "cost_of_writes_per_1000_rows", "writes.counter_increments_per_1000_rows",
-               "partitions.over_limit.share", "partitions.tiny.share"}
+               "partitions.over_limit.share", "partitions.tiny.share", "partitions.rows.mean", "partitions.bytes.mean"}
         for each in self.answer()["candidates"]:
             for name in set(each["metrics"]) - own:
                 self.assertTrue(name in told or re.sub(r"\.\w+$", ".*", name) in told, name)
-
-    def test_front_is_what_no_other_beats(self):
-        answer = self.answer()
-
-        def figures(each):
-            return [each["metrics"].get(name, {"mean": float("inf")})["mean"] for name in OBJECTIVES]
-
-        holding = [each for each in answer["candidates"]
-                   if each["status"] in ("recommended", "front", "holds") and not each["grows"]]
-        front = [each["label"] for each in holding
-                 if not any(all(a <= b for a, b in zip(figures(other), figures(each))) and
-                            figures(other) != figures(each) for other in holding)]
-        self.assertEqual(answer["front"], front)
 
     def test_recommended_holds_when_it_is_run(self):
         answer = self.answer()
@@ -187,51 +171,33 @@ class TuneScenarioTest(ProgramTest):
         self.assertAlmostEqual(sum(reads) / 4 / expected, 1, delta=0.03)
 
     def test_margin_is_that_of_higher_rates(self):
-        """The lowest rate at which a setting fails is run, and so is the rate below it. If the setting fails
-        at no rate, the highest rate is run, unless the race already shows the result."""
+        """Within the limits at one rate, and so at every lower one; a run at a rate that was run is the same."""
         answer = self.answer()
         self.assertEqual(answer["margin"][0]["label"], answer["recommended"]["label"])
-        failed = 0
+        order = ["within", "not judged", "exceeds"]
         for margin in answer["margin"]:
             self.assertEqual([step["times"] for step in margin["rates"]], [1.5, 2, 3, 5, 10])
-            holds = [step["holds"] for step in margin["rates"]]
-            first = holds.index(False) if False in holds else -1
-            failed += first >= 0
-            self.assertEqual(holds, sorted(holds, reverse=True))
-            ran = [i for i, step in enumerate(margin["rates"]) if "rows_max" in step]
-            self.assertEqual(ran, list(range(ran[0], ran[-1] + 1)) if ran else [])
-            self.assertLessEqual({max(first - 1, 0), first} if first >= 0 else set(ran) & {4}, set(ran))
-            self.assertIn(ran[-1:], [[first], [first + 1]] if first >= 0 else [[], [4]])
-            for step in margin["rates"]:
-                if "rows_max" in step:
-                    self.assertEqual(step["partitions.over_limit.share"] <= 0.02, step["holds"])
-        self.assertIn(failed, range(1, len(answer["margin"])))
-        windows = [margin for margin in answer["margin"] if margin["label"].startswith("mine")][0]["rates"]
-        largest = [step["rows_max"] for step in windows if "rows_max" in step]
-        self.assertEqual(largest, sorted(largest))
-        self.assertGreater(largest[-1], 1.2 * largest[0])
-        step = next(step for step in answer["margin"][0]["rates"] if "rows_max" in step)
+            words = [order.index(step["within"]) for step in margin["rates"]]
+            self.assertEqual(words, sorted(words), margin)
+        self.assertIn("exceeds", {margin["rates"][-1]["within"] for margin in answer["margin"]})
+        label, step = next((margin["label"], step) for margin in answer["margin"] for step in margin["rates"]
+                           if "rows_max" in step)
+        yaml = next(each["yaml"] for each in answer["candidates"] if each["label"] == label)
         run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set",
-                             f"arrivals.rate={step['times'] / 2}/s", "--set",
-                             "strategies=[{" + answer["recommended"]["yaml"] + "}]")
+                             f"arrivals.rate={step['times'] / 2}/s", "--set", "strategies=[{" + yaml + "}]")
         metrics = run["strategies"][0]["metrics"]
         self.assertEqual(metrics["partitions.all.rows.max"], step["rows_max"])
         self.assertEqual(metrics["partitions.all.bytes.max"], step["bytes_max"])
 
-    def test_margin_proved_by_the_exact_distribution_is_not_run(self):
-        """Rows of one size: more rows make no partition of these kinds larger, as a run at ten times the rate
-        shows."""
+    def test_rates_that_the_distribution_decides_are_not_run(self):
+        """Rows of one size: more rows make no partition of these kinds larger."""
         rows = ["--set", "row.bytes=300", "--set", "arrivals.bursts=null"]
         margins = {margin["label"]: margin["rates"] for margin in self.tune(*rows)["margin"]}
-        proven = {label: rates for label, rates in margins.items() if not label.startswith("mine")}
-        self.assertEqual({label.split("-")[0] for label in proven}, {"count", "probabilistic"})
-        for label, rates in proven.items():
-            self.assertEqual([list(step.items())[1:] for step in rates],
-                             [[("holds", True), ("expected_over_least", None), ("expected_over_most", None)]] * 5,
-                             label)
-            self.assertTrue(all(step["holds"] for step in rates), label)
-        self.assertTrue(any("rows_max" in step for label, rates in margins.items() if label.startswith("mine")
-                            for step in rates))
+        proven = [step for label, rates in margins.items() if not label.startswith("mine") for step in rates]
+        self.assertGreaterEqual(len(proven), 10)
+        for step in proven:
+            self.assertIn((step["within"], step["judged_by"]), {("within", "distribution"), ("within", "certain")})
+            self.assertNotIn("rows_max", step)
 
     def test_answer_does_not_depend_on_jobs_and_is_stored(self):
         answers = [self.answer(), self.tune("--jobs", "3")]
@@ -245,7 +211,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(labels[0], answers[0]["recommended"]["label"])
         own = {"mine", "probabilistic"}
         self.assertEqual(own - set(labels), set())
-        self.assertEqual(set(labels) - own - set(answers[0]["front"]), set())
+        within = {each["label"] for each in answers[0]["candidates"] if each["status"] in ("recommended", "within")}
+        self.assertEqual(set(labels) - own - within, set())
         self.assertIn("same digest", self.good("replay", "1"))
 
     def test_table_fits_and_names_all_that_matters(self):
@@ -253,8 +220,7 @@ class TuneScenarioTest(ProgramTest):
         for line in out.split("strategies:")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)
-        for piece in [r"\n\*\S+ .* recommended\n", r"\n mine .* fails\n",
-                      r"(the\s+cheapest|as\s+cheap\s+as\s+any)\s+that\s+stays\s+within", r"still\s+stays\s+within",
+        for piece in [r"\AUse \S+ \(", r"\n  size ", r"\n\*\S+ .* recommended\n", r"\n mine .* exceeds\n",
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
@@ -277,25 +243,17 @@ class TuneScenarioTest(ProgramTest):
             self.assertEqual(charts[0], charts[1])
 
     def test_regions_name_the_cheapest_kind(self):
-        """The middle is the scenario; each flip within the plane is a border of it."""
+        """The middle is the scenario."""
         answer = self.answer()
         regions = answer["regions"]
         prices, reads, cheapest = regions["counter_increment"], regions["reads"], regions["cheapest"]
         self.assertEqual((len(cheapest), {len(row) for row in cheapest}), (len(reads), {len(prices)}))
         self.assertAlmostEqual(prices[len(prices) // 2], answer["prices"]["counter_increment"], delta=1e-12)
         self.assertEqual(reads[len(reads) // 2], 1)
-        kind = answer["recommended"]["kind"]
-        middle = cheapest[len(reads) // 2]
-        self.assertEqual(middle[len(prices) // 2], kind)
-        self.assertGreater(len({one for row in cheapest for one in row}), 1)
-        for flip in answer["flips"]:
-            values, line = ((prices, middle) if flip["axis"] == "counter_increment"
-                            else (reads, [row[len(prices) // 2] for row in cheapest]))
-            if values[0] < flip["at"] < values[-1]:
-                between = sorted((flip["at"], flip["now"]))
-                for value, one in zip(values, line):
-                    if between[0] < value < between[1]:
-                        self.assertEqual(one, kind, flip)
+        within = [each for each in answer["candidates"] if each["status"] in ("recommended", "within") and
+                  not each["grows"]]
+        self.assertEqual(cheapest[len(reads) // 2][len(prices) // 2],
+                         min(within, key=lambda each: each["metrics"]["cost_per_1000_rows"]["mean"])["kind"])
 
     def test_page_has_the_recommendation_and_both_charts(self):
         self.tell()
@@ -305,40 +263,19 @@ class TuneScenarioTest(ProgramTest):
             with open(os.path.join(self.folder, folder, "small-tune.html"), encoding="utf-8") as file:
                 pages.append(file.read())
         self.assertEqual(pages[0], pages[1])
-        self.assertRegex(pages[0], r'<p class="verdict">\S+ is (the cheapest|as cheap as any) that ')
+        self.assertIn("Use " + self.answer()["recommended"]["label"], pages[0])
         self.assertIn('id="chart-tune-front"', pages[0])
         self.assertIn('id="chart-tune-thresholds"', pages[0])
         self.assertIn('id="chart-tune-regions"', pages[0])
         self.assertEqual(pages[0].count('class="chosen"'), 1)
 
-    def test_run_that_is_stored_has_the_best_that_the_table_lists(self):
-        out = self.tell()
-        listed = re.findall(r"^[ *](\S+) .* (recommended|front)$", out, re.M)
-        own = {"mine", "probabilistic"}
-        answer = self.answer()
-        cost = {each["label"]: each["metrics"]["cost_per_1000_rows"]["mean"] for each in answer["candidates"]
-                if each["status"] in ("recommended", "front", "holds") and not each["grows"]}
-        kinds = {min((each["label"] for each in answer["candidates"]
-                      if each["kind"] == kind and each["label"] in cost), key=cost.get, default="unbucketed")
-                 for kind in ["time", "count", "probabilistic", "weighted"]}
-        labels = [each["label"] for each in self.good_json("show", "1", "--json")["strategies"]]
-        front = [name for name, status in listed if status == "front"]
-        stored = [name for name in front if name in labels and name not in own | kinds]
-        rest = [name for name in front if name not in own | kinds]
-        self.assertEqual(labels[0], [name for name, status in listed if status == "recommended"][0])
-        self.assertGreaterEqual(set(labels), own | kinds)
-        self.assertEqual(set(labels), own | kinds | set(stored))
-        self.assertEqual(stored, rest[:len(stored)])
-        self.assertEqual(len(labels), 8)
-        self.assertGreater(len(rest), len(stored))
-
-    def test_charts_claim_no_more_than_was_shown(self):
+    def test_run_that_is_stored_has_the_best_of_each_kind(self):
         self.tell()
-        self.good("tune", "small.yaml", "--risk", "0.0000001", "--quiet", "--format", "pdf", "--out", "y", *SHORT,
-                  "--set", "tune.strategies=[time]")
-        for folder, claim in [("x", b"stay within the limits"), ("y", b"were not seen to fail")]:
-            with open(os.path.join(self.folder, folder, "small-tune-front.pdf"), "rb") as file:
-                self.assertIn(b"/Title (small: the settings that " + claim + b")", file.read())
+        answer = self.answer()
+        labels = [each["label"] for each in self.good_json("show", "1", "--json")["strategies"]]
+        self.assertEqual(labels[0], answer["recommended"]["label"])
+        self.assertGreaterEqual(set(labels), {"mine", "probabilistic"} | {each["label"] for each in answer["margin"]})
+        self.assertLessEqual(len(labels), 8)
 
     def test_damaged_answer_is_reported_by_report(self):
         self.tell()
@@ -370,27 +307,14 @@ class TuneScenarioTest(ProgramTest):
                 "{probabilistic: {bits: 1, threshold: 20, coordination: guarded, label: guarded}}]"]
         answer = self.tune(*late)
         three_state = next(each for each in answer["candidates"] if each["label"] == "probabilistic")
-        self.assertEqual((three_state["status"], three_state["fails_by"]), ("fails", "available"))
+        self.assertEqual((three_state["status"], three_state["fails_by"]), ("disqualified", "available"))
         self.assertEqual(answer["recommended"]["template"], "guarded")
         told = self.good("tune", "small.yaml", "--no-charts", "--quiet", *late)
-        self.assertRegex(told, r"\n probabilistic .* fails: refuses\n")
+        self.assertRegex(told, r"\n probabilistic .* refuses\n")
         self.assertIn("refuses: its agents refuse rows although nothing has failed", told)
         run = self.good("run", "small.yaml", "--no-charts", "--no-store", "--quiet", *late).replace("\n", " ")
-        self.assertIn("Choose guarded ", run)
-        self.assertIn(" probabilistic refused rows although nothing had failed.", run)
-
-    def test_share_seen_is_above_at_most_only_where_that_is_exact(self):
-        told = self.good("tune", "small.yaml", "--no-charts", "--quiet", "--set", "arrivals={rate: 0.5/s}", "--set",
-                         "keys={count: 10}", "--set", "row={bytes: 300}", "--set",
-                         "limits={partition_rows: 1000}", "--set", "seed=1", "--set",
-                         "tune={risk: 1%, seeds: 2, strategies: [probabilistic]}", "--set",
-                         "strategies=[{probabilistic: {bits: 4, threshold: 20}}]")
-        verdicts = "recommended|front|in limits|unsure|fails"
-        rows = re.findall(rf"^[* ]probabilistic\S* .* ([\d.]+) +(=?)([\d.]+)  (?:{verdicts})$", told, re.MULTILINE)
-        self.assertEqual({mark for _, mark, _ in rows}, {"", "="})
-        for seen, mark, most in rows:
-            self.assertEqual(float(seen) > float(most), mark == "=")
-        self.assertIn("\n=: the share of the exact distribution; ", told)
+        self.assertTrue(run.startswith("Use guarded "), run)
+        self.assertRegex(run, r"probabilistic: [\d.]+% of the rows are refused")
 
     def test_impossible_limits_name_the_nearest_and_a_working_remedy(self):
         base = ["tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.strategies=[time]", "--set",
@@ -436,10 +360,9 @@ class TuneScenarioTest(ProgramTest):
                    "  - count: {rows: 100, counter: external}\n  - time: {window: 30m}\n")
         answer = self.good_json("tune", "trace.yaml", "--json", "--no-charts", "--quiet")
         self.assertEqual(answer["margin"], [])
-        self.assertIn("The rows come from a trace", answer["notes"])
         self.assertEqual(answer["recommended"]["kind"], "count")
         own = {each["label"]: each for each in answer["candidates"]}["time"]
-        self.assertEqual((own["status"], own["metrics"]["partitions.over_limit.share"]["mean"]), ("fails", 1))
+        self.assertEqual((own["status"], own["metrics"]["partitions.over_limit.share"]["mean"]), ("exceeds", 1))
         self.assertEqual(own["metrics"]["partitions.over_limit.share"]["low"], 1)
 
     def test_bad_use_is_reported(self):

@@ -150,7 +150,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "expected_share",
                      entrant->known.has_distribution ? cli_json_number(entrant->known.expected_share)
                                                      : json_null()) &&
-        cli_json_set(object, "first_over_days",
+        cli_json_set(object, "horizon_days",
                      cli_json_number(tune_contest_first_over(contest, entrant))) &&
         cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
         cli_json_set(object, "metrics", metrics_of(contest, entrant));
@@ -327,6 +327,7 @@ static json_t *why_of(const struct report_answer *answer)
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
+    const double days_left = cli_contest_horizon(contest).days_left;
     struct cli_saying notes = {.used = 0};
     struct report_answer *answer = cli_contest_answer(contest);
     if (answer == NULL)
@@ -343,6 +344,8 @@ json_t *cli_contest_json(const struct tune_contest *contest)
         cli_json_set(object, "why", why_of(answer)) && cli_json_set(object, "growth", growth_of(contest)) &&
         cli_json_set(object, "prices", prices_of(contest)) &&
         cli_json_set(object, "regions", regions_of(contest)) &&
+        cli_json_set(object, "unbucketed_days_left", cli_json_number(days_left)) &&
+        cli_json_set(object, "needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))) &&
         cli_json_set(object, "notes", json_string(notes.buffer)) &&
         cli_json_set(object, "margin", margins_of(contest)) && cli_json_set(object, "lead", lead_of(contest));
     report_answer_free(answer);

@@ -83,8 +83,7 @@ static struct report_option option_of(const struct tune_contest *contest, size_t
     return option;
 }
 
-/* How long a table without buckets stays within the limits: by `unbucketed`, if it competes. */
-static struct report_horizon horizon_of(const struct tune_contest *contest)
+struct report_horizon cli_contest_horizon(const struct tune_contest *contest)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     struct report_horizon horizon = {.days_left = (double)NAN,
@@ -119,7 +118,7 @@ struct report_answer *cli_contest_answer(const struct tune_contest *contest)
 {
     const struct report_terms terms = {.limits = &contest->scenario->limits,
                                        .prices = &contest->scenario->prices,
-                                       .horizon = horizon_of(contest)};
+                                       .horizon = cli_contest_horizon(contest)};
     size_t count = 0, chosen = SIZE_MAX, *listed = NULL;
     struct report_answer *answer = NULL;
     if (!cli_contest_listed(contest, &listed, &count))

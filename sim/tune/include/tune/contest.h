@@ -107,7 +107,7 @@ struct tune_entrant {
     uint32_t needs;               /* seeds: 1 where no other seed would differ, or none is needed */
     struct lab_facts known;       /* by its distribution, at the scenario's rate */
     double load_least;            /* a lower bound of the load */
-    double cv_least;              /* the CV by the distribution; 0: not known */
+    double cv_known;              /* the CV by the distribution; 0: not known */
     /* What the race found. */
     enum tune_status status;
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */

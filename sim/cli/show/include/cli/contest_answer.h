@@ -28,6 +28,8 @@ void cli_percent(double share, char *buffer);
 /* The answer, made from the listed settings; the caller must free it with report_answer_free(). NULL when out
  * of memory. There must be a recommendation. */
 struct report_answer *cli_contest_answer(const struct tune_contest *contest);
+/* How long a table without buckets stays within the limits: by `unbucketed`, if it competes. */
+struct report_horizon cli_contest_horizon(const struct tune_contest *contest);
 /* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings left
  * out. "" when there are none. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
