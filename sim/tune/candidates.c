@@ -325,4 +325,3 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
     }
     return true;
 }
-

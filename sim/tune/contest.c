@@ -59,8 +59,8 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     is_fine = is_fine && measure(contest, result, error);
     if (is_fine && contest->scenario->trace_path != NULL)
-        is_fine = tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &contest->growth,
-                                     error);
+        is_fine =
+            tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &contest->growth, error);
     lab_result_destroy(result);
     return is_fine;
 }
@@ -69,11 +69,8 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error)
 {
-    *contest = (struct tune_contest){.scenario = scenario,
-                                     .terms = *terms,
-                                     .halves = true,
-                                     .recommended = SIZE_MAX,
-                                     .led = SIZE_MAX};
+    *contest = (struct tune_contest){
+        .scenario = scenario, .terms = *terms, .halves = true, .recommended = SIZE_MAX, .led = SIZE_MAX};
     if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
         return true;
     tune_contest_clear(contest);
@@ -116,8 +113,8 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
 {
     if (!tune_race(contest, threads, progress, error))
         return false;
-    if (contest->recommended != SIZE_MAX && !(tune_margins(contest, threads, progress, error) &&
-                                              find_lead(contest, threads, progress, error)))
+    if (contest->recommended != SIZE_MAX &&
+        !(tune_margins(contest, threads, progress, error) && find_lead(contest, threads, progress, error)))
         return false;
     /* The search may end sooner than expected. */
     if (progress != NULL)

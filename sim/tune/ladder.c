@@ -192,7 +192,8 @@ static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy 
     double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (int turn = tune_rows_stop(contest->scenario, tune_contest_days(contest)) ? 1 : 2; buckets > 1 && turn <= 2; turn++) {
+    for (int turn = tune_rows_stop(contest->scenario, tune_contest_days(contest)) ? 1 : 2;
+         buckets > 1 && turn <= 2; turn++) {
         if (bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), &out[count]) == BK_OK)
             count++;
     }

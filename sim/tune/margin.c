@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The margin: how much faster may rows come? The recommended setting and the best of each other kind are judged
- * at multiples of the rate. More rows make no partition smaller, so a setting that is within the limits at one
- * rate is so at every lower one. Rates that the distribution does not decide are halved by runs. */
+/* The margin: how much faster may rows come? The recommended setting and the best of each other kind are
+ * judged at multiples of the rate. More rows make no partition smaller, so a setting that is within the
+ * limits at one rate is so at every lower one. Rates that the distribution does not decide are halved by
+ * runs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,12 +21,11 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
         for (size_t i = 0; i < contest->count; i++) {
             const struct tune_entrant *entrant = &contest->entrants[i];
             candidates[i] = tune_candidate_for(contest, entrant);
-            candidates[i].is_eligible =
-                candidates[i].is_eligible && entrant->status == TUNE_WITHIN && tune_group_of(entrant) == group;
+            candidates[i].is_eligible = candidates[i].is_eligible && entrant->status == TUNE_WITHIN &&
+                                        tune_group_of(entrant) == group;
         }
-        const size_t best = group == own
-                                ? SIZE_MAX
-                                : lab_choose_from(candidates, contest->count, contest->terms.tolerance);
+        const size_t best =
+            group == own ? SIZE_MAX : lab_choose_from(candidates, contest->count, contest->terms.tolerance);
         if (best != SIZE_MAX)
             out[count++] = best;
     }
@@ -39,15 +39,16 @@ static void judge(const struct tune_contest *contest, const struct tune_entrant 
 {
     struct lab_facts known;
     tune_know(contest, &entrant->strategy.settings, step->factor, &known);
-    step->within = tune_judge(contest, &entrant->strategy.settings, &step->seen, seeds, &known, &step->judgment, &step->failed);
+    step->within = tune_judge(contest, &entrant->strategy.settings, &step->seen, seeds, &known,
+                              &step->judgment, &step->failed);
 }
 
 /* Whether the limits are all that a setting must keep, and the distribution shows that it does. */
 static bool is_decided(const struct tune_contest *contest, const struct tune_margin_step *step)
 {
     const struct lab_tune *terms = &contest->terms;
-    const bool has_more = contest->scenario->engine == LAB_ENGINE_CLUSTER || terms->tiny >= 0 ||
-                          terms->partitions_per_read > 0;
+    const bool has_more =
+        contest->scenario->engine == LAB_ENGINE_CLUSTER || terms->tiny >= 0 || terms->partitions_per_read > 0;
     return step->within == LAB_EXCEEDS || (step->within == LAB_WITHIN && !has_more);
 }
 
@@ -116,7 +117,8 @@ static bool try_rate(struct tune_contest *contest, size_t rate, uint32_t threads
     return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
-/* What is within the limits at one rate is so at every lower one, and what exceeds them at every higher one. */
+/* What is within the limits at one rate is so at every lower one, and what exceeds them at every higher one.
+ */
 static void spread(struct tune_margin *margin)
 {
     struct tune_margin_step *steps = margin->steps;

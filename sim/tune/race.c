@@ -59,8 +59,8 @@ void tune_know(const struct tune_contest *contest, const struct lab_settings *se
     out->partitions = (uint64_t)fmax(1, ceil(partitions));
 }
 
-/* Whether the distribution is that of the first seed, since bursts and spikes strike a key at other times with
- * other seeds. Then it tells nothing of several seeds together. */
+/* Whether the distribution is that of the first seed, since bursts and spikes strike a key at other times
+ * with other seeds. Then it tells nothing of several seeds together. */
 static bool differs_by_seed(const struct wl_workload *workload, const struct lab_settings *settings)
 {
     const enum bk_kind kind = settings->strategy.kind;
@@ -83,8 +83,7 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     facts.expected_least = known->expected_least;
     facts.expected_share = known->expected_share;
     if (facts.has_distribution && isnan(facts.expected_share) && facts.partitions > 0)
-        facts.expected_share =
-            fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
+        facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
     return facts;
 }
 
@@ -144,14 +143,15 @@ enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_
 
 static void judge(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
-    const enum lab_within within = tune_judge(contest, &entrant->strategy.settings, entrant->seen, entrant->seeds,
-                                              &entrant->known, &entrant->judgment, &entrant->failed);
+    const enum lab_within within =
+        tune_judge(contest, &entrant->strategy.settings, entrant->seen, entrant->seeds, &entrant->known,
+                   &entrant->judgment, &entrant->failed);
     const bool is_limit = entrant->failed == TUNE_IN_LIMITS;
     entrant->disqualifiers = entrant->is_endless ? LAB_DISQUALIFIER_ENDLESS : 0;
     for (uint32_t i = 0; i < entrant->seeds; i++)
         entrant->disqualifiers |= entrant->seen[i].disqualifiers;
-    entrant->status = within == LAB_EXCEEDS ? (is_limit ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
-                      : entrant->seeds == 0 ? TUNE_COSTLY
+    entrant->status = within == LAB_EXCEEDS  ? (is_limit ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
+                      : entrant->seeds == 0  ? TUNE_COSTLY
                       : within == LAB_WITHIN ? TUNE_WITHIN
                                              : TUNE_NOT_JUDGED;
 }
@@ -161,9 +161,8 @@ static void judge(const struct tune_contest *contest, struct tune_entrant *entra
 /* Whether more seeds may show that the setting is to recommend, or the best of its kind. */
 static bool may_win(const struct tune_entrant *entrant)
 {
-    return !entrant->is_endless &&
-           (entrant->status <= TUNE_WITHIN || entrant->status == TUNE_COSTLY ||
-            (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
+    return !entrant->is_endless && (entrant->status <= TUNE_WITHIN || entrant->status == TUNE_COSTLY ||
+                                    (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
 }
 
 static bool is_shared(const struct tune_contest *contest)
@@ -183,8 +182,8 @@ static double fullness_of(const struct lab_limits *limits, const struct tune_ent
     return most;
 }
 
-/* What the settings of a template that have run cost above their bounds, at the least. A protocol costs this much
- * whatever the numbers are. */
+/* What the settings of a template that have run cost above their bounds, at the least. A protocol costs this
+ * much whatever the numbers are. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     double least = (double)INFINITY;
@@ -196,7 +195,8 @@ static double overhead_of(const struct tune_contest *contest, const struct tune_
     return least > 0 && isfinite(least) ? least : 0;
 }
 
-struct lab_candidate tune_candidate_for(const struct tune_contest *contest, const struct tune_entrant *entrant)
+struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
+                                        const struct tune_entrant *entrant)
 {
     const bool is_run = entrant->seeds > 0;
     /* The runs of the cluster engine are short, and their CV is a matter of chance. */
@@ -306,9 +306,9 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
         entrants[i] = &contest->entrants[round->list[first + i]];
     if (is_fine) {
         const bool is_kept = !is_shared(contest) && entrants[0]->seeds == 0;
-        is_fine = tune_watch(contest, entrants, count, contest->scenario->seed + entrants[0]->seeds, 1,
-                             round->threads_each, progress, batch->seen, is_kept ? &batch->result : NULL,
-                             error);
+        is_fine =
+            tune_watch(contest, entrants, count, contest->scenario->seed + entrants[0]->seeds, 1,
+                       round->threads_each, progress, batch->seen, is_kept ? &batch->result : NULL, error);
     }
     free(entrants);
     return is_fine;
@@ -346,8 +346,7 @@ static bool run_list(struct tune_contest *contest, const size_t *list, size_t co
     const uint64_t jobs = (count + round.together - 1) / round.together;
     const uint32_t at_once = jobs < threads ? (uint32_t)jobs : threads;
     round.threads_each = threads / at_once;
-    const struct lab_crew crew = {
-        .context = &round, .count = jobs, .work = work, .take = take, .drop = drop};
+    const struct lab_crew crew = {.context = &round, .count = jobs, .work = work, .take = take, .drop = drop};
     struct lab_progress inner = {.parent = progress};
     uint64_t taken;
     if (!lab_crew_run(&crew, at_once, &inner, &taken, error))
@@ -415,7 +414,7 @@ static bool halve(struct search *search, uint64_t later, struct sim_error *error
 {
     const uint32_t seeds = search->contest->terms.seeds;
     size_t divisor = 2;
-    for (uint32_t target = 1; target < seeds; target *= 2, divisor *= 2) {
+    for (uint32_t target = 1; target == 1 || target < seeds; target *= 2, divisor *= 2) {
         want(search->contest, divisor, LEAST_SHARED, search->is_wanted, search->scratch);
         if (target == 1)
             want_figures(search->contest, search->is_wanted);
@@ -474,8 +473,7 @@ static size_t choose(const struct tune_contest *contest)
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; candidates != NULL && i < contest->count; i++) {
         candidates[i] = tune_candidate_for(contest, &contest->entrants[i]);
-        candidates[i].is_eligible =
-            candidates[i].is_eligible && contest->entrants[i].status <= TUNE_WITHIN;
+        candidates[i].is_eligible = candidates[i].is_eligible && contest->entrants[i].status <= TUNE_WITHIN;
     }
     if (candidates != NULL)
         chosen = lab_choose_from(candidates, contest->count, contest->terms.tolerance);

@@ -95,8 +95,8 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
                                   figure(metrics, "partitions.closed.rows.mean")),
                 [TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean"),
                 [TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99"),
-                [TUNE_OVER] = share(figure(metrics, "partitions.over_limit"),
-                                    figure(metrics, "partitions.total")),
+                [TUNE_OVER] =
+                    share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total")),
                 [TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed),
                 [TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows"),
                 [TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows),
@@ -133,8 +133,7 @@ static bool run(const struct tune_contest *contest, struct lab_strategy *strateg
     tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
     bool is_fine = lab_run_in(&scenario, threads, &context, &result, error);
     for (size_t i = 0; is_fine && i < count; i++)
-        is_fine =
-            see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
+        is_fine = see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
         memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[places[i]],
                      sizeof *out);
@@ -155,8 +154,8 @@ bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *c
     bool is_fine = (unknown != NULL && places != NULL) || sim_fail_memory(error);
     for (size_t i = 0; is_fine && i < count; i++) {
         const struct lab_strategy *strategy = &entrants[i]->strategy;
-        if (memory != NULL && memory->recall(memory->context, tune_memory_job(strategy, seed, factor),
-                                             &out[i], sizeof *out))
+        if (memory != NULL &&
+            memory->recall(memory->context, tune_memory_job(strategy, seed, factor), &out[i], sizeof *out))
             continue;
         unknown[left] = *strategy;
         places[left++] = i;

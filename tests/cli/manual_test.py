@@ -31,12 +31,11 @@ strategies:
 """
 # Fields that only some runs have; each of the other fields must occur in a run below.
 SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
-          "tune SCENARIO": {"flips[].*", "candidates[].settings.calendar", "candidates[].settings.chance",
+          "tune SCENARIO": {"candidates[].settings.calendar", "candidates[].settings.chance",
                             "candidates[].settings.bytes", "candidates[].settings.buckets",
                             "candidates[].settings.rows", "candidates[].settings.bits",
                             "candidates[].settings.window_s", "candidates[].settings.threshold",
-                            "candidates[].dominated_by", "candidates[].fails_by", "recommended.settings.*",
-                            "recommended.dominated_by", "recommended.fails_by", "candidates[].is_shown",
+                            "candidates[].fails_by", "recommended.settings.*", "recommended.fails_by",
                             "lead.label", "lead.formula_s", "lead.safe_s", "lead.unsafe_s"},
           "cql": {"[].profile"},
           # tests/cli/fuzz_test.py tests the fields of a baseline.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the settings of a contest follow from the scenario and the distribution; verdicts, the tolerance,
  * margins and what is remembered keep their definitions; a strategy that is written out is parsed as the same
- * one. Method: small scenarios, run both ways. exhaustive_test.c compares the answers with exhaustive ones. */
+ * one. Method: small scenarios, run both ways. exhaustive_test.c compares the answers with exhaustive ones.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,7 +221,8 @@ static void test_failed_demands_are_named(void **state)
         begin(&contest, scenario);
         run(&contest);
         const struct tune_entrant *entrant = find(&contest, cases[i].label);
-        assert_int_equal(entrant->status, cases[i].failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED);
+        assert_int_equal(entrant->status,
+                         cases[i].failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED);
         assert_int_equal(entrant->failed, cases[i].failed);
         tune_contest_clear(&contest);
         lab_scenario_destroy(scenario);
@@ -246,7 +248,8 @@ static void check_margin(const struct tune_contest *contest, const struct tune_m
                         &error))
             fail_msg("%s", error.text);
         tune_know(contest, &entrant->strategy.settings, step->factor, &known);
-        const enum lab_within within = tune_judge(contest, &entrant->strategy.settings, &seen, 1, &known, &judgment, &failed);
+        const enum lab_within within =
+            tune_judge(contest, &entrant->strategy.settings, &seen, 1, &known, &judgment, &failed);
         /* If none may exceed a limit, one does with a probability of up to 5 %. */
         if (step->within == LAB_WITHIN && within == LAB_EXCEEDS && judgment.over > 1)
             fail_msg("%s at %g: said to be within", entrant->strategy.label, step->factor);

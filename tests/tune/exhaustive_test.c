@@ -356,9 +356,8 @@ static bool differs(uint64_t number, const struct tune_contest *contest, const s
             (entrant->requirements & 1) == (its == SIZE_MAX ? 0 : all->entrants[its].requirements & 1))
             least = fmin(least, load_of(entrant));
     }
-    if (mine == its ||
-        (mine != SIZE_MAX && its != SIZE_MAX && all->entrants[mine].status <= TUNE_WITHIN &&
-         load_of(&all->entrants[mine]) <= least * (1 + 2 * all->terms.tolerance)))
+    if (mine == its || (mine != SIZE_MAX && its != SIZE_MAX && all->entrants[mine].status <= TUNE_WITHIN &&
+                        load_of(&all->entrants[mine]) <= least * (1 + 2 * all->terms.tolerance)))
         return false;
     print_message("%llu: group %u: %s, and of all %s\n", (unsigned long long)number, group,
                   mine == SIZE_MAX ? "none" : contest->entrants[mine].strategy.label,
@@ -430,8 +429,7 @@ static void test_tune_answers_as_an_exhaustive_search_of_streams(void **state)
         compare_stream(number, &tally);
     print(&tally);
     assert_int_equal(tally.answers, 0);
-    assert_true(tally.answered > test_part(5) && tally.kinds == 0 &&
-                4 * tally.runs < 3 * tally.all_runs);
+    assert_true(tally.answered > test_part(5) && tally.kinds == 0 && 4 * tally.runs < 3 * tally.all_runs);
 }
 
 int main(int count, char **arguments)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: `run` and `tune` judge the limits alike. Method: each shipped scenario runs, and its own strategies
- * race with the same seed; the two verdicts on a strategy are the same, and are known in the same way. With the argument
- * `all`, scenarios with agents and long scenarios run at full length; otherwise they are shortened or
- * skipped. */
+ * race with the same seed; the two verdicts on a strategy are the same, and are known in the same way. With
+ * the argument `all`, scenarios with agents and long scenarios run at full length; otherwise they are
+ * shortened or skipped. */
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>
@@ -88,9 +88,9 @@ static void compare(const char *path, const struct lab_score *score, const struc
     static const char *const words[] = {"not judged", "within", "exceeds"};
     judged++;
     if (entrant->judgment.within != score->judgment.within ||
-        (entrant->seeds > 0 && (entrant->judgment.over != score->judgment.over ||
-                                entrant->judgment.by != score->judgment.by ||
-                                entrant->disqualifiers != score->disqualifiers))) {
+        (entrant->seeds > 0 &&
+         (entrant->judgment.over != score->judgment.over || entrant->judgment.by != score->judgment.by ||
+          entrant->disqualifiers != score->disqualifiers))) {
         print_error("%s: %s: run %s (%s), tune %s (%s)\n", path, entrant->strategy.label,
                     words[score->judgment.within], lab_judged_by_name(score->judgment.by),
                     words[entrant->judgment.within], lab_judged_by_name(entrant->judgment.by));

@@ -33,8 +33,12 @@ static const char *const figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_READS_FAILED] = "reads.failed",
 };
 static const char *const demand_names[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = "limits",     [TUNE_NOT_TINY] = "tiny",      [TUNE_FEW_PER_READ] = "partitions_per_read",
-    [TUNE_FINDABLE] = "findable",    [TUNE_AVAILABLE] = "available", [TUNE_ANSWERED] = "reads",
+    [TUNE_IN_LIMITS] = "limits",
+    [TUNE_NOT_TINY] = "tiny",
+    [TUNE_FEW_PER_READ] = "partitions_per_read",
+    [TUNE_FINDABLE] = "findable",
+    [TUNE_AVAILABLE] = "available",
+    [TUNE_ANSWERED] = "reads",
     [TUNE_GUARANTEED] = "guarantees",
 };
 
@@ -108,10 +112,12 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
         if (sample.count == 0)
             continue;
         struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);
-        if (i == TUNE_OVER)
-            interval = (struct tune_interval){
-                lab_share_least(judgment->over, judgment->partitions, 1 - (1 - contest->terms.confidence) / 2),
-                judgment->share_most};
+        if (i == TUNE_OVER && isnan(judgment->share_most)) /* every seed has the same partitions */
+            interval = (struct tune_interval){sample.mean, sample.mean};
+        else if (i == TUNE_OVER)
+            interval = (struct tune_interval){lab_share_least(judgment->over, judgment->partitions,
+                                                              1 - (1 - contest->terms.confidence) / 2),
+                                              judgment->share_most};
         json_t *metric = json_object();
         bool is_whole = cli_json_set(metric, "mean", cli_json_number(sample.mean)) &&
                         cli_json_set(metric, "low", cli_json_number(interval.low)) &&
@@ -150,8 +156,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "expected_share",
                      entrant->known.has_distribution ? cli_json_number(entrant->known.expected_share)
                                                      : json_null()) &&
-        cli_json_set(object, "horizon_days",
-                     cli_json_number(tune_contest_first_over(contest, entrant))) &&
+        cli_json_set(object, "horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))) &&
         cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
         cli_json_set(object, "metrics", metrics_of(contest, entrant));
     if (is_fine && (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED))
@@ -195,9 +200,9 @@ static json_t *margins_of(const struct tune_contest *contest)
         if (!margin->is_tried)
             continue;
         json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "label",
-                                    json_string(contest->entrants[margin->entrant].strategy.label)) &&
-                       cli_json_set(object, "rates", steps_of(margin));
+        bool is_fine =
+            cli_json_set(object, "label", json_string(contest->entrants[margin->entrant].strategy.label)) &&
+            cli_json_set(object, "rates", steps_of(margin));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;

@@ -11,8 +11,8 @@
 #include "cli/text.h"
 
 #define LABEL_COLUMNS 19
-/* The most settings within the limits that are listed, in addition to the best of each kind and the scenario's
- * own. */
+/* The most settings within the limits that are listed, in addition to the best of each kind and the
+ * scenario's own. */
 #define LISTED_MOST 10
 
 /* What a setting is disqualified by: the word in its line, and the legend of the word. */
@@ -25,8 +25,9 @@ static const struct {
     [TUNE_FINDABLE] = {"unfound", "unfound: readers miss rows that are in the table"},
     [TUNE_AVAILABLE] = {"refuses", "refuses: its agents refuse rows although nothing has failed"},
     [TUNE_ANSWERED] = {"reads fail", "reads fail: readers get no answer"},
-    [TUNE_GUARANTEED] = {"broken", "broken: rows are in another bucket than they should be, or a guarantee is "
-                                   "broken"},
+    [TUNE_GUARANTEED] = {"broken",
+                         "broken: rows are in another bucket than they should be, or a guarantee is "
+                         "broken"},
 };
 
 void cli_say(struct cli_saying *saying, const char *format, ...)
@@ -177,7 +178,7 @@ static void print_heading(const struct lab_tune *terms)
 
 static const char *word_of(const struct tune_entrant *entrant)
 {
-    return keeps_growing(entrant)                 ? "keeps growing"
+    return keeps_growing(entrant)                 ? "grows"
            : entrant->status == TUNE_DISQUALIFIED ? failures[entrant->failed].word
                                                   : tune_status_name(entrant->status);
 }
@@ -185,10 +186,10 @@ static const char *word_of(const struct tune_entrant *entrant)
 static void print_entrant(const struct tune_entrant *entrant, const struct lab_tune *terms, bool has_colour)
 {
     const bool is_good = entrant->status <= TUNE_WITHIN && !entrant->is_endless;
-    const char *colour = !has_colour                            ? ""
-                         : is_good                              ? CLI_GREEN
+    const char *colour = !has_colour                          ? ""
+                         : is_good                            ? CLI_GREEN
                          : entrant->status <= TUNE_NOT_JUDGED ? ""
-                                                                : CLI_RED;
+                                                              : CLI_RED;
     const size_t width = cli_text_width(entrant->strategy.label);
     const double cv = tune_mean_of(entrant, TUNE_CV);
     char text[CLI_NUMBER_SIZE];
@@ -262,7 +263,7 @@ static void print_legend(const struct tune_contest *contest)
     if (contest->terms.partitions_per_read > 0)
         puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
     if (is_growing)
-        puts("keeps growing: its partitions never end; within the limits for this run only");
+        puts("grows: its partitions never end; within the limits for this run only");
     if (is_excluded)
         puts("exceeds, without figures: by its distribution; not run");
     if (is_costly)

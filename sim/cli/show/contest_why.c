@@ -104,8 +104,8 @@ struct report_horizon cli_contest_horizon(const struct tune_contest *contest)
 }
 
 /* Of the settings within the limits, the recommended one, the best of each other kind and the scenario's own
- * are told. */
-static bool is_told(const struct tune_contest *contest, size_t index)
+ * are in the answer. */
+static bool is_in_answer(const struct tune_contest *contest, size_t index)
 {
     const struct tune_entrant *entrant = &contest->entrants[index];
     bool is_best = false;
@@ -126,7 +126,7 @@ struct report_answer *cli_contest_answer(const struct tune_contest *contest)
     struct report_option *options = calloc(count + 1, sizeof *options);
     size_t told = 0;
     for (size_t i = 0; options != NULL && i < count; i++) {
-        if (!is_told(contest, listed[i]))
+        if (!is_in_answer(contest, listed[i]))
             continue;
         chosen = listed[i] == contest->recommended ? told : chosen;
         options[told++] = option_of(contest, listed[i]);
@@ -179,11 +179,13 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
             closed += best->seen[i].closed;
         cli_span(tune_contest_days(contest), lasts);
         if (closed == 0 && lab_kind_ends(best->strategy.settings.strategy.kind))
-            cli_say(out, "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
+            cli_say(out,
+                    "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
                     out->used == 0 ? "" : " ", best->strategy.label, lasts);
     }
     if (contest->left_out > 0)
-        cli_say(out, "%sLeft out: %zu setting%s that change%s during the run, or that the engine cannot simulate.",
+        cli_say(out,
+                "%sLeft out: %zu setting%s that change%s during the run, or that the engine cannot simulate.",
                 out->used == 0 ? "" : " ", contest->left_out, contest->left_out == 1 ? "" : "s",
                 contest->left_out == 1 ? "s" : "");
 }
@@ -204,8 +206,9 @@ static double missed_by(const struct tune_entrant *entrant)
  * then by demand, beginning with the one that most settings meet. */
 static const struct tune_entrant *nearest(const struct tune_contest *contest)
 {
-    static const enum tune_demand demands[] = {TUNE_NOT_TINY,  TUNE_FEW_PER_READ, TUNE_IN_LIMITS, TUNE_AVAILABLE,
-                                               TUNE_FINDABLE, TUNE_ANSWERED,     TUNE_GUARANTEED};
+    static const enum tune_demand demands[] = {TUNE_NOT_TINY,  TUNE_FEW_PER_READ, TUNE_IN_LIMITS,
+                                               TUNE_AVAILABLE, TUNE_FINDABLE,     TUNE_ANSWERED,
+                                               TUNE_GUARANTEED};
     const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];

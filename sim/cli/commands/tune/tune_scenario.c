@@ -27,6 +27,7 @@
 #include "lab/quantity.h"
 #include "reports/reports.h"
 #include "store/store.h"
+#include "tune/horizon.h"
 #include "tune/strategy_text.h"
 #include "tune_emit.h"
 
@@ -280,7 +281,8 @@ static bool run_finalists(void *context, struct lab_progress *progress, struct s
 {
     struct job *job = context;
     const struct lab_run_context run = {.progress = progress, .known = job->known};
-    return lab_run_in(job->finalists, job->threads, &run, &job->result, error);
+    return lab_run_in(job->finalists, job->threads, &run, &job->result, error) &&
+           tune_horizons_add(job->finalists, job->result, error);
 }
 
 static bool work(struct job *job, struct sim_error *error)
@@ -357,8 +359,7 @@ static bool emit(struct job *job, struct sim_error *error)
     struct sim_error ignored;
     if (job->emitted == NULL || !judge(job, false, &ignored))
         return true;
-    job->has_emitted =
-        cli_tune_emit(job->emitted, job->result, job->scenario_digest, error);
+    job->has_emitted = cli_tune_emit(job->emitted, job->result, job->scenario_digest, error);
     return job->has_emitted;
 }
 

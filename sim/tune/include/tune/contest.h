@@ -10,12 +10,13 @@
  * 2. The others race by successive halving (Karnin, Koren, Somekh 2013): in each round the better half of all
  *    settings, and of each kind, has one more seed, then two more, four more and so on. The rule of
  *    recommendation (lab_choose_from()) ranks them; a setting that has not run has the lower bound of its
- *    load. A setting drops out when the judge says that it exceeds a limit, when something disqualifies it, or
- *    when it misses a demand of `tune`; the next one of the ranking then takes its place.
+ *    load. A setting drops out when the judge says that it exceeds a limit, when something disqualifies it,
+ * or when it misses a demand of `tune`; the next one of the ranking then takes its place.
  * 3. The race ends when the first of the ranking, and that of each kind, have all seeds.
  *
  * So a setting is left behind only while another one is better by the rule, on the seeds so far. Settings run
- * on the same rows, seed by seed (common random numbers). Nothing depends on time or the number of threads. */
+ * on the same rows, seed by seed (common random numbers). Nothing depends on time or the number of threads.
+ */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -91,9 +92,9 @@ enum tune_demand {
     TUNE_IN_LIMITS,
     TUNE_NOT_TINY,
     TUNE_FEW_PER_READ,
-    TUNE_FINDABLE,  /* readers miss rows */
-    TUNE_AVAILABLE, /* agents refuse rows */
-    TUNE_ANSWERED,  /* reads fail */
+    TUNE_FINDABLE,   /* readers miss rows */
+    TUNE_AVAILABLE,  /* agents refuse rows */
+    TUNE_ANSWERED,   /* reads fail */
     TUNE_GUARANTEED, /* rows are misrouted, or a guarantee is broken */
     TUNE_DEMAND_COUNT
 };
@@ -113,8 +114,8 @@ struct tune_entrant {
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */
     struct lab_judgment judgment;
     unsigned disqualifiers;
-    struct tune_seen *seen; /* by seed, from the first on */
-    uint32_t seeds;         /* with which it was run */
+    struct tune_seen *seen;    /* by seed, from the first on */
+    uint32_t seeds;            /* with which it was run */
     struct lab_result *result; /* cluster engine: of the first seed */
 };
 
@@ -193,8 +194,8 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
 bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *const *entrants, size_t count,
                 uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                 struct tune_seen *out, struct lab_result **result, struct sim_error *error);
-/* The engine for the race: if there are many rows, one that does not draw each row, where that is possible and
- * faster. */
+/* The engine for the race: if there are many rows, one that does not draw each row, where that is possible
+ * and faster. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
 /* Sets *out to the scenario with these strategies, one seed, and its rate multiplied by a factor. The caller
  * keeps the ownership of `strategies`, and *out must not be freed. */
@@ -217,7 +218,8 @@ struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune
 /* NaN when no seed has it. */
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* What the rule of recommendation compares. */
-struct lab_candidate tune_candidate_for(const struct tune_contest *contest, const struct tune_entrant *entrant);
+struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
+                                        const struct tune_entrant *entrant);
 /* The group of settings of which each has a best one: a kind, with or without a sequence number. */
 #define TUNE_GROUPS (2 * BK_KIND_COUNT)
 unsigned tune_group_of(const struct tune_entrant *entrant);

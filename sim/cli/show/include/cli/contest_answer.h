@@ -30,8 +30,8 @@ void cli_percent(double share, char *buffer);
 struct report_answer *cli_contest_answer(const struct tune_contest *contest);
 /* How long a table without buckets stays within the limits: by `unbucketed`, if it competes. */
 struct report_horizon cli_contest_horizon(const struct tune_contest *contest);
-/* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings left
- * out. "" when there are none. */
+/* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings
+ * left out. "" when there are none. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
 /* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the setting that came nearest,
  * what it fails by, and the remedy. */
