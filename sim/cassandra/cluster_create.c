@@ -169,7 +169,7 @@ static bool create_arrays(struct cass_cluster *cluster)
     size_t nodes = cluster->node_count, places = cluster->place_count;
     cluster->places = calloc(places, sizeof(*cluster->places));
     cluster->free_at = calloc(nodes * cluster->config.concurrency, sizeof(*cluster->free_at));
-    cluster->separated = calloc(places * nodes / 64 + 1, sizeof(*cluster->separated));
+    cluster->separated = calloc(places * nodes, sizeof(*cluster->separated));
     cluster->gone_since = calloc(places * nodes, sizeof(*cluster->gone_since));
     cluster->hints_for = calloc(nodes * nodes, sizeof(*cluster->hints_for));
     return cluster->places != NULL && cluster->free_at != NULL && cluster->separated != NULL &&

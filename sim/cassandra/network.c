@@ -83,7 +83,7 @@ static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32
 {
     bool is_node = b < cluster->node_count;
     size_t pair = is_node ? (size_t)a * cluster->node_count + b : (size_t)b * cluster->node_count + a;
-    return cluster->separated[pair / 64] >> pair % 64 & 1;
+    return cluster->separated[pair] > 0;
 }
 
 bool cass_network_passes_faults(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
@@ -135,40 +135,31 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
     }
 }
 
-void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
-                                bool is_separated)
-{
-    cass_change_network_partition(cluster, group_a, group_b, is_separated);
-    cass_network_partitions_tell(cluster);
-}
-
-static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node)
+/* Counts one network partition more or less between a place and a node. */
+static void count(struct cass_cluster *cluster, uint32_t place, uint32_t node, bool is_separated)
 {
     if (node >= cluster->node_count)
         return;
-    size_t pair = (size_t)place * cluster->node_count + node;
-    cluster->separated[pair / 64] ^= UINT64_C(1) << pair % 64;
+    uint32_t *partitions = &cluster->separated[(size_t)place * cluster->node_count + node];
+    if (is_separated && (*partitions)++ == 0)
+        cluster->separated_count++;
+    else if (!is_separated && *partitions > 0 && --*partitions == 0)
+        cluster->separated_count--;
 }
 
-void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
-                                   const uint8_t *group_b, bool is_separated)
+void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
+                                bool is_separated)
 {
     for (uint32_t a = 0; a < cluster->place_count; a++) {
         for (uint32_t b = 0; group_a[a] && b < cluster->place_count; b++) {
             bool is_pair = a != b && (a < cluster->node_count || b < cluster->node_count);
-            if (!group_b[b] || !is_pair || are_separated(cluster, a, b) == is_separated)
+            if (!group_b[b] || !is_pair)
                 continue;
-            flip(cluster, a, b);
-            flip(cluster, b, a);
-            cluster->separated_count =
-                is_separated ? cluster->separated_count + 1 : cluster->separated_count - 1;
+            count(cluster, a, b, is_separated);
+            count(cluster, b, a, is_separated);
         }
     }
     cass_network_settle(cluster);
-}
-
-void cass_network_partitions_tell(struct cass_cluster *cluster)
-{
     for (uint32_t node = 0; node < cluster->node_count; node++)
         cass_network_refresh(cluster, node);
 }
@@ -217,7 +208,7 @@ void cass_heal(struct cass_cluster *cluster)
     cluster->delay = 1;
     cluster->late = 0;
     size_t pairs = (size_t)cluster->place_count * cluster->node_count;
-    memset(cluster->separated, 0, (pairs / 64 + 1) * sizeof(*cluster->separated));
+    memset(cluster->separated, 0, pairs * sizeof(*cluster->separated));
     cluster->separated_count = 0;
     cass_network_settle(cluster);
     for (uint32_t node = 0; node < cluster->node_count; node++) {

@@ -327,7 +327,7 @@ struct cass_cluster {
     struct node *nodes;
     struct place *places;
     int64_t *free_at;    /* a heap per node: when its servers are free */
-    uint64_t *separated; /* bit set of pairs of places */
+    uint32_t *separated; /* for each place and node, the number of network partitions between them */
     size_t separated_count;
     int64_t *gone_since; /* by (place, node): since when the node is unreachable; NEVER: it is reachable */
     size_t gone_count;   /* number of pairs whose node is unreachable */

@@ -12,6 +12,18 @@ static bool fail_full(const struct store *store, struct sim_error *error)
                     store->path);
 }
 
+/* SQLite reports a full disk and a full sequence alike. */
+static bool has_last_number(const struct store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is_last =
+        sqlite3_prepare_v2(store->db, "SELECT 1 FROM sqlite_sequence WHERE seq = 9223372036854775807", -1,
+                           &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_finalize(statement);
+    return is_last;
+}
+
 static int system_error(const struct store *store)
 {
     return store->db == NULL ? 0 : sqlite3_system_errno(store->db);
@@ -42,6 +54,12 @@ bool store_fail(const struct store *store, int code, struct sim_error *error)
             "a folder of yours, with --db",
             store->path);
     case SQLITE_FULL:
+        if (has_last_number(store))
+            return sim_fail(
+                error, SIM_ERROR_ENVIRONMENT,
+                "%s: its last number for a run, 9223372036854775807, is taken, so it can hold no more; "
+                "name another with --db",
+                store->path);
         return fail_full(store, error);
     case SQLITE_NOTADB:
         return sim_fail(error, SIM_ERROR_ENVIRONMENT,

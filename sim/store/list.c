@@ -14,7 +14,7 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
     out->digest = store_take_digest(row);
     out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
     out->created_unix_s = store_take_integer(row);
-    out->elapsed_ms = store_take_integer(row);
+    out->elapsed_ms = (int64_t)store_take_whole(row, INT64_MAX / 2);
     out->strategy_count = store_take_integer(row);
     out->expects = store_take_integer(row);
     out->expects_failed = store_take_integer(row);

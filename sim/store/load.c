@@ -62,7 +62,7 @@ static void take_head(struct store *store, struct store_row *row, struct store_r
     memset(info, 0, sizeof *info);
     info->run = store_take_integer(row);
     info->created_unix_s = store_take_integer(row);
-    info->elapsed_ms = store_take_integer(row);
+    info->elapsed_ms = (int64_t)store_take_whole(row, INT64_MAX / 2);
     for (int i = 0; i < STORE_INFO_TEXTS; i++) {
         free(store->texts[i]);
         store->texts[i] = store_take_text(row);

@@ -18,6 +18,9 @@
 
 #include "private.h"
 
+/* In bytes; the values of a run are far smaller. */
+#define VALUE_MAX 100000000
+
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
 {
     return store_open_with(path, mode, &store_options_default, out, error);
@@ -78,14 +81,25 @@ static int connect_reader(struct store *store)
     return sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI, NULL);
 }
 
+/* A database may be of unknown origin. */
+static void distrust(struct store *store)
+{
+    static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, VALUE_MAX}, {SQLITE_LIMIT_ATTACHED, 0}};
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sqlite3_limit(store->db, limits[i][0], limits[i][1]);
+}
+
 static bool configure(struct store *store, struct sim_error *error)
 {
+    distrust(store);
     sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
     sqlite3_extended_result_codes(store->db, 1);
     /* Otherwise SQLite would continue, and a writer would fail only at its first row. */
     if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail(store, SQLITE_READONLY, error);
-    return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
+    return store_execute(store, "PRAGMA foreign_keys = ON", error) &&
            (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
 }
 

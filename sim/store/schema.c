@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables and views, and the migrations of older databases (docs/database.md). */
 #include <stdio.h>
+#include <string.h>
 
 #include "private.h"
 
@@ -295,12 +296,109 @@ static bool read_version(struct store *store, int64_t *version, struct sim_error
     return store_version_check(store, *version, error);
 }
 
+/* No database of this program needs more, in steps of SQLite's virtual machine. */
+#define CHECK_STEPS 20000000
+
+static int give_up(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static bool fail_schema(const struct store *store, const char *what, const char *name,
+                        struct sim_error *error)
+{
+    return sim_fail(
+        error, SIM_ERROR_ENVIRONMENT,
+        "%s: %s '%.64s' is not as bucketlab makes it, so nothing was read; name another with --db",
+        store->path, what, name);
+}
+
+/* Whether two statements are the same except for white space. Either may be NULL. */
+static bool is_same_sql(const char *one, const char *other)
+{
+    static const char blank[] = " \t\n";
+    if (one == NULL || other == NULL)
+        return one == other;
+    for (;; one++, other++) {
+        one += strspn(one, blank);
+        other += strspn(other, blank);
+        if (*one != *other || *one == '\0')
+            return *one == *other;
+    }
+}
+
+/* Compares one row of the schema with that of a database of our own. */
+static bool check_object(const struct store *store, sqlite3_stmt *object, sqlite3_stmt *find, int64_t *found,
+                         struct sim_error *error)
+{
+    const char *texts[4]; /* type, name, table, SQL */
+    for (int i = 0; i < 4; i++)
+        texts[i] = (const char *)sqlite3_column_text(object, i);
+    if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
+        return store_fail_damaged(store, "its schema", error);
+    sqlite3_reset(find);
+    sqlite3_bind_text(find, 1, texts[1], -1, SQLITE_STATIC);
+    sqlite3_bind_text(find, 2, texts[2], -1, SQLITE_STATIC);
+    bool is_ours = false, is_named = false;
+    while (sqlite3_step(find) == SQLITE_ROW) {
+        is_named = true;
+        is_ours = is_ours || (strcmp(texts[0], (const char *)sqlite3_column_text(find, 0)) == 0 &&
+                              strcmp(texts[1], (const char *)sqlite3_column_text(find, 1)) == 0 &&
+                              is_same_sql(texts[3], (const char *)sqlite3_column_text(find, 2)));
+    }
+    *found += is_ours;
+    /* Tables and views of the user's own are never read. */
+    bool is_refused = is_named ? !is_ours : strcmp(texts[0], "trigger") == 0;
+    return !is_refused || fail_schema(store, texts[0], texts[1], error);
+}
+
+static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *error)
+{
+    static const char all[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
+    sqlite3_stmt *objects = NULL, *find = NULL, *count = NULL;
+    int64_t found = 0, wanted = 0;
+    int code = sqlite3_prepare_v2(own,
+                                  "SELECT type, name, sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE "
+                                  "OR tbl_name = ?2 COLLATE NOCASE",
+                                  -1, &find, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(own, "SELECT count(*) FROM sqlite_schema", -1, &count, NULL);
+    if (code == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+        wanted = sqlite3_column_int64(count, 0);
+    bool fine = (code == SQLITE_OK || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
+    sqlite3_progress_handler(store->db, CHECK_STEPS, give_up, NULL);
+    while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW)
+        fine = check_object(store, objects, find, &found, error);
+    fine = fine && (code == SQLITE_DONE || store_fail(store, code, error));
+    sqlite3_progress_handler(store->db, 0, NULL, NULL);
+    sqlite3_finalize(objects);
+    sqlite3_finalize(find);
+    sqlite3_finalize(count);
+    return fine && (found == wanted || store_fail_damaged(store, "a table is missing", error));
+}
+
+/* Refuses a schema that is not this program's: a table could be a view that computes without end, and a
+ * trigger could write what it likes. The right one is that of a database in memory, made by the same
+ * migrations. */
+static bool check_schema(struct store *store, int64_t version, struct sim_error *error)
+{
+    sqlite3 *own = NULL;
+    int code = sqlite3_open_v2(":memory:", &own, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    for (int64_t i = 0; code == SQLITE_OK && i < version; i++)
+        code = sqlite3_exec(own, store->options.migrations[i].sql, NULL, NULL, NULL);
+    bool fine = code == SQLITE_OK ? check_objects(store, own, error) : sim_fail_memory(error);
+    sqlite3_close(own);
+    return fine;
+}
+
 bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 {
     /* The write lock is taken even when no migration is missing, so that a program that cannot write fails
      * now, not at the end of a long run. */
     int64_t version;
     bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&
+                check_schema(store, version, error) &&
                 (version == store->options.version || apply(store, version, error));
     if (fine && continues)
         return true;
@@ -323,7 +421,7 @@ bool store_schema_check(struct store *store, struct sim_error *error)
                         "%s: made by an older bucketlab (database version %lld, this program reads %d); run "
                         "a scenario into it, which brings it up to date",
                         store->path, (long long)version, store->options.version);
-    return true;
+    return check_schema(store, version, error);
 }
 
 bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error)

@@ -62,6 +62,19 @@ class DiffTest(ProgramTest):
         run = self.good_json("show", str(run), "--json")
         return next(one["metrics"] for one in run["strategies"] if one["label"] == label)
 
+    def test_infinite_figures_are_compared(self):
+        self.two()
+        database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        database.executescript("UPDATE metric SET value = 9e999 WHERE name = 'writes.rows' AND strategy <= 5;"
+                               "UPDATE metric SET value = 9e999 WHERE name = 'writes.lwt'")
+        database.close()
+        lines = {line.split()[0]: line.split()[1:] for line in self.good("diff", "1:hash", "2:hash", "--all").splitlines()
+                 if line.startswith("  writes.")}
+        self.assertEqual(lines["writes.rows"][0], "inf")
+        self.assertEqual(lines["writes.rows"][2:], ["-inf", "-"])
+        self.assertEqual(lines["writes.lwt"], ["inf", "inf", "0", "0"])
+        self.assertIn("  writes.rows", self.good("diff", "1:hash", "2:hash"))
+
     def test_one_seed_compares_and_guarantees_nothing(self):
         self.two()
         out = self.good("diff", "1", "last")

@@ -63,6 +63,18 @@ class HostileTest(ProgramTest):
                 self.assertIn("interrupted; nothing was stored",
                               self.stop("run", "s.yaml", "--quiet", "--no-charts"))
 
+    def test_time_grows_with_the_number_of_random_faults_and_not_faster(self):
+        """Some 170 and some 1,350 network partitions are in force at once."""
+        used = []
+        for rate in (20000, 160000):
+            self.write("faults.yaml", "duration: 10m\nkeys: {count: 4}\narrivals: {rate: 1/s}\nrow: {bytes: 100}\n"
+                       "agents: {count: 4}\nstrategies: [probabilistic: {bits: 4, threshold: 10}]\nfaults: [random: "
+                       f"{{rate: {rate}/h, kinds: [network_partition, node_down, slow_node, lost_message]}}]\n")
+            before = commands_s()
+            self.good("run", "faults.yaml", "--no-charts", "--quiet", "--no-store")
+            used.append(commands_s() - before)
+        self.assertLess(used[1], 24 * used[0] + 0.2)  # three times as much per fault; it was 60 times
+
     def test_sigterm_ends_commands_without_a_state(self):
         self.write("s.yaml", SCENARIOS["reads between two rows"][0] + "limits: {partition_rows: 1000}\n"
                    "sweep: {seeds: 3}\nexpect: [unbucketed.partitions.total == 1]\n")

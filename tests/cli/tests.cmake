@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Tests of the whole program: Python scripts (standard library only) that get the program's path.
-foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why judge)
+foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why judge origin)
   add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)

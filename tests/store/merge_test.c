@@ -409,8 +409,7 @@ static void test_many_runs_are_merged_once(void **state)
     stand_remove(&stand);
 }
 
-/* The tables here reject the source's rows, but the source's altered declarations hide that from SQLite's own
- * check. */
+/* Declarations that were altered to hide a value that the tables here reject. */
 static void test_source_that_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -423,13 +422,8 @@ static void test_source_that_does_not_fit_is_refused(void **state)
                             "strategy SET kind = NULL WHERE label = 'hash'");
     assert_false(merge(stand.paths[1], stand.paths[0], &merged, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
-    assert_non_null(strstr(error.text, "a.db: damaged (NOT NULL constraint failed: strategy.kind); "));
+    assert_non_null(strstr(error.text, "a.db: table 'strategy' is not as bucketlab makes it"));
     assert_int_equal(access(stand.paths[1], F_OK), -1);
-    /* Now the source's own declarations reveal the problem. */
-    execute(stand.paths[0], "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'kind "
-                            "TEXT', 'kind TEXT NOT NULL') WHERE name = 'strategy'");
-    assert_false(merge(stand.paths[1], stand.paths[0], &merged, &error));
-    assert_non_null(strstr(error.text, "a.db: damaged (NULL value in strategy.kind); "));
     assert_int_equal(access(stand.paths[1], F_OK), -1);
     stand_remove(&stand);
 }

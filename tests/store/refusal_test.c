@@ -555,12 +555,14 @@ static void test_contents_that_no_run_has_are_reported_as_damage(void **state)
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         store_must_save(folder.db, saved);
         execute(folder.db, edits[i]);
-        struct store *store = store_must_open(folder.db, STORE_READ);
+        struct store *store = NULL;
         struct sim_error error = {0};
         struct lab_result *result;
-        if (store_load_run(store, 0, NULL, &result, &error))
+        if (store_open(folder.db, STORE_READ, &store, &error) &&
+            store_load_run(store, 0, NULL, &result, &error))
             fail_msg("loaded in spite of %s", edits[i]);
-        assert_error_fits(&error, folder.db, "damaged (");
+        assert_error_fits(&error, folder.db,
+                          strstr(edits[i], "CREATE") == NULL ? "damaged (" : "as bucketlab makes");
         store_close(store);
         folder_empty(&folder);
     }

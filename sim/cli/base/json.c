@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds the JSON that --json prints. All numbers are made here, so that they have the same format. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/json.h"
 
 #include <inttypes.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/text.h"
 #include "kernel/grow.h"
@@ -199,8 +201,13 @@ bool cli_json_print(json_t *value, struct sim_error *error)
     json_decref(value);
     if (line == NULL)
         return sim_fail_memory(error);
-    /* A failed write sets the stream's error indicator, which main() checks. */
-    puts(line);
+    /* A failed write sets the stream's error indicator, which main() checks. On a terminal, characters that
+     * turn the direction of text are printed as in all other output. */
+    if (isatty(STDOUT_FILENO) == 1)
+        cli_print_text(stdout, line);
+    else
+        fputs(line, stdout);
+    putchar('\n');
     free(line);
     return true;
 }

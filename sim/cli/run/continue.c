@@ -11,11 +11,11 @@
 #include "kernel/time.h"
 #include "lab/quantity.h"
 
-static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t for_ns,
-                     struct lab_scenario **out, struct sim_error *error)
+static bool lengthen(const struct store_run_info *info, const char *database, const char *files,
+                     uint64_t seed, int64_t for_ns, struct lab_scenario **out, struct sim_error *error)
 {
     struct lab_scenario *before;
-    if (!cli_scenario_again(info, seed, &before, error))
+    if (!cli_scenario_again(info, database, files, NULL, seed, &before, error))
         return false;
     int64_t duration_ns = before->workload.duration_ns;
     bool is_endless = duration_ns == 0;
@@ -31,8 +31,7 @@ static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t f
     char text[48];
     snprintf(text, sizeof text, "duration=%" PRId64 "ns", duration_ns + for_ns);
     const struct lab_override longer = {text};
-    return lab_scenario_again(info->scenario_path, info->scenario_text, info->overrides, &longer, 1, seed,
-                              out, error);
+    return cli_scenario_again(info, database, files, &longer, seed, out, error);
 }
 
 bool cli_continue_find(const struct cli_args *args, const char *database, struct lab_scenario **scenario,
@@ -49,7 +48,8 @@ bool cli_continue_find(const struct cli_args *args, const char *database, struct
         return false;
     bool is_fine = store_load_run(store, run, &info, &result, error);
     if (is_fine) {
-        is_fine = lengthen(&info, result->seed, for_ns, scenario, error);
+        is_fine =
+            lengthen(&info, database, cli_value(args, "files", NULL), result->seed, for_ns, scenario, error);
         *path = strdup(info.scenario_path);
         if (is_fine && *path == NULL)
             is_fine = sim_fail_memory(error);

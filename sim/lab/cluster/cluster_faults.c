@@ -124,20 +124,7 @@ static void change_network_partition(struct lab_cluster_run *run, const struct l
 {
     fill_group(run, &fault->between[0], run->places[0]);
     fill_group(run, &fault->between[1], run->places[1]);
-    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
-}
-
-/* Ends the network partition `ended`, if it is not NULL, and applies all current network partitions again.
- * Processes do not notice the moment between: a node that was believed to be down stays so. */
-static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended)
-{
-    if (ended != NULL)
-        change_network_partition(run, ended, false);
-    for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_NETWORK_PARTITION)
-            change_network_partition(run, &run->active[i], true);
-    }
-    cass_network_partitions_tell(run->cluster);
+    cass_set_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
 }
 
 static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
@@ -196,7 +183,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
         cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
         break;
     case LAB_FAULT_NETWORK_PARTITION:
-        apply_network_partitions(run, begins ? NULL : fault);
+        change_network_partition(run, fault, begins);
         break;
     case LAB_FAULT_LOST_MESSAGE:
     case LAB_FAULT_DUPLICATE_MESSAGE:
@@ -220,7 +207,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
 
 static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
 {
-    size_t place = 0;
+    size_t place = run->active_free;
     while (place < run->active_count && run->active[place].is_used)
         place++;
     if (!sim_grow(&run->active, &run->active_capacity, place + 1, sizeof *run->active)) {
@@ -228,6 +215,7 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
         return;
     }
     run->active_count += place == run->active_count;
+    run->active_free = place + 1;
     int64_t now_ns = sim_queue_now(&run->queue);
     run->active[place] = *made;
     run->active[place].until_ns = lab_until(now_ns, lasts_ns);
@@ -444,6 +432,8 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
         ended.by_ns = delayed_by_ns(run);
     lab_record_fault_end(run, place, &ended);
     run->active[place].is_used = false;
+    if (place < run->active_free)
+        run->active_free = place;
     lab_health_fault(run, false);
     /* The last delayed message is still in flight. It may be a write for which no agent waits any more, and
      * which sets a key's state back. */

@@ -264,6 +264,7 @@ struct lab_cluster_run {
     uint64_t arrivals_pending; /* number of rows and reads that have not arrived yet */
     struct lab_active_fault *active;
     size_t active_count, active_capacity;
+    size_t active_free;             /* all places below this one are used */
     struct sim_random *fault_draws; /* one for each fault of the scenario */
     struct lab_backup *backups;     /* likewise */
     uint8_t *places[2];             /* buffers for the two sides of a network partition */

@@ -29,6 +29,13 @@ bool lab_scenario_again(const char *path, const char *text, const char *override
                         const struct lab_override *more, size_t more_count, uint64_t seed,
                         struct lab_scenario **out, struct sim_error *error)
 {
+    return lab_scenario_again_within(NULL, path, text, overrides, more, more_count, seed, out, error);
+}
+
+bool lab_scenario_again_within(const char *const *folders, const char *path, const char *text,
+                               const char *overrides, const struct lab_override *more, size_t more_count,
+                               uint64_t seed, struct lab_scenario **out, struct sim_error *error)
+{
     *out = NULL;
     size_t count = count_lines(overrides);
     char *copy = sim_text_copy(overrides);
@@ -38,7 +45,7 @@ bool lab_scenario_again(const char *path, const char *text, const char *override
         split_lines(copy, all);
         if (more_count > 0)
             memcpy(all + count, more, more_count * sizeof *more);
-        is_fine = lab_scenario_parse_kept(path, text, all, count + more_count, seed, out, error);
+        is_fine = lab_scenario_parse_kept(path, text, folders, all, count + more_count, seed, out, error);
     }
     free(all);
     free(copy);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parses a scenario: the tree is read, the --set arguments are applied to it, and the tables of fields turn
  * it into a checked struct. */
+#define _XOPEN_SOURCE 700 /* realpath() */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +316,7 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
     return true;
 }
 
-static bool parse(const char *path, const char *text, size_t size, bool is_kept,
+static bool parse(const char *path, const char *text, size_t size, bool is_kept, const char *const *folders,
                   const struct lab_override *overrides, size_t override_count, const uint64_t *seed,
                   struct lab_scenario **out, struct sim_error *error)
 {
@@ -322,7 +324,8 @@ static bool parse(const char *path, const char *text, size_t size, bool is_kept,
     *out = NULL;
     struct lab_reader reader = {.tree = {.path = path, .error = error != NULL ? error : &unseen},
                                 .scenario = calloc(1, sizeof *reader.scenario),
-                                .is_kept = is_kept};
+                                .is_kept = is_kept,
+                                .folders = folders};
     if (reader.scenario == NULL)
         return sim_fail_memory(error);
     struct lab_node *root;
@@ -344,14 +347,14 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
                         size_t override_count, const uint64_t *seed, struct lab_scenario **out,
                         struct sim_error *error)
 {
-    return parse(path, text, size, false, overrides, override_count, seed, out, error);
+    return parse(path, text, size, false, NULL, overrides, override_count, seed, out, error);
 }
 
-bool lab_scenario_parse_kept(const char *path, const char *text, const struct lab_override *overrides,
-                             size_t override_count, uint64_t seed, struct lab_scenario **out,
-                             struct sim_error *error)
+bool lab_scenario_parse_kept(const char *path, const char *text, const char *const *folders,
+                             const struct lab_override *overrides, size_t override_count, uint64_t seed,
+                             struct lab_scenario **out, struct sim_error *error)
 {
-    return parse(path, text, strlen(text), true, overrides, override_count, &seed, out, error);
+    return parse(path, text, strlen(text), true, folders, overrides, override_count, &seed, out, error);
 }
 
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
@@ -380,11 +383,32 @@ bool lab_check_root(const struct lab_tree *tree, const struct lab_node *root)
                        "no fields here; a scenario is 'field: value' lines, and 'bucketlab init' writes one");
 }
 
+/* Whether the file, links followed, is in one of the reader's folders, or below one. A file that does not
+ * exist is: it cannot be read. */
+static bool check_folder(const struct lab_reader *reader, const char *path)
+{
+    char file[PATH_MAX], folder[PATH_MAX];
+    bool is_inside = reader->folders == NULL || realpath(path, file) == NULL;
+    for (size_t i = 0; !is_inside && reader->folders[i] != NULL; i++) {
+        size_t size = realpath(reader->folders[i], folder) == NULL ? 0 : strlen(folder);
+        size -= size == 1; /* "/" */
+        is_inside = realpath(reader->folders[i], folder) != NULL && strncmp(file, folder, size) == 0 &&
+                    file[size] == '/';
+    }
+    return is_inside ||
+           sim_fail(reader->tree.error, SIM_ERROR_INPUT,
+                    "%s: a stored run names this file, which is neither in the folder of the database nor in "
+                    "that of its scenario as it was stored; if it may be read, name its folder with --files",
+                    path);
+}
+
 bool lab_resolve(struct lab_reader *reader, char **path)
 {
     const char *slash = strrchr(reader->scenario->path, '/');
-    if (*path == NULL || (*path)[0] == '/' || slash == NULL)
+    if (*path == NULL)
         return true;
+    if ((*path)[0] == '/' || slash == NULL)
+        return check_folder(reader, *path);
     size_t folder = (size_t)(slash - reader->scenario->path) + 1, name = strlen(*path);
     char *resolved = malloc(folder + name + 1);
     if (resolved == NULL)
@@ -393,5 +417,5 @@ bool lab_resolve(struct lab_reader *reader, char **path)
     memcpy(resolved + folder, *path, name + 1);
     free(*path);
     *path = resolved;
-    return true;
+    return check_folder(reader, *path);
 }

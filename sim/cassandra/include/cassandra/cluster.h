@@ -246,15 +246,11 @@ int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
 /* Begins a garbage collection pause now. */
 void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
-/* Separates every place of group_a from every place of group_b in both directions, or joins them again. A
- * group has one byte for each place, which is not 0 if the place is in the group. */
+/* Separates every place of group_a from every place of group_b in both directions, or ends one such
+ * separation: places that several network partitions separate are joined when all of them have ended. A group
+ * has one byte for each place, which is not 0 if the place is in the group. */
 void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
                                 bool is_separated);
-/* As cass_set_network_partition(), but places do not learn of it before cass_network_partitions_tell(), which
- * must follow; for several changes at the same time. */
-void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
-                                   const uint8_t *group_b, bool is_separated);
-void cass_network_partitions_tell(struct cass_cluster *cluster);
 void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate);
 void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency times factor */
 /* Each message takes `by_ns` longer with this chance; 0: none does. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/again.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/text.h"
@@ -17,6 +18,7 @@ static const struct cli_option options[] = {
     {"all", NULL, "show every figure, even equal ones"},
     {"exit-code", NULL, "exit code 1 when the two differ"},
     CLI_OPTION_DB,
+    CLI_OPTION_FILES,
     CLI_OPTION_JOBS,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

@@ -43,6 +43,7 @@ struct cli_diff_figure {
     bool is_in_a, is_in_b;
     double a, b, difference; /* b - a */
     struct tune_sample sample_a, sample_b, differences;
+    bool is_infinite; /* at some seed; so it is not tested */
     bool is_tested;
     struct tune_interval interval; /* confidence interval of the difference */
     double p;                      /* p-value, corrected for the number of tested metrics */

@@ -95,8 +95,8 @@ static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_ar
             continue;
         struct cli_diff_figure *figure = &strategy->figures[strategy->count++];
         memcpy(figure->name, metric->name, sizeof figure->name);
-        figure->is_in_a = in_a != NULL && isfinite(in_a->value);
-        figure->is_in_b = in_b != NULL && isfinite(in_b->value);
+        figure->is_in_a = in_a != NULL && !isnan(in_a->value);
+        figure->is_in_b = in_b != NULL && !isnan(in_b->value);
         figure->a = figure->is_in_a ? in_a->value : 0;
         figure->b = figure->is_in_b ? in_b->value : 0;
         figure->p = 1;
@@ -143,7 +143,10 @@ static void add_pair(struct cli_diff_strategy *strategy, const struct lab_metric
         struct cli_diff_figure *figure = &strategy->figures[i];
         const struct lab_metric *one = lab_metrics_find(a, figure->name),
                                 *other = lab_metrics_find(b, figure->name);
-        if (one == NULL || other == NULL || !isfinite(one->value) || !isfinite(other->value))
+        if (one == NULL || other == NULL)
+            continue;
+        figure->is_infinite = figure->is_infinite || isinf(one->value) || isinf(other->value);
+        if (!isfinite(one->value) || !isfinite(other->value))
             continue;
         tune_sample_add(&figure->sample_a, one->value);
         tune_sample_add(&figure->sample_b, other->value);
@@ -160,6 +163,7 @@ static bool add_alone(struct store *store, const struct cli_diff_side *side, con
         for (size_t j = 0; is_fine && j < strategy->count; j++) {
             struct cli_diff_figure *figure = &strategy->figures[j];
             const struct lab_metric *metric = lab_metrics_find(&metrics, figure->name);
+            figure->is_infinite = figure->is_infinite || (metric != NULL && isinf(metric->value));
             if (metric != NULL && isfinite(metric->value))
                 tune_sample_add(is_a ? &figure->sample_a : &figure->sample_b, metric->value);
         }
@@ -193,8 +197,9 @@ static bool observe(const struct cli_diff *diff, struct store *store, struct cli
 static void judge(struct cli_diff_figure *figure, enum cli_diff_test test)
 {
     const struct tune_sample *a = &figure->sample_a, *b = &figure->sample_b;
-    figure->is_tested =
-        figure->is_in_a && figure->is_in_b && test != CLI_DIFF_UNTESTED && a->count >= 2 && b->count >= 2;
+    figure->is_infinite = figure->is_infinite || isinf(figure->a) || isinf(figure->b);
+    figure->is_tested = figure->is_in_a && figure->is_in_b && !figure->is_infinite &&
+                        test != CLI_DIFF_UNTESTED && a->count >= 2 && b->count >= 2;
     if (figure->is_tested && test == CLI_DIFF_PAIRED) {
         figure->p = tune_sample_p_value(&figure->differences);
         figure->interval = tune_sample_mean_interval(&figure->differences, CLI_DIFF_CONFIDENCE);
@@ -206,8 +211,9 @@ static void judge(struct cli_diff_figure *figure, enum cli_diff_test test)
         figure->a = a->mean;
         figure->b = b->mean;
     }
-    figure->difference =
-        figure->is_tested && test == CLI_DIFF_PAIRED ? figure->differences.mean : figure->b - figure->a;
+    figure->difference = figure->is_tested && test == CLI_DIFF_PAIRED ? figure->differences.mean
+                         : figure->a == figure->b                     ? 0
+                                                                      : figure->b - figure->a;
 }
 
 /* Corrects for all tested metrics, whether they are shown or not. */
@@ -288,7 +294,8 @@ bool cli_diff_is_significant(const struct cli_diff_figure *figure)
 
 bool cli_diff_is_notable(const struct cli_diff_figure *figure)
 {
-    return cli_diff_is_significant(figure) || fabs(figure->difference) > NOTABLE * fabs(figure->a);
+    return cli_diff_is_significant(figure) || isinf(figure->difference) ||
+           fabs(figure->difference) > NOTABLE * fabs(figure->a);
 }
 
 bool cli_diff_has_other_rows(const struct cli_diff *diff)

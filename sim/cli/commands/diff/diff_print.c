@@ -134,7 +134,9 @@ static void format(const char *name, double value, char *buffer)
     /* A run of another version may have metrics that this version does not know. */
     const struct lab_metric_row *row = lab_metric_row_of(name);
     bool is_time = row != NULL && row->unit == LAB_METRIC_MS;
-    if (row != NULL && row->unit == LAB_METRIC_BYTES)
+    if (isinf(value))
+        strcpy(buffer, "inf");
+    else if (row != NULL && row->unit == LAB_METRIC_BYTES)
         cli_compact_bytes(value, buffer);
     else if (value > 0 && value < 0.01)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.1g", value);
@@ -158,7 +160,7 @@ static void format_percent(const struct cli_diff_figure *figure, char *buffer)
     double percent = 100 * figure->difference / fabs(figure->a);
     if (figure->difference == 0)
         snprintf(buffer, CLI_NUMBER_SIZE, "0");
-    else if (figure->a == 0)
+    else if (figure->a == 0 || isinf(figure->difference))
         snprintf(buffer, CLI_NUMBER_SIZE, "-");
     else if (percent >= 999.5)
         snprintf(buffer, CLI_NUMBER_SIZE, percent < 1e5 ? "x%.0f" : "x%.0g", 1 + percent / 100);

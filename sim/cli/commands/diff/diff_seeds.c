@@ -22,6 +22,7 @@ struct jobs {
     size_t count;
     uint32_t threads;
     struct store *store;
+    const char *database, *files; /* options */
     uint64_t stored;
 };
 
@@ -137,7 +138,8 @@ static bool run_job(void *context, uint64_t job, struct lab_progress *progress, 
     if (outcome == NULL)
         return sim_fail_memory(error);
     int64_t begin_ms = cli_now_ms();
-    bool is_fine = cli_scenario_again(&info, jobs->items[job].seed, &scenario, error) &&
+    bool is_fine = cli_scenario_again(&info, jobs->database, jobs->files, NULL, jobs->items[job].seed,
+                                      &scenario, error) &&
                    lab_run(scenario, 1, progress, &outcome->result, error);
     outcome->elapsed_ms = cli_passed_ms(begin_ms);
     lab_scenario_destroy(scenario);
@@ -182,7 +184,9 @@ static bool run_all(void *context, struct lab_progress *progress, struct sim_err
 bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
                           uint64_t wanted, struct cli_signals *signals, struct sim_error *error)
 {
-    struct jobs jobs = {.store = store};
+    struct jobs jobs = {.store = store,
+                        .database = cli_value(args, "db", "bucketlab.db"),
+                        .files = cli_value(args, "files", NULL)};
     int64_t elapsed_ms;
     if (diff->is_one_sample && diff->is_same_choice)
         return sim_fail(error, SIM_ERROR_INPUT,

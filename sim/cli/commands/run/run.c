@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/again.h"
 #include "cli/charts.h"
 #include "cli/commands/run.h"
 #include "cli/continue.h"
@@ -31,6 +32,7 @@ static const struct cli_option options[] = {
      "strategies.count.rows=5000; repeatable"},
     CLI_OPTION_SAMPLE,
     CLI_OPTION_DB,
+    CLI_OPTION_FILES,
     CLI_OPTION_OUT,
     CLI_OPTION_FORMAT,
     {"no-charts", NULL, "draw no charts"},

@@ -6,10 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands/runs.h"
 #include "cli/csv.h"
 #include "cli/outputs.h"
+#include "cli/text.h"
 #include "cli/text_file.h"
 #include "kernel/text.h"
 #include "store/store.h"
@@ -188,6 +190,18 @@ static bool write_csv(const struct wish *wish, const struct lab_result *result, 
     return true;
 }
 
+/* On a terminal, characters that control it are not printed. */
+static void show(char *text)
+{
+    char *end = text;
+    for (const char *next = text; *next != '\0'; next++) {
+        if (*next != '\r')
+            *end++ = *next;
+    }
+    *end = '\0';
+    cli_print_lines(stdout, text);
+}
+
 static int export(const struct cli_args *args, struct sim_error *error)
 {
     struct wish wish;
@@ -212,6 +226,8 @@ static int export(const struct cli_args *args, struct sim_error *error)
     }
     if (is_fine && path != NULL)
         is_fine = cli_text_file_write(path, text, size, error);
+    else if (is_fine && isatty(STDOUT_FILENO) == 1)
+        show(text);
     else if (is_fine)
         fwrite(text, 1, size, stdout); /* main() checks for write errors */
     free(text);

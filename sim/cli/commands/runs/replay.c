@@ -12,8 +12,8 @@
 #include "cli/json.h"
 #include "store/store.h"
 
-static const struct cli_option options[] = {
-    CLI_OPTION_DB, CLI_OPTION_JOBS, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+static const struct cli_option options[] = {CLI_OPTION_DB,   CLI_OPTION_FILES, CLI_OPTION_JOBS,
+                                            CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
 
 struct rerun {
     struct store_run_info info;
@@ -122,12 +122,14 @@ static int replay(const struct cli_args *args, struct sim_error *error)
     int64_t run, elapsed_ms;
     uint32_t jobs;
     struct store *store;
+    const char *database = cli_value(args, "db", "bucketlab.db");
     struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
     if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
-        !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+        !store_open(database, STORE_READ, &store, error))
         return (int)error->class;
     bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
-                   cli_scenario_again(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
+                   cli_scenario_again(&rerun.info, database, cli_value(args, "files", NULL), NULL,
+                                      rerun.stored->seed, &rerun.scenario, error);
     if (is_fine) {
         cli_signals_hold(&rerun.signals);
         is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, NULL, &rerun.signals, &rerun.again,

@@ -30,7 +30,7 @@ static int show(const struct cli_args *args, struct sim_error *error)
         /* This version may refuse the scenario of another version; the stored results are printed anyway. */
         struct lab_scenario *scenario = NULL;
         struct sim_error refused = {0};
-        cli_scenario_again(&info, result->seed, &scenario, &refused);
+        cli_scenario_again(&info, database, NULL, NULL, result->seed, &scenario, &refused);
         if (cli_has(args, "json"))
             is_fine = cli_json_print(
                 cli_json_run(info.run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),

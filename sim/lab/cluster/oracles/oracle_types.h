@@ -307,6 +307,7 @@ struct lab_oracles {
     struct lab_host_record *records; /* by agent; NULL: not judged */
     uint64_t requests[16];           /* oracle_requests.c, by kind of action */
     uint64_t spent_ns[4], spent[4];  /* oracle_requests.c, by kind of latency */
+    uint64_t fault_changes;          /* oracle_faults.c: changes of active faults */
     uint64_t paxos_kept; /* oracle_faults.c: what must be left by the loss of Paxos state that begins */
     uint64_t uncounted;  /* acknowledged rows that fired, and whose increment is unresolved */
     struct lab_backup *backups; /* oracle_host.c, by fault of the scenario */

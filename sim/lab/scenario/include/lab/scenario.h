@@ -178,6 +178,11 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
 bool lab_scenario_again(const char *path, const char *text, const char *overrides,
                         const struct lab_override *more, size_t more_count, uint64_t seed,
                         struct lab_scenario **out, struct sim_error *error);
+/* As lab_scenario_again(), for a text of unknown origin: a file that is in none of the folders, a list that
+ * ends with NULL, is refused before it is opened. */
+bool lab_scenario_again_within(const char *const *folders, const char *path, const char *text,
+                               const char *overrides, const struct lab_override *more, size_t more_count,
+                               uint64_t seed, struct lab_scenario **out, struct sim_error *error);
 /* Reads a file as lab_scenario_load() does. *text is malloc'ed and owned by the caller; NULL on failure. */
 bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error);
 void lab_scenario_destroy(struct lab_scenario *scenario); /* scenario may be NULL */

@@ -13,6 +13,7 @@ struct lab_reader {
     struct lab_tree tree;
     struct lab_scenario *scenario;
     bool is_kept; /* the text was accepted before, possibly by an earlier version of the program */
+    const char *const *folders; /* files must be in one of these; NULL: in any */
 };
 
 struct lab_field;

@@ -112,11 +112,12 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
                           struct lab_scenario **out);
 /* scenario_read.c: as lab_scenario_parse(), for a text that was accepted before, possibly by an earlier
- * version of the program. */
-bool lab_scenario_parse_kept(const char *path, const char *text, const struct lab_override *overrides,
-                             size_t override_count, uint64_t seed, struct lab_scenario **out,
-                             struct sim_error *error);
-/* Replaces a malloc'ed relative file name by one that is resolved relative to the scenario's folder. */
+ * version of the program; its files must be in one of the folders, if there are some. */
+bool lab_scenario_parse_kept(const char *path, const char *text, const char *const *folders,
+                             const struct lab_override *overrides, size_t override_count, uint64_t seed,
+                             struct lab_scenario **out, struct sim_error *error);
+/* Replaces a malloc'ed relative file name by one that is resolved relative to the scenario's folder, and
+ * refuses one that is in none of the reader's folders. */
 bool lab_resolve(struct lab_reader *reader, char **path);
 /* Checks that the top node is a mapping. */
 bool lab_check_root(const struct lab_tree *tree, const struct lab_node *root);
