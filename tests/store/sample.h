@@ -23,11 +23,31 @@
 
 #define PATH_SIZE 256
 
-/* Makes the tables of version 10. */
+/* Makes the tables of version 10, as the migrations of versions 5 and 7 made them. */
 #define SAMPLE_VERSION_10                                                                                    \
-    "ALTER TABLE outcome RENAME TO tune_outcome; CREATE TABLE unfinished (run INTEGER PRIMARY KEY) STRICT; " \
-    "CREATE TABLE snapshot (run INTEGER NOT NULL REFERENCES unfinished, bytes BLOB) STRICT; "                \
-    "CREATE VIEW unfinished_runs AS SELECT run FROM unfinished; "
+    "DROP TABLE outcome;\n"                                                                                  \
+    "CREATE TABLE tune_outcome (\n"                                                                          \
+    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"            \
+    "  outcome BLOB NOT NULL,\n"                                                                             \
+    "  PRIMARY KEY (identity, job)\n"                                                                        \
+    ") STRICT, WITHOUT ROWID;\n"                                                                             \
+    "CREATE TABLE unfinished (\n"                                                                            \
+    "  run INTEGER PRIMARY KEY,\n"                                                                           \
+    "  attempt INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('running', 'stopped')),\n"             \
+    "  scenario TEXT NOT NULL, seed ANY NOT NULL, sources TEXT NOT NULL,\n"                                  \
+    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT NOT NULL,\n"               \
+    "  scenario_path TEXT NOT NULL, scenario_text TEXT NOT NULL, overrides TEXT NOT NULL\n"                  \
+    ") STRICT;\n"                                                                                            \
+    "CREATE TABLE snapshot (\n"                                                                              \
+    "  run INTEGER NOT NULL REFERENCES unfinished ON DELETE CASCADE,\n"                                      \
+    "  part INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL,\n"                                \
+    "  PRIMARY KEY (run, part, piece)\n"                                                                     \
+    ") STRICT;\n"                                                                                            \
+    "CREATE VIEW unfinished_runs AS SELECT run, scenario, seed, state, attempt,\n"                           \
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"       \
+    "  (SELECT count(DISTINCT part) FROM snapshot WHERE snapshot.run = unfinished.run) AS parts,\n"          \
+    "  (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE snapshot.run = unfinished.run)\n"         \
+    "    AS bytes, scenario_path, overrides FROM unfinished;\n"
 
 /* Makes the bins of a database rows, as in versions before 10. */
 #define SAMPLE_BINS_TO_ROWS                                                                                  \
@@ -238,7 +258,8 @@ static inline struct lab_result *sample_make(uint64_t bins)
     result->limits = (struct lab_limits){.partition_rows = 100000,
                                          .partition_bytes = 100000000,
                                          .tiny_rows = 24,
-                                         .confidence = LAB_TUNE_CONFIDENCE};
+                                         .confidence = LAB_TUNE_CONFIDENCE,
+                                         .tolerance = LAB_TUNE_TOLERANCE};
     result->strategy_count = SAMPLE_STRATEGIES;
     result->strategies = calloc(SAMPLE_STRATEGIES, sizeof *result->strategies);
     assert_non_null(result->strategies);

@@ -477,9 +477,10 @@ static void test_terms_are_stored_and_version_8_has_none(void **state)
     struct sim_error error;
     saved->limits.over_limit_share = 0.003;
     saved->limits.confidence = 0.99;
+    saved->limits.tolerance = 0.02;
     store_must_save(folder.db, saved);
     assert_query(folder.db, "SELECT term, value FROM run_terms ORDER BY term",
-                 "confidence|0.99\nover_limit_share|0.003\n");
+                 "confidence|0.99\nover_limit_share|0.003\ntolerance|0.02\n");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
@@ -548,9 +549,11 @@ static void test_database_of_version_10_loses_its_snapshots_only(void **state)
     struct lab_result *saved = sample_make(20), *loaded;
     struct sim_error error;
     store_must_save(folder.db, saved);
-    execute(folder.db, "INSERT INTO outcome VALUES ('1', '2', '3', '4', x'05'); " SAMPLE_VERSION_10
-                       "INSERT INTO unfinished VALUES (7); INSERT INTO snapshot VALUES (7, x'00'); "
-                       "PRAGMA user_version = 10");
+    execute(folder.db, SAMPLE_VERSION_10
+            "INSERT INTO tune_outcome VALUES ('1', '2', '3', '4', x'05'); "
+            "INSERT INTO unfinished VALUES (7, 1, 'stopped', 's', 1, '', 0, 0, '', '', '', ''); "
+            "INSERT INTO snapshot VALUES (7, 0, 0, x'00'); "
+            "PRAGMA user_version = 10");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
