@@ -22,6 +22,9 @@ const char *report_limits(const struct lab_limits *limits, struct report_arena *
 
 const char *report_days(struct report_arena *arena, double days)
 {
+    if (days * (double)SIM_DAY < (double)SIM_MINUTE) {
+        return report_time(arena, days * (double)SIM_DAY);
+    }
     const char *unit, *number = report_number(arena, sim_span_told(days, &unit));
     return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }

@@ -268,6 +268,7 @@ static void test_each_disqualifier_is_named_with_its_figure(void **state)
         tell(result, &told);
         assert_int_equal(told.answer.chosen, 1);
         assert_string_equal(line(&told, "not"), cases[i].text);
+        assert_string_equal(line(&told, "else"), "");
         assert_string_equal(told.answer.verdicts[0], cases[i].text + strlen("bad: "));
         finish(&told, result);
     }
@@ -308,6 +309,11 @@ static void test_partitions_without_end_are_no_choice(void **state)
                         "Do not use hash with 16 buckets: its partitions never end, the first "
                         "exceeds a limit after 39.7 days.");
     assert_non_null(strstr(line(&told, "change"), "a strategy whose partitions end"));
+    report_arena_free(&told.arena);
+    set(hash, "horizon.days", 5.0 / 86400);
+    tell(result, &told);
+    assert_string_equal(told.answer.verdicts[0],
+                        "its partitions never end, the first exceeds a limit after 5 s");
     finish(&told, result);
 }
 
@@ -380,6 +386,12 @@ static void test_judgment_says_how_it_is_known(void **state)
          "none of 9 partitions is above 1,000 rows or 2\u202FMB, each with a probability of at most 1 in "
          "10^130 by "
          "its distribution"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 3e-5},
+         "none of 9 partitions is above 1,000 rows or 2\u202FMB, each with a probability of at most 1 in "
+         "50,000 by its "
+         "distribution"},
+        {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0.01},
+         "at most 1% of the partitions in sstables are above 1,000 rows or 2\u202FMB"},
         {{.within = LAB_WITHIN, .by = LAB_BY_SAMPLE, .partitions = 9, .share = 0, .share_most = 0.34},
          "none of 9 partitions is above 1,000 rows or 2\u202FMB; in other seeds at most 34%, with 95% "
          "confidence"},
