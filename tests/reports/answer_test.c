@@ -388,7 +388,7 @@ static void test_judgment_says_how_it_is_known(void **state)
          "its distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_DISTRIBUTION, .partitions = 9, .share = 0, .share_most = 3e-5},
          "none of 9 partitions is above 1,000 rows or 2\u202FMB, each with a probability of at most 1 in "
-         "50,000 by its "
+         "33,333 by its "
          "distribution"},
         {{.within = LAB_WITHIN, .by = LAB_BY_PERCENTILES, .share = 0, .share_most = 0.01},
          "at most 1% of the partitions in sstables are above 1,000 rows or 2\u202FMB"},
