@@ -121,6 +121,7 @@ struct lab_host_operation {
     uint64_t added;        /* read of a counter: the smallest value that it must find */
     uint64_t state_seen;   /* version of the state when it was last read */
     int64_t state_read_ns; /* when that read was requested */
+    int64_t bucket_due;    /* the highest bucket that had rows then; INT64_MIN: none had */
     bool changes_state, raises, is_taking_over;
     bool is_state_told; /* the state row existed when it was read to count the row */
     bool is_start_kept; /* it has stored the start of the bucket that its roll removes from the state */

@@ -62,6 +62,13 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     watch_roll(run);
 }
 
+/* Returns the highest bucket of the key that has rows; INT64_MIN: none has. */
+static int64_t highest_bucket(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t top = run->oracles.keys[key].top;
+    return top == LAB_NO_PARTITION ? INT64_MIN : run->oracles.partitions[top].bucket;
+}
+
 void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
                      const struct bk_action *action, const struct cass_statement *statement)
 {
@@ -70,6 +77,7 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
     case BK_ACT_READ_STATE:
         operation->state_seen = run->oracles.keys[operation->key].state_version;
         operation->state_read_ns = sim_queue_now(&run->queue);
+        operation->bucket_due = highest_bucket(run, operation->key);
         break;
     case BK_ACT_WRITE_STATE:
     case BK_ACT_CAS_STATE:
@@ -105,6 +113,11 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
     case BK_ACT_PUT_ROW:
         operation->was_unknown = operation->was_unknown || is_unknown;
         break;
+    case BK_ACT_READ_STATE:
+        /* The state named the bucket of each row before the row was put there, so a write has lowered it. */
+        if (outcome == BK_OUTCOME_APPLIED && operation->outcome.columns[BK_BUCKET] < operation->bucket_due)
+            lab_watch_late_effect(run, operation->key);
+        break;
     case BK_ACT_READ_COUNTER:
         if (outcome == BK_OUTCOME_APPLIED)
             lab_total_heard(run, operation);
@@ -138,9 +151,7 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
  * not begin high enough for these rows until the state names their bucket again. */
 static bool is_below_rows(const struct lab_cluster_run *run, uint32_t key)
 {
-    const struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    return ledger->top != LAB_NO_PARTITION &&
-           run->oracles.partitions[ledger->top].bucket > ledger->state_bucket;
+    return highest_bucket(run, key) > run->oracles.keys[key].state_bucket;
 }
 
 void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
@@ -177,7 +188,8 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
 }
 
 /* If there was a write of unknown outcome, it has taken effect late. Its coordinator may have been paused
- * meanwhile, so its timestamp may be later than those of all others. */
+ * meanwhile, so its timestamp may be later than those of all others. If a write under way has an even later
+ * timestamp, only reads of replicas that lack that write show the effect. */
 void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t met = lab_conditions_at(run, key, INT64_MIN, INT64_MAX);

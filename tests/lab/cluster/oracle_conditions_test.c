@@ -368,6 +368,45 @@ static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_o
     stand_close(&stand);
 }
 
+/* A write of unknown outcome may be dated after a later write that was applied, and hidden by a third one
+ * from a read of all replicas. A read of the state that names a bucket below one that had rows when it was
+ * requested shows it. */
+static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bk_outcome_kind write, read;
+        int64_t bucket;
+        bool is_shown;
+    } cases[] = {
+        {UNSAID, BK_OUTCOME_APPLIED, 1, true},
+        {UNSAID, BK_OUTCOME_APPLIED, 2, false},
+        {UNSAID, UNSAID, 1, false},
+        {BK_OUTCOME_APPLIED, BK_OUTCOME_APPLIED, 1, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        open_dated(&stand);
+        struct lab_host_operation operation = begin(&stand);
+        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 1);
+        hear(&stand, &operation, cases[i].write);
+        operation.asked_ns = stand_time(&stand, 0);
+        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 2);
+        stand_state(&stand, 0, 2, SECOND, 0);
+        hear(&stand, &operation, BK_OUTCOME_APPLIED);
+        stand_place(&stand, 0, 0, SECOND, 2, 0);
+        stand_wait_until(&stand, SIM_HOUR);
+        ask(&stand, &operation, BK_ACT_READ_STATE, 0, 0);
+        stand_place(&stand, 0, 1, SECOND, 3, 0);
+        operation.outcome.columns[BK_BUCKET] = cases[i].bucket;
+        hear(&stand, &operation, cases[i].read);
+        int64_t now_ns = sim_queue_now(&stand.run.queue);
+        assert_int_equal(lab_conditions_at(&stand.run, 0, now_ns, now_ns) >> LAB_CONDITION_UNKNOWN_WRITE & 1,
+                         cases[i].is_shown);
+        stand_close(&stand);
+    }
+}
+
 /* --- rare paths of a roll */
 
 static void test_probes_of_a_roll_show_its_fate(void **state)
@@ -453,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
+        cmocka_unit_test(test_conditions_read_of_a_state_below_rows_shows_a_late_write),
         cmocka_unit_test(test_probes_of_a_roll_show_its_fate),
         cmocka_unit_test(test_guarantee_is_broken_when_nothing_excuses_it),
         cmocka_unit_test(test_guarantee_table_has_no_duplicates),
