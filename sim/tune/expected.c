@@ -304,7 +304,10 @@ static double most_per_rate(const struct task *task)
             fmin(length, strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns
                                                                         : 31 * 86400e9);
     factor *= workload->has_daily ? 1 + workload->daily_amplitude : 1;
-    factor *= workload->has_bursts ? workload->burst_factor : 1;
+    if (workload->has_bursts) { /* a factor below 1 makes the other state the faster one */
+        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
+        factor *= fmax(1, workload->burst_factor) / (1 + on / (on + off) * (workload->burst_factor - 1));
+    }
     for (size_t i = 0; i < workload->spike_count; i++)
         factor *= fmax(1, workload->spikes[i].factor);
     return length * 1e-9 * factor;
@@ -412,6 +415,23 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
     return true;
 }
 
+/* An upper bound of the number of partitions that may exceed a limit. A key with n rows has at most n / mean
+ * of more rows than a limit that is not below the mean, since the distribution is "new better than used in
+ * expectation"; of all partitions it may have one more, and one for each time that max_age ends one. */
+static double begun(const struct task *task, double mean)
+{
+    const struct bk_strategy *strategy = &task->settings->strategy;
+    double count = task->rows / mean;
+    if (strategy->kind == BK_COUNT || task->has_sizes || mean > task->limit_least + 1)
+        count += task->keys;
+    if (strategy->max_age_ns == 0)
+        return count;
+    if (task->scenario->trace_path != NULL)
+        return task->rows;
+    const double ages = (double)task->scenario->workload.duration_ns / (double)strategy->max_age_ns + 1;
+    return fmin(task->rows, count + task->keys * ages);
+}
+
 /* --- all of it */
 
 static bool has_own_sizes(const struct lab_scenario *scenario)
@@ -490,12 +510,11 @@ void tune_expected_of(const struct lab_scenario *scenario, const struct lab_sett
     const bool is_plain = scenario->trace_path == NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                           scenario->workload.backfill_before_ns == 0;
     if (full_partition(&task, &mean, &tail)) {
-        /* A key with n rows has at most n / mean partitions that exceed a limit, since the distribution is
-         * "new better than used in expectation"; and by Wald's identity at least (n - limit) / mean begin
-         * early enough to exceed it. */
-        const double begun = strategy->kind == BK_COUNT || task.has_sizes ? rows / mean + keys : rows / mean;
+        /* By Wald's identity at least (n - limit) / mean partitions of a key with n rows begin early enough
+         * to exceed a limit. */
         const double early = fmax(0, rows - keys * fmax(task.limit_least, mean)) / mean;
-        all = (struct sum){tail.most * begun, strategy->max_age_ns == 0 ? tail.least * early : 0};
+        all =
+            (struct sum){tail.most * begun(&task, mean), strategy->max_age_ns == 0 ? tail.least * early : 0};
         out->expected_share = tail.most;
         /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
         if (all.most > 0 && is_plain && sum_keys(&task, 1, &of_keys) && of_keys.most < RARE)

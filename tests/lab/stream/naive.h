@@ -80,6 +80,9 @@ struct naive_result {
 /* naive_rows.c. Aborts when out of memory, and if the trace does not exist. */
 struct naive_input *naive_input_make(const struct lab_scenario *scenario);
 void naive_input_free(struct naive_input *input);
+/* The integrals of a synthetic key's rate between `count` + 1 moments of the run. */
+void naive_masses(const struct wl_workload *workload, uint64_t key, const int64_t *edges_ns, size_t count,
+                  double *out);
 int64_t naive_floor(int64_t a, int64_t b);
 void *naive_must(void *memory);
 /* Makes room for one more item of `size` bytes. */

@@ -147,6 +147,24 @@ static int64_t piece_end(const struct wl_workload *workload, const struct bursts
     return end_ns;
 }
 
+void naive_masses(const struct wl_workload *workload, uint64_t key, const int64_t *edges_ns, size_t count,
+                  double *out)
+{
+    struct bursts bursts = {0};
+    if (workload->has_bursts)
+        draw_bursts(workload, key, &bursts);
+    for (size_t i = 0; i < count; i++) {
+        out[i] = 0;
+        for (int64_t from_ns = edges_ns[i]; from_ns < edges_ns[i + 1];) {
+            int64_t to_ns = piece_end(workload, &bursts, from_ns);
+            to_ns = to_ns < edges_ns[i + 1] ? to_ns : edges_ns[i + 1];
+            out[i] += (double)(to_ns - from_ns) * rate_at(workload, &bursts, key, from_ns);
+            from_ns = to_ns;
+        }
+    }
+    free(bursts.switches);
+}
+
 static void draw_live(const struct wl_workload *workload, uint64_t index, struct naive_key *key)
 {
     int64_t end_ns = workload->start_ns + workload->duration_ns;

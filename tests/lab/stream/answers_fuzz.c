@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The fuzzer of answers: a seed is a small scenario, a limit, prices and a tolerance. What the program says
+ * of it is held against the naive engine (naive.h), a twin of the answers (answers_twin.h) and properties of
+ * verdicts: more threads, a strategy alone, a longer run, a higher rate, higher limits, and an import of the
+ * run's own partitions.
+ *
+ *     lab_answers_fuzz [--seeds A..B] [--keep-going]
+ *     lab_answers_fuzz --print SEED
+ *
+ * Of every fourth seed the trace has weeks: rows on the edges of weeks and of `duration`, and rates that
+ * grow. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h> /* for same.h */
+
+#include "../../share.h"
+#include "answers_twin.h"
+#include "kernel/time.h"
+#include "lab/run.h"
+#include "same.h"
+#include "stream_draw.h"
+#include "tune/horizon.h"
+#include "workload/rows.h"
+
+#define MESSAGE_SIZE  1280u
+#define SEEDS_DEFAULT 160u
+
+struct fuzz {
+    struct sim_random random;
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    char trace[64], sizes[64];
+    char message[MESSAGE_SIZE];
+};
+
+static uint64_t draw(struct fuzz *fuzz, uint64_t n)
+{
+    return sim_random_below(&fuzz->random, n);
+}
+
+static bool broken(struct fuzz *fuzz, const char *what)
+{
+    snprintf(fuzz->message, sizeof fuzz->message, "%s", what);
+    return false;
+}
+
+/* --- scenarios */
+
+/* A trace of several weeks whose rate grows, shrinks or jumps from day to day. */
+static char *draw_weeks(struct fuzz *fuzz, char *text)
+{
+    uint64_t days = 25 + draw(fuzz, 46), base = 1 + draw(fuzz, 6), used = 0, size = 400000,
+             kind = draw(fuzz, 4);
+    bool has_counts = draw(fuzz, 2) == 0, is_noisy = draw(fuzz, 2) == 0;
+    double rate = kind == 0 ? 0 : kind == 1 ? -0.02 : 0.01 * (double)(1 + draw(fuzz, 5));
+    char *csv = naive_must(malloc(size));
+    used += (uint64_t)snprintf(csv, size, "timestamp_ms,key,%s\n", has_counts ? "count" : "bytes");
+    for (uint64_t day = 0; day <= days && used + 4096 < size; day++) {
+        uint64_t rows =
+            1 + (uint64_t)((double)base * exp(rate * (double)day)) + (is_noisy ? draw(fuzz, 4) : 0);
+        rows = day == days ? 1 : rows > 40 ? 40 : rows; /* the last row ends a whole number of days */
+        for (uint64_t i = 0; i < rows; i++) {
+            uint64_t ms = 1767225600000 + day * 86400000 + i * (86400000 / rows);
+            used += (uint64_t)snprintf(csv + used, size - used, "%" PRIu64 ",k%" PRIu64 ",%" PRIu64 "\n", ms,
+                                       draw(fuzz, 3), 1 + draw(fuzz, has_counts ? 3 : 900));
+        }
+    }
+    int at = snprintf(text, STREAM_TEXT_SIZE, "seed: 1\ntrace: {file: %s}\n%s", fuzz->trace,
+                      has_counts ? "row: {bytes: 300}\n" : "");
+    if (draw(fuzz, 2) == 0) /* cut exactly at a row, or a nanosecond after it */
+        at += snprintf(text + at, STREAM_TEXT_SIZE - (size_t)at, "duration: %" PRIu64 "ns\n",
+                       (14 + draw(fuzz, days - 13)) * (uint64_t)SIM_DAY + draw(fuzz, 2));
+    snprintf(text + at, STREAM_TEXT_SIZE - (size_t)at,
+             "limits: {partition_rows: %" PRIu64 "}\nstrategies:\n  - time: {window: %" PRIu64
+             "d}\n  - time: {calendar: week, label: weeks}\n  - unbucketed: {}\n  - hash: {buckets: %" PRIu64
+             "}\n  - count: {rows: %" PRIu64
+             ", counter: external}\n  - probabilistic: {bits: 2, threshold: 5}\n",
+             10 + draw(fuzz, 3000), 1 + draw(fuzz, 9), 1 + draw(fuzz, 4), 5 + draw(fuzz, 60));
+    return csv;
+}
+
+static void draw_text(struct fuzz *fuzz, uint64_t seed, char *text, char **csv)
+{
+    sim_random_init(&fuzz->random, seed, SIM_FUZZ, 77);
+    snprintf(fuzz->trace, sizeof fuzz->trace, "answers-%ld.csv", (long)getpid());
+    snprintf(fuzz->sizes, sizeof fuzz->sizes, "answers-%ld-sizes.csv", (long)getpid());
+    if (seed % 4 == 1)
+        *csv = draw_weeks(fuzz, text);
+    else
+        stream_draw(seed, fuzz->trace, text, csv);
+}
+
+/* Limits near the sizes of partitions or far from them, shares, prices and tolerances. */
+static void draw_terms(struct fuzz *fuzz)
+{
+    static const double shares[] = {0, 0, 0, 0.01, 0.2}, confidences[] = {0.95, 0.5, 0.99},
+                        tolerances[] = {0, 0.005, 0.1, 1};
+    struct lab_scenario *scenario = fuzz->scenario;
+    struct lab_limits *limits = &scenario->limits;
+    uint64_t scale = UINT64_C(1) << draw(fuzz, 6), unit = draw(fuzz, 4);
+    limits->partition_rows *= unit == 0 && limits->partition_bytes > 0 ? 0 : scale;
+    limits->partition_bytes *= unit == 1 && limits->partition_rows > 0 ? 0 : scale;
+    limits->over_limit_share = scenario->tune.share = shares[draw(fuzz, 5)];
+    limits->confidence = scenario->tune.confidence = confidences[draw(fuzz, 3)];
+    limits->tolerance = scenario->tune.tolerance = tolerances[draw(fuzz, 4)];
+    if (draw(fuzz, 2) == 0)
+        scenario->prices = (struct lab_prices){2.3, 0.5 + (double)draw(fuzz, 8), 0.69, 4.8, 5.5, 0.051, 1.7};
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    bool is_written = file != NULL && fputs(text, file) >= 0;
+    return file != NULL && fclose(file) == 0 && is_written;
+}
+
+static bool parse(struct fuzz *fuzz, const char *text, struct lab_scenario **out)
+{
+    struct sim_error error;
+    return lab_scenario_parse("answers.yaml", text, strlen(text), NULL, 0, NULL, out, &error) ||
+           broken(fuzz, error.text);
+}
+
+static struct lab_result *run(struct fuzz *fuzz, const struct lab_scenario *scenario, uint32_t threads)
+{
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    if (!lab_run(scenario, threads, NULL, &result, &error) || !tune_horizons_add(scenario, result, &error)) {
+        broken(fuzz, error.text);
+        lab_result_destroy(result);
+        return NULL;
+    }
+    return result;
+}
+
+static struct lab_judgment judged(const struct lab_result *result, size_t index)
+{
+    struct lab_facts facts = lab_facts_of(result, &result->strategies[index]);
+    return lab_judgment_of(&result->limits, &facts);
+}
+
+/* --- properties */
+
+/* Compares the verdict of each strategy with that of another run. `may`: whether the other one may be better,
+ * given that this one exceeds a limit. */
+typedef bool may_improve(const struct lab_scenario *scenario, size_t index,
+                         const struct lab_judgment *judgment);
+
+static bool never_better(struct fuzz *fuzz, const struct lab_scenario *other, may_improve *may,
+                         const char *what)
+{
+    struct lab_result *result = run(fuzz, other, 1);
+    bool is_fine = result != NULL;
+    for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
+        struct lab_judgment before = judged(fuzz->result, i), after = judged(result, i);
+        if (before.within != LAB_EXCEEDS || after.within == LAB_EXCEEDS || may(fuzz->scenario, i, &before))
+            continue;
+        snprintf(fuzz->message, sizeof fuzz->message, "%s: exceeds a limit, and not with %s",
+                 result->strategies[i].label, what);
+        is_fine = false;
+    }
+    lab_result_destroy(result);
+    return is_fine;
+}
+
+static bool may_never(const struct lab_scenario *scenario, size_t index, const struct lab_judgment *judgment)
+{
+    (void)scenario;
+    (void)index;
+    (void)judgment;
+    return false;
+}
+
+/* The rows of a window are others at another rate; where a row's number decides, they are only more. */
+static bool may_by_rate(const struct lab_scenario *scenario, size_t index,
+                        const struct lab_judgment *judgment)
+{
+    const struct lab_settings *settings = &scenario->strategies[index].settings;
+    return judgment->by != LAB_BY_DISTRIBUTION &&
+           (settings->strategy.kind == BK_TIME || settings->strategy.max_age_ns > 0 ||
+            settings->change_count > 0 || judgment->over_of[LAB_IN_ROWS] == 0);
+}
+
+static bool check_more(struct fuzz *fuzz)
+{
+    struct lab_scenario other = *fuzz->scenario;
+    if (other.trace_path != NULL || other.limits.over_limit_share > 0 || other.design.is_given)
+        return true;
+    if (other.workload.duration_ns < INT64_C(1) << 60) {
+        other.workload.duration_ns *= 2;
+        if (!never_better(fuzz, &other, may_never, "twice the duration"))
+            return false;
+    }
+    other = *fuzz->scenario;
+    other.workload.rate_per_s *= 2;
+    return wl_has_own_times(&other.workload) || other.row_ttl_ns > 0 ||
+           never_better(fuzz, &other, may_by_rate, "twice the rate");
+}
+
+static bool check_limits(struct fuzz *fuzz)
+{
+    struct lab_scenario other = *fuzz->scenario;
+    other.limits.partition_rows = (other.limits.partition_rows + 1) / 2;
+    other.limits.partition_bytes = (other.limits.partition_bytes + 1) / 2;
+    return never_better(fuzz, &other, may_never, "half the limits");
+}
+
+static bool check_alone(struct fuzz *fuzz)
+{
+    struct lab_scenario other = *fuzz->scenario;
+    size_t index = draw(fuzz, other.strategy_count);
+    other.strategies += index;
+    other.strategy_count = 1;
+    struct lab_result *alone = run(fuzz, &other, 1);
+    if (alone == NULL)
+        return false;
+    const struct lab_metrics *one = &alone->strategies[0].metrics,
+                             *all = &fuzz->result->strategies[index].metrics;
+    bool is_same = one->count == all->count &&
+                   alone->strategies[0].placement_digest == fuzz->result->strategies[index].placement_digest;
+    for (size_t i = 0; is_same && i < one->count; i++)
+        is_same = memcmp(&one->items[i].value, &all->items[i].value, sizeof(double)) == 0;
+    lab_result_destroy(alone);
+    return is_same || broken(fuzz, "a strategy alone has other figures");
+}
+
+static bool check_threads(struct fuzz *fuzz)
+{
+    struct lab_result *other = run(fuzz, fuzz->scenario, 3);
+    if (other == NULL)
+        return false;
+    const char *difference = same_difference(fuzz->result, other);
+    if (difference == NULL &&
+        (other->week_count != fuzz->result->week_count ||
+         (other->week_count > 0 &&
+          memcmp(other->weeks, fuzz->result->weeks, other->week_count * sizeof *other->weeks) != 0)))
+        difference = "weeks";
+    lab_result_destroy(other);
+    return difference == NULL || broken(fuzz, difference);
+}
+
+/* Writes the partitions of a strategy as sstablepartitions would, and runs them as observed sizes. */
+static bool check_import(struct fuzz *fuzz, const struct naive_input *input)
+{
+    size_t index = draw(fuzz, fuzz->scenario->strategy_count);
+    const struct lab_limits *limits = &fuzz->scenario->limits;
+    FILE *file = naive_must(fopen(fuzz->sizes, "w"));
+    struct naive_result *naive = naive_run(input, fuzz->scenario, &fuzz->scenario->strategies[index]);
+    char text[512];
+    fprintf(file, "key,size,rowCount\n");
+    for (size_t i = 0; i < naive->partition_count; i++)
+        fprintf(file, "%s:%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n",
+                input->keys[naive->partitions[i].key_index].name, naive->partitions[i].bucket,
+                naive->partitions[i].bytes, naive->partitions[i].rows);
+    bool has_any = fclose(file) == 0 && naive->partition_count > 0;
+    naive_free(naive);
+    snprintf(text, sizeof text,
+             "limits: {partition_rows: 9, over_limit_share: 0%%}\nstrategies:\n  - observed: {file: %s}\n",
+             fuzz->sizes);
+    struct lab_scenario *scenario = NULL;
+    struct lab_result *observed = NULL;
+    bool is_fine = !has_any || parse(fuzz, text, &scenario);
+    if (is_fine && has_any) {
+        scenario->limits = *limits;
+        observed = run(fuzz, scenario, 1);
+        is_fine = observed != NULL;
+    }
+    if (is_fine && has_any) {
+        struct lab_judgment one = judged(fuzz->result, index), other = judged(observed, 0);
+        bool exceeds = (double)one.over > limits->over_limit_share * (double)one.partitions;
+        if (one.partitions != other.partitions || one.over_of[0] != other.over_of[0] ||
+            one.over_of[1] != other.over_of[1] || other.by != LAB_BY_CERTAINTY ||
+            other.within != (exceeds ? LAB_EXCEEDS : LAB_WITHIN))
+            is_fine = broken(fuzz, "an import of its own partitions is judged otherwise");
+    }
+    lab_result_destroy(observed);
+    lab_scenario_destroy(scenario);
+    remove(fuzz->sizes);
+    return is_fine;
+}
+
+/* --- */
+
+static bool check_twin(struct fuzz *fuzz)
+{
+    struct naive_input *input = naive_input_make(fuzz->scenario);
+    const struct answer answer = {.scenario = fuzz->scenario,
+                                  .input = input,
+                                  .result = fuzz->result,
+                                  .random = &fuzz->random,
+                                  .message = fuzz->message,
+                                  .size = sizeof fuzz->message};
+    bool is_fine = twin_verdicts(&answer) && twin_choice(&answer) && twin_rule(&answer) &&
+                   twin_horizons(&answer) && twin_expected(&answer) && twin_shares(&answer) &&
+                   twin_eras(&answer);
+    is_fine = is_fine && (fuzz->scenario->design.is_given || fuzz->scenario->deletes.share > 0 ||
+                          check_import(fuzz, input));
+    naive_input_free(input);
+    return is_fine;
+}
+
+static bool check(struct fuzz *fuzz)
+{
+    fuzz->result = run(fuzz, fuzz->scenario, 1);
+    if (fuzz->result == NULL || fuzz->result->rows > LAB_HISTOGRAM_EXACT)
+        return fuzz->result != NULL;
+    /* The naive engine knows the metrics of the engine alone. */
+    struct lab_result *plain = NULL;
+    struct sim_error error;
+    bool is_fine = lab_run(fuzz->scenario, 1, NULL, &plain, &error) || broken(fuzz, error.text);
+    is_fine = is_fine && naive_check(fuzz->scenario, plain, fuzz->message, sizeof fuzz->message);
+    lab_result_destroy(plain);
+    return is_fine && check_twin(fuzz) && check_threads(fuzz) && check_alone(fuzz) && check_limits(fuzz) &&
+           check_more(fuzz);
+}
+
+static bool check_seed(uint64_t seed)
+{
+    struct fuzz fuzz = {.scenario = NULL};
+    char text[STREAM_TEXT_SIZE], *csv = NULL;
+    draw_text(&fuzz, seed, text, &csv);
+    bool is_fine = csv == NULL || write_text(fuzz.trace, csv);
+    is_fine = is_fine && parse(&fuzz, text, &fuzz.scenario);
+    if (is_fine) {
+        draw_terms(&fuzz);
+        is_fine = check(&fuzz);
+    }
+    if (!is_fine)
+        printf("seed %" PRIu64 ": %s\n  again: lab_answers_fuzz --seeds %" PRIu64 "\n", seed, fuzz.message,
+               seed);
+    lab_result_destroy(fuzz.result);
+    lab_scenario_destroy(fuzz.scenario);
+    if (csv != NULL)
+        remove(fuzz.trace);
+    free(csv);
+    return is_fine;
+}
+
+static int print_seed(uint64_t seed)
+{
+    struct fuzz fuzz = {.scenario = NULL};
+    char text[STREAM_TEXT_SIZE], *csv = NULL;
+    draw_text(&fuzz, seed, text, &csv);
+    bool is_written = csv == NULL || write_text(fuzz.trace, csv);
+    printf("%s", text);
+    free(csv);
+    return !is_written;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, last = test_part(SEEDS_DEFAULT), failures = 0, seed = 0;
+    bool keeps_going = false;
+    for (int i = 1; i < argc; i++) {
+        bool is_fine = true;
+        if (strcmp(argv[i], "--keep-going") == 0)
+            keeps_going = true;
+        else if (strcmp(argv[i], "--print") == 0 && i + 1 < argc)
+            return print_seed(strtoull(argv[i + 1], NULL, 10));
+        else
+            is_fine = strcmp(argv[i], "--seeds") == 0 && i + 1 < argc;
+        if (is_fine && strcmp(argv[i], "--seeds") == 0) {
+            int count = sscanf(argv[++i], "%" SCNu64 "..%" SCNu64, &first, &last);
+            last = count == 1 ? first : last;
+            is_fine = count >= 1 && first <= last;
+        }
+        if (!is_fine) {
+            fprintf(stderr, "answers_fuzz: use [--seeds A..B] [--keep-going] or --print SEED\n");
+            return 2;
+        }
+    }
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (seed = first; seed <= last && (keeps_going || failures == 0); seed++)
+        failures += !check_seed(seed);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    printf("%" PRIu64 " seeds, %" PRIu64 " failures, %.1f s\n", seed - first, failures, seconds);
+    return failures > 0;
+}
