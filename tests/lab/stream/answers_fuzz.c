@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The fuzzer of answers: a seed is a small scenario, a limit, prices and a tolerance. What the program says
- * of it is held against the naive engine (naive.h), a twin of the answers (answers_twin.h) and properties of
- * verdicts: more threads, a strategy alone, a longer run, a higher rate, higher limits, and an import of the
- * run's own partitions.
+ * of it is checked against the naive engine (naive.h), a twin of the answers (answers_twin.h) and properties
+ * of verdicts: more threads, a strategy alone, a longer run, a higher rate, higher limits, and an import of
+ * the run's own partitions.
  *
  *     lab_answers_fuzz [--seeds A..B] [--keep-going]
  *     lab_answers_fuzz --print SEED

@@ -86,7 +86,7 @@ static bool is_certain(const struct answer *answer, const struct lab_strategy *s
            (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
 }
 
-/* What is wanted of a judgment, from the run's metrics. */
+/* The judgment that follows from the run's metrics. */
 static void judge(const struct answer *answer, size_t index, enum lab_within *within, enum lab_judged_by *by,
                   double *most)
 {
@@ -118,7 +118,7 @@ static void judge(const struct answer *answer, size_t index, enum lab_within *wi
     *by = LAB_BY_SAMPLE;
     *most = -1; /* a confidence bound */
     bool seems_over =
-        binomial_upto(over, n, may)<chance / 2, /* so few are unlikely if the share were `may` */
+        binomial_upto(over, n, may)<chance / 2, /* as few are unlikely if the share were `may` */
                                     is_more = over> 0 &&
         1 - binomial_upto(over - 1, n, may) < chance / 2;
     *within = may == 0 || seems_over ? LAB_WITHIN : is_more ? LAB_EXCEEDS : LAB_NOT_JUDGED;
@@ -532,7 +532,7 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     if (!is_known || answer->input->rows > 4000)
         return true;
     if (counts) {
-        /* A key that rarely has so many rows has an expected number of its own. */
+        /* A key that rarely has as many rows has an expected number of its own. */
         const struct bk_strategy whole = {.kind = BK_UNBUCKETED};
         least = most = core->max_age_ns > 0 ? 0 : renewal_sum(answer, &strategy->settings, n);
         most = is_synthetic && poisson_sum(answer, &whole, n) < 0.0101 ? 0 : most;
