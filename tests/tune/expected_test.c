@@ -41,6 +41,10 @@ static const struct {
      "30h, lasts: 2h, factor: 10, keys: 30%}]}\nlimits: {partition_rows: 400}\nstrategies:\n  - time: "
      "{window: 3h}\n",
      1.01},
+    /* The other state of the bursts is the faster one. */
+    {"keys: {count: 20}\nduration: 4d\narrivals: {rate: 1000/h, bursts: {on: 4h, off: 30m, factor: 0.05}}\n"
+     "limits: {partition_rows: 700}\nstrategies:\n  - time: {window: 3h}\n",
+     1.01},
     /* Bytes of one size. */
     {"keys: {count: 30}\nduration: 4d\narrivals: {rate: 3000/h}\nrow: {bytes: 300}\nlimits: "
      "{partition_bytes: 800KB}\n"
@@ -59,6 +63,13 @@ static const struct {
      1.1},
     {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nlimits: {partition_rows: 900}\n"
      "strategies:\n  - probabilistic: {bits: 5, threshold: 16, max_age: 1h}\n",
+     0},
+    /* max_age makes more partitions, and a limit below the mean is exceeded by a key's first one. */
+    {"keys: {count: 50}\nduration: 5d\narrivals: {rate: 100/h}\nlimits: {partition_rows: 20}\n"
+     "strategies:\n  - probabilistic: {bits: 10, threshold: 9, max_age: 12h}\n",
+     0},
+    {"keys: {count: 50}\nduration: 5d\narrivals: {rate: 100/h}\nlimits: {partition_rows: 20}\n"
+     "strategies:\n  - probabilistic: {bits: 10, threshold: 9}\n",
      0},
     {"keys: {count: 5}\nduration: 2d\narrivals: {rate: 9000/h}\nrow: {bytes: 200}\nlimits: {partition_bytes: "
      "250KB}\n"
