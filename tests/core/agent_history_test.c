@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an agent follows its history in place of its strategy (the other cases are in
+/* Aim: an agent follows its history, not its strategy (the other cases are in
  * tests/core/scripts/history.txt). Method: the buckets of its actions, and histories that it must refuse,
  * which change nothing. */
 #include <setjmp.h>
