@@ -159,6 +159,7 @@ static void stop_early(struct lab_cluster_run *run)
 static void watch_limits(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t bytes)
 {
     const struct lab_scenario *scenario = run->scenario;
+    const struct lab_limits *limits = &scenario->limits;
     const int64_t now_ns = sim_queue_now(&run->queue);
     struct lab_disk **of_key = &run->oracles.keys[partition->key].disk;
     struct cass_partition whole = {partition->stored, partition->stored_bytes};
@@ -169,12 +170,13 @@ static void watch_limits(struct lab_cluster_run *run, struct lab_partition *part
     }
     if (partition->disk != NULL)
         whole = partition->disk->now;
-    if (run->tally.first_over_ns != INT64_MAX)
+    if (run->tally.first_over_ns != INT64_MAX ||
+        (limits->partition_rows == 0 && limits->partition_bytes == 0))
         return;
     lab_bytes_add(&whole.bytes,
                   lab_partition_bytes(&scenario->row_cost, lab_rows_key_size(run->rows, partition->key),
                                       whole.rows, whole.bytes));
-    if (lab_is_over(&scenario->limits, &whole))
+    if (lab_is_over(limits, &whole))
         lab_tally_over(&run->tally, now_ns);
 }
 
