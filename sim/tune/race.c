@@ -120,6 +120,10 @@ enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_
         judgment->within = LAB_NOT_JUDGED;
         judgment->by = LAB_BY_NOTHING;
     }
+    if (seeds == 0) {
+        judgment->partitions = 0;
+        judgment->share = (double)NAN;
+    }
     *failed = TUNE_IN_LIMITS;
     for (uint32_t i = 0; i < seeds; i++)
         disqualifiers |= seen[i].disqualifiers;
