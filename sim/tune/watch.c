@@ -69,10 +69,11 @@ static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram 
     return is_found;
 }
 
-static double mean_of(const struct lab_metrics *metrics, const char *of_closed, const char *of_all)
+/* Of the closed partitions, or of all if none has closed. A run of a race has no such metric of all. */
+static double mean_of(const struct lab_histogram *closed, const struct lab_histogram *open)
 {
-    const double mean = figure(metrics, of_closed);
-    return isnan(mean) ? figure(metrics, of_all) : mean;
+    const struct lab_histogram *some = closed->count > 0 ? closed : open;
+    return share((double)some->sum, (double)some->count);
 }
 
 static bool see(const struct lab_result *run, const struct lab_strategy_result *result, double risk,
@@ -100,10 +101,8 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
                 [TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed),
                 [TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows"),
                 [TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows),
-                [TUNE_ROWS_MEAN] =
-                    mean_of(metrics, "partitions.closed.rows.mean", "partitions.all.rows.mean"),
-                [TUNE_BYTES_MEAN] =
-                    mean_of(metrics, "partitions.closed.bytes.mean", "partitions.all.bytes.mean"),
+                [TUNE_ROWS_MEAN] = mean_of(&result->closed_rows, &result->open_rows),
+                [TUNE_BYTES_MEAN] = mean_of(&result->closed_bytes, &result->open_bytes),
                 [TUNE_FIRST_OVER] = figure(metrics, "partitions.first_over_days"),
                 [TUNE_ROWS] = rows,
                 [TUNE_REFUSED] = figure(metrics, "writes.refused"),

@@ -46,8 +46,9 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     memset(out, 0, sizeof *out);
     out->kind = kinds[kind];
     lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
-    if (strategy->settings.strategy.kind == BK_HASH &&
-        (out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR))
+    const bool is_of_hash = out->plan == BK_PLAN_ALL || out->plan == BK_PLAN_LAZY;
+    const bool is_of_others = out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR;
+    if (strategy->settings.strategy.kind == BK_HASH ? is_of_others : is_of_hash)
         out->plan = BK_PLAN_DEFAULT;
     out->rows = read->rows;
     out->now_ns = now_ns;

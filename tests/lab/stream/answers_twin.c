@@ -197,7 +197,7 @@ static double cost_of(const struct answer *answer, const struct lab_strategy_res
 }
 
 /* The candidate to take: first by load, then, of those near the least, by CV, room and place. */
-static size_t choose(const struct lab_candidate *all, size_t count, double tolerance)
+size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance)
 {
     for (uint32_t pass = 0; pass < 2; pass++) {
         size_t best = SIZE_MAX;
@@ -260,7 +260,7 @@ bool twin_choice(const struct answer *answer)
             return false;
         candidates[i] = scores[i].candidate;
     }
-    size_t wanted = choose(candidates, count, answer->scenario->limits.tolerance);
+    size_t wanted = twin_choose(candidates, count, answer->scenario->limits.tolerance);
     return told == wanted ||
            twin_differs(answer, "strategy %zu is chosen, and %zu by the twin", told, wanted);
 }
@@ -282,7 +282,7 @@ bool twin_rule(const struct answer *answer)
                           : (double)sim_random_below(answer->random, 3) / 4,
                 .fullness = (double)sim_random_below(answer->random, 3) / 4};
         double tolerance = tolerances[sim_random_below(answer->random, 5)];
-        size_t told = lab_choose_from(all, count, tolerance), wanted = choose(all, count, tolerance);
+        size_t told = lab_choose_from(all, count, tolerance), wanted = twin_choose(all, count, tolerance);
         if (told != wanted)
             return twin_differs(answer, "of %zu drawn candidates %td is chosen, and %td by the twin", count,
                                 (ptrdiff_t)told, (ptrdiff_t)wanted);

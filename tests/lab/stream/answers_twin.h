@@ -23,6 +23,10 @@ bool twin_verdicts(const struct answer *answer);
 bool twin_choice(const struct answer *answer);
 /* The rule of choice, for candidates that are drawn so that they tie and lie on the edge of the tolerance. */
 bool twin_rule(const struct answer *answer);
+/* The rule of choice itself. */
+size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance);
+/* answers_contest.c: `tune` with two seeds. */
+bool twin_tune(const struct answer *answer);
 bool twin_horizons(const struct answer *answer);
 /* Expected numbers of partitions above drawn limits. */
 bool twin_expected(const struct answer *answer);
