@@ -152,6 +152,38 @@ static bool check_status(const struct answer *answer, const struct tune_entrant 
                                    entrant->strategy.label);
 }
 
+/* The search ends when its choice has all seeds, and none that was not run is clearly better: it is not
+ * within the limits, or its load is higher. */
+static bool check_end(const struct answer *answer, const struct tune_contest *contest)
+{
+    const struct tune_entrant *best =
+        contest->recommended == SIZE_MAX ? NULL : &contest->entrants[contest->recommended];
+    if (best != NULL && best->seeds < best->needs)
+        return twin_differs(answer, "tune: %s is recommended after %u seeds", best->strategy.label,
+                            (unsigned)best->seeds);
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        const char *label = entrant->strategy.label;
+        if (entrant->status != TUNE_COSTLY || entrant->is_endless)
+            continue;
+        if (best == NULL)
+            return twin_differs(answer, "tune: nothing is recommended, and %s was not run", label);
+        const bool may_replace = (entrant->requirements & 1u) <= (best->requirements & 1u);
+        if (!may_replace || answer->scenario->limits.over_limit_share > 0 ||
+            sim_random_below(answer->random, contest->count) > 4)
+            continue;
+        struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed);
+        if (result == NULL)
+            return false;
+        const struct lab_score score = lab_score_of(result, &result->strategies[0]);
+        lab_result_destroy(result);
+        if (score.candidate.is_eligible && score.candidate.load * 1.1 < 1000 + mean_of(best, TUNE_COST))
+            return twin_differs(answer, "tune: %s has a load of %.6g, was not run, and %s is recommended",
+                                label, score.candidate.load, best->strategy.label);
+    }
+    return true;
+}
+
 /* What is within the limits at a rate is so at each lower rate; a run decides as its partitions do. */
 static bool check_margin(const struct answer *answer, const struct tune_contest *contest,
                          const struct tune_margin *margin)
@@ -191,7 +223,7 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
 
 static bool check_contest(const struct answer *answer, const struct tune_contest *contest)
 {
-    bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest);
+    bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) && check_end(answer, contest);
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         bool is_looked_at = i == contest->recommended || sim_random_below(answer->random, contest->count) < 6;
