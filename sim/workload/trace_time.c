@@ -111,8 +111,8 @@ static bool parse_iso(const char *text, size_t size, int64_t *out_ns, bool *has_
         memcpy(iso + used, text + at, digits);
         used += digits;
         at += digits;
-        bool has_separator =
-            field + 1 < FIELDS && at < size && text[at] != '\0' && strchr(separators[field], text[at]) != NULL;
+        bool has_separator = field + 1 < FIELDS && at < size && text[at] != '\0' &&
+                             strchr(separators[field], text[at]) != NULL;
         if (field + 1 == FIELDS || !begins_field(text, size, at + has_separator))
             break;
         iso[used++] = between[field];

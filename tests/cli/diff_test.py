@@ -68,7 +68,8 @@ class DiffTest(ProgramTest):
         database.executescript("UPDATE metric SET value = 9e999 WHERE name = 'writes.rows' AND strategy <= 5;"
                                "UPDATE metric SET value = 9e999 WHERE name = 'writes.lwt'")
         database.close()
-        lines = {line.split()[0]: line.split()[1:] for line in self.good("diff", "1:hash", "2:hash", "--all").splitlines()
+        lines = {line.split()[0]: line.split()[1:]
+                 for line in self.good("diff", "1:hash", "2:hash", "--all").splitlines()
                  if line.startswith("  writes.")}
         self.assertEqual(lines["writes.rows"][0], "inf")
         self.assertEqual(lines["writes.rows"][2:], ["-inf", "-"])

@@ -29,7 +29,8 @@ sweep:
 JOBS = 240
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
         .replace("duration: 2d", "duration: 400d"))
-KEYS = (LONG.replace("name: long", "name: keys").replace("rate: 2000/s", "rate: 24/s").replace("duration: 400d", "duration: 2d")
+KEYS = (LONG.replace("name: long", "name: keys").replace("rate: 2000/s", "rate: 24/s")
+        .replace("duration: 400d", "duration: 2d")
         .replace("keys: {count: 20", "keys: {count: 2000"))
 CLUSTER = """\
 name: cluster

@@ -41,8 +41,8 @@ OUTSIDE = {
     # strtod() parses figures in a text, and rounds as IEEE 754 requires.
     "sim/cassandra": (COMMON | {"strtod", "strtof"}, ()),
     # Logarithms and powers are for the bounds of an observed share (binomial.c), which do not affect an
-    # event. Histories are read line by line.
-    "sim/lab": (COMMON | FILES | {"getline", "strtod", "log", "log1p", "exp", "expm1", "pow", "fma"},
+    # event. Histories are read line by line. A file that a stored scenario names may have to be in a folder.
+    "sim/lab": (COMMON | FILES | {"getline", "realpath", "strtod", "log", "log1p", "exp", "expm1", "pow", "fma"},
                 ("fy_", "pthread_mutex_", "pthread_cond_", "pthread_join")),
 }
 STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra", "sim/lab", "sim/tune", "sim/store",

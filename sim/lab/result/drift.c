@@ -156,7 +156,8 @@ static void judge_largest(const struct seen *seen, const struct sizes *predicted
     for (double left = from + 1; left > 0 && bin > 0; left -= (double)predicted->bins[bin].count)
         threshold = (double)predicted->bins[--bin].size;
     for (bin = predicted->count; bin > 0 && taken < from; bin--) {
-        const double count = fmin((double)predicted->bins[bin - 1].count, from - taken);
+        const double all = (double)predicted->bins[bin - 1].count, left = from - taken;
+        const double count = all < left ? all : left;
         logs += count * log(((double)predicted->bins[bin - 1].size + 1) / threshold);
         taken += count;
     }

@@ -239,9 +239,9 @@ static bool hear_events(const char *path, bool is_quiet, struct cli_signals *sig
         only_strategy(scenario, breach->label, &alone);
         hearing.listener.event_trace = (struct lab_event_trace){
             .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-        is_fine =
-            cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, NULL, signals, &result, &elapsed_ms, error) ||
-            hearing.listener.is_over || signals->caught != 0;
+        is_fine = cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, NULL, signals, &result,
+                              &elapsed_ms, error) ||
+                  hearing.listener.is_over || signals->caught != 0;
         is_fine = is_fine && (!hearing.out_of_memory || sim_fail_memory(error));
     }
     if (is_fine)

@@ -132,8 +132,8 @@ static int replay(const struct cli_args *args, struct sim_error *error)
                                       rerun.stored->seed, &rerun.scenario, error);
     if (is_fine) {
         cli_signals_hold(&rerun.signals);
-        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, NULL, &rerun.signals, &rerun.again,
-                              &elapsed_ms, error) &&
+        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, NULL, &rerun.signals,
+                              &rerun.again, &elapsed_ms, error) &&
                   compare(&rerun, error);
         cli_signals_release(&rerun.signals);
     }

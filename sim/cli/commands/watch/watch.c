@@ -168,8 +168,8 @@ static bool observe(const struct cli_args *args, const char *path, struct watch 
         return sim_fail_memory(error);
     bool is_fine = lab_scenario_parse(path, text, strlen(text), NULL, 0, NULL, scenario, error);
     free(text);
-    if (!is_fine || !cli_execute(*scenario, 1, NULL, watch->is_quiet, NULL, NULL, &watch->signals, &look->result,
-                                 &info->elapsed_ms, error))
+    if (!is_fine || !cli_execute(*scenario, 1, NULL, watch->is_quiet, NULL, NULL, &watch->signals,
+                                 &look->result, &info->elapsed_ms, error))
         return false;
     struct lab_strategy_result *observed = &look->result->strategies[0];
     look->observed = observed;

@@ -28,7 +28,7 @@ void store_close(struct store *store); /* store may be NULL */
 
 /* What the caller knows about a run in addition to its result. */
 struct store_run_info {
-    int64_t run;    /* number; set by store_save_run() */
+    int64_t run; /* number; set by store_save_run() */
     const char *scenario_path, *scenario_text, *overrides;
     const char *version;    /* version of the program */
     int64_t created_unix_s; /* wall clock, only for display */
