@@ -82,13 +82,22 @@ static void take_back(const struct lab_lane_settings *settings, struct lab_tally
     }
 }
 
+static struct lab_cell *cell_of(struct lab_lane *lane, int32_t bucket)
+{
+    return &lane->cells[lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)bucket)];
+}
+
 void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                     const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
                     const int32_t *buckets, size_t count)
 {
+    /* The cells have counted the deleted rows of the whole batch; rows on disk are examined one by one. */
+    const bool counts_again = settings->disk.window_ns != 0 && settings->scenario->deletes.share > 0;
+    for (size_t i = 0; counts_again && i < count; i++)
+        cell_of(lane, buckets[i])->gone -= lab_gone_between(batch, from + i, from + i + 1);
     for (size_t i = 0; i < count; i++) {
-        struct lab_cell *cell =
-            &lane->cells[lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)buckets[i])];
+        struct lab_cell *cell = cell_of(lane, buckets[i]);
+        cell->gone += counts_again ? lab_gone_between(batch, from + i, from + i + 1) : 0;
         if (settings->disk.window_ns != 0)
             lab_lane_store(settings, tally, key, batch, from + i, from + i + 1, cell->gone, &cell->disk);
         else if (cell->rows > batch->over_rows || cell->bytes > batch->over_bytes)

@@ -208,6 +208,32 @@ static bool check_margin(const struct answer *answer, const struct tune_contest 
     return true;
 }
 
+/* The margins are those of the recommended setting, and of the best of each other kind. */
+static bool check_rivals(const struct answer *answer, const struct tune_contest *contest)
+{
+    bool is_met[TUNE_GROUPS] = {false};
+    size_t wanted = contest->recommended != SIZE_MAX;
+    if (wanted)
+        is_met[tune_group_of(&contest->entrants[contest->recommended])] = true;
+    for (size_t i = 0; wanted > 0 && i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        const bool is_new =
+            entrant->status == TUNE_WITHIN && !entrant->is_endless && !is_met[tune_group_of(entrant)];
+        is_met[tune_group_of(entrant)] |= is_new;
+        wanted += is_new;
+    }
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[contest->margins[i].entrant];
+        const bool is_own = contest->margins[i].entrant == contest->recommended;
+        const unsigned group = tune_group_of(entrant);
+        if (is_own != (i == 0) || !is_met[group] || (!is_own && entrant->status != TUNE_WITHIN))
+            return twin_differs(answer, "tune: there is a margin of %s", entrant->strategy.label);
+        is_met[group] = false; /* one of each */
+    }
+    return wanted == contest->margin_count ||
+           twin_differs(answer, "tune: %zu margins, and %zu by the twin", contest->margin_count, wanted);
+}
+
 static bool check_rows(const struct answer *answer, const struct tune_contest *contest)
 {
     const struct lab_strategy_result *first = &answer->result->strategies[0];
@@ -223,7 +249,8 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
 
 static bool check_contest(const struct answer *answer, const struct tune_contest *contest)
 {
-    bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) && check_end(answer, contest);
+    bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) &&
+                   check_end(answer, contest) && check_rivals(answer, contest);
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         bool is_looked_at = i == contest->recommended || sim_random_below(answer->random, contest->count) < 6;

@@ -214,6 +214,28 @@ static bool check_limits(struct fuzz *fuzz)
     return never_better(fuzz, &other, may_never, "half the limits");
 }
 
+/* Runs with limits that are the size of a partition, or one less. */
+static bool check_edges(struct fuzz *fuzz)
+{
+    const struct lab_strategy_result *strategy =
+        &fuzz->result->strategies[draw(fuzz, fuzz->result->strategy_count)];
+    struct lab_scenario other = *fuzz->scenario;
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    const double rows = twin_metric(strategy, draw(fuzz, 2) == 0 ? "partitions.all.rows.max"
+                                                                 : "partitions.all.rows.p50"),
+                 bytes = twin_metric(strategy, draw(fuzz, 2) == 0 ? "partitions.all.bytes.max"
+                                                                  : "partitions.all.bytes.p50");
+    if (!(rows > 0) || !(bytes > 1))
+        return true;
+    other.limits.partition_rows = draw(fuzz, 2) == 0 ? 0 : (uint64_t)rows - draw(fuzz, rows > 1 ? 2 : 1);
+    other.limits.partition_bytes = (uint64_t)bytes - draw(fuzz, 2);
+    bool is_fine = lab_run(&other, 1, NULL, &result, &error) || broken(fuzz, error.text);
+    is_fine = is_fine && naive_check(&other, result, fuzz->message, sizeof fuzz->message);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
 static bool check_alone(struct fuzz *fuzz)
 {
     struct lab_scenario other = *fuzz->scenario;
@@ -325,7 +347,8 @@ static bool check(struct fuzz *fuzz, uint64_t seed)
     return is_fine &&
            check_twin(fuzz, fuzz->result->rows > 0 && fuzz->result->rows < tuned_rows &&
                                 !fuzz->scenario->design.is_given) &&
-           check_threads(fuzz) && check_alone(fuzz) && check_limits(fuzz) && check_more(fuzz);
+           check_threads(fuzz) && check_alone(fuzz) && check_edges(fuzz) && check_limits(fuzz) &&
+           check_more(fuzz);
 }
 
 static bool check_seed(uint64_t seed)
