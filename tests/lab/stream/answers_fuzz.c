@@ -310,6 +310,106 @@ static bool check_import(struct fuzz *fuzz, const struct naive_input *input)
     return is_fine;
 }
 
+/* Cassandra's histogram: a bucket ends 20 % above the one before. The last bucket's lower end is in *above.
+ */
+static uint64_t bucket_end(uint64_t size, uint64_t *above)
+{
+    uint64_t end = 1;
+    *above = 0;
+    while (end < size) {
+        uint64_t next = (uint64_t)((double)end * 1.2 + 0.5);
+        *above = end;
+        end = next > end ? next : end + 1;
+    }
+    return end;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Whether bounds by percentiles contain the share of these sizes above the limit, and decide where they can.
+ */
+static bool check_bounds(struct fuzz *fuzz, const struct lab_limits *limits, const struct lab_judgment *told,
+                         const uint64_t *sorted, size_t count)
+{
+    static const double shares[] = {0.5, 0.75, 0.95, 0.98, 0.99, 1};
+    const double may = limits->over_limit_share;
+    double over = 0;
+    bool is_within = false, is_over = false;
+    for (size_t i = 0; i < count; i++)
+        over += (double)(sorted[i] > limits->partition_bytes) / (double)count;
+    for (size_t i = 0; i < 6; i++) {
+        uint64_t above, end = bucket_end(sorted[(size_t)ceil(shares[i] * (double)count) - 1], &above);
+        is_within |= end <= limits->partition_bytes && 1 - shares[i] <= may;
+        is_over |= above >= limits->partition_bytes && (i == 5 ? may == 0 : 1 - shares[i] > may + 1e-9);
+    }
+    bool is_fine =
+        told->by != LAB_BY_PERCENTILES || (told->share <= over + 1e-9 && told->share_most >= over - 1e-9);
+    is_fine =
+        is_fine && (!is_within || told->within == LAB_WITHIN) && (!is_over || told->within == LAB_EXCEEDS);
+    is_fine = is_fine && (told->within != LAB_WITHIN || over <= may + 1e-9) &&
+              (told->within != LAB_EXCEEDS || over > may - 1e-9);
+    if (!is_fine)
+        snprintf(fuzz->message, sizeof fuzz->message,
+                 "percentiles: judged %d with %.6g to %.6g above the limit, which are %.6g (%d, %d)",
+                 told->within, told->share, told->share_most, over, is_within, is_over);
+    return is_fine;
+}
+
+/* Writes the sizes of a strategy's partitions as tablehistograms would, and runs them as observed sizes. */
+static bool check_percentiles(struct fuzz *fuzz, const struct naive_input *input)
+{
+    static const char *const names[] = {"50%", "75%", "95%", "98%", "99%", "Max"};
+    static const double shares[] = {0.5, 0.75, 0.95, 0.98, 0.99, 1};
+    const struct lab_strategy *strategy =
+        &fuzz->scenario->strategies[draw(fuzz, fuzz->scenario->strategy_count)];
+    struct naive_result *naive = naive_run(input, fuzz->scenario, strategy);
+    size_t count = naive->partition_count;
+    uint64_t *sizes = naive_must(calloc(count + 1, sizeof *sizes)), above;
+    FILE *file = naive_must(fopen(fuzz->sizes, "w"));
+    char text[512];
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = naive->partitions[i].bytes;
+    naive_free(naive);
+    qsort(sizes, count, sizeof *sizes, by_number);
+    fprintf(file,
+            "a/b histograms\nPercentile  Read Latency  Write Latency  SSTables  Partition Size  Cell Count\n"
+            "            (micros)      (micros)                 (bytes)\n");
+    for (size_t i = 0; i < 6 && count > 0; i++) {
+        bucket_end(sizes[0], &above);
+        if (i == 5)
+            fprintf(file, "Min 0.00 0.00 0.00 %" PRIu64 " 1\n", above + 1);
+        fprintf(file, "%s 0.00 0.00 0.00 %" PRIu64 " 1\n", names[i],
+                bucket_end(sizes[(size_t)ceil(shares[i] * (double)count) - 1], &above));
+    }
+    bool has_any = fclose(file) == 0 && count > 0 && fuzz->scenario->limits.partition_bytes > 0;
+    snprintf(text, sizeof text, "limits: {partition_bytes: 9B}\nstrategies:\n  - observed: {file: %s}\n",
+             fuzz->sizes);
+    struct lab_scenario *scenario = NULL;
+    struct lab_result *observed = NULL;
+    bool is_fine = !has_any || parse(fuzz, text, &scenario);
+    if (is_fine && has_any) {
+        scenario->limits = fuzz->scenario->limits;
+        scenario->limits.partition_rows = 0;
+        if (draw(fuzz, 2) == 0) /* the end of a bucket */
+            scenario->limits.partition_bytes = bucket_end(sizes[draw(fuzz, count)], &above);
+        observed = run(fuzz, scenario, 1);
+        is_fine = observed != NULL;
+    }
+    if (is_fine && has_any) {
+        struct lab_judgment told = judged(observed, 0);
+        is_fine = check_bounds(fuzz, &scenario->limits, &told, sizes, count);
+    }
+    free(sizes);
+    lab_result_destroy(observed);
+    lab_scenario_destroy(scenario);
+    remove(fuzz->sizes);
+    return is_fine;
+}
+
 /* --- */
 
 static bool check_twin(struct fuzz *fuzz, bool may_tune)
@@ -325,7 +425,7 @@ static bool check_twin(struct fuzz *fuzz, bool may_tune)
                    twin_horizons(&answer) && twin_expected(&answer) && twin_shares(&answer) &&
                    twin_eras(&answer);
     is_fine = is_fine && (fuzz->scenario->design.is_given || fuzz->scenario->deletes.share > 0 ||
-                          check_import(fuzz, input));
+                          (check_import(fuzz, input) && check_percentiles(fuzz, input)));
     if (is_fine && may_tune)
         is_fine = twin_tune(&answer);
     naive_input_free(input);

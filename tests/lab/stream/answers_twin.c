@@ -13,6 +13,8 @@
 #include "kernel/time.h"
 #include "lab/metric.h"
 #include "tune/expected.h"
+#include "tune/odds.h"
+#include "tune/weighted.h"
 #include "workload/rows.h"
 
 #define NEAR     1e-7  /* relative error of a figure */
@@ -485,6 +487,46 @@ static double rows_above(const struct answer *answer, const struct lab_settings 
     return left < 0 ? 0 : binomial_upto(left, n, (double)(bytes % unit) / (double)unit);
 }
 
+/* The mean is the sum of P(N > n) over all n. */
+static bool check_mean(const struct answer *answer, const struct lab_settings *settings)
+{
+    const uint64_t bytes = (uint64_t)fmax(1, answer->scenario->workload.row_bytes.a);
+    const struct tune_weighted distribution = {.bytes = settings->strategy.of.weighted.bytes,
+                                               .threshold = settings->strategy.of.weighted.threshold,
+                                               .row_bytes = bytes};
+    double sum = 0, tail = rows_above(answer, settings, 0);
+    if (settings->strategy.kind != BK_WEIGHTED || isnan(tail))
+        return true;
+    for (double n = 0; tail > 1e-15 && n < 20000; tail = rows_above(answer, settings, ++n))
+        sum += tail;
+    return tail > 1e-15 || is_near(tune_weighted_mean_bytes(&distribution), sum * (double)bytes) ||
+           twin_differs(answer, "weighted: %.9g bytes on average, and %.9g by the twin",
+                        tune_weighted_mean_bytes(&distribution), sum * (double)bytes);
+}
+
+/* The distribution of a probabilistic partition: one row more or less. */
+static bool check_odds(const struct answer *answer, const struct lab_settings *settings, double n)
+{
+    const struct bk_strategy *strategy = &settings->strategy;
+    if (strategy->kind != BK_PROBABILISTIC)
+        return true;
+    double of = (double)strategy->of.probabilistic.chance_denominator;
+    const struct tune_distribution odds = {.p = of > 0
+                                                    ? (double)strategy->of.probabilistic.chance_numerator / of
+                                                    : pow(0.5, strategy->of.probabilistic.bits),
+                                           .threshold = strategy->of.probabilistic.threshold};
+    double upto = 1 - rows_above(answer, settings, n),
+           below = n > 0 ? 1 - rows_above(answer, settings, n - 1) : 0;
+    uint64_t rows = (uint64_t)n, quantile = tune_quantile(&odds, upto > 0.999 ? 0.5 : upto);
+    double of_quantile = 1 - rows_above(answer, settings, (double)quantile);
+    return (fabs(tune_pmf(&odds, rows) - (upto - below)) < 1e-9 &&
+            fabs(tune_below(&odds, rows) - below) < 1e-9 &&
+            is_near(tune_mean_rows(&odds), (double)odds.threshold / odds.p) &&
+            is_near(tune_stddev_rows(&odds), sqrt((double)odds.threshold * (1 - odds.p)) / odds.p) &&
+            of_quantile >= (upto > 0.999 ? 0.5 : upto) - 1e-9) ||
+           twin_differs(answer, "the distribution differs at %.0f rows", n);
+}
+
 /* The expected number of partitions above `limit` rows, given the rows of each key: one that begins at row i
  * exceeds the limit if it does not end within the next `limit` rows and the key has one more. */
 static double renewal_sum(const struct answer *answer, const struct lab_settings *settings, double limit)
@@ -609,7 +651,9 @@ bool twin_expected(const struct answer *answer)
             return twin_differs(answer, "%s: %.0f partitions over, at least %.3g expected", told->label, over,
                                 least);
         uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4);
-        if (rows > 0 && (!check_rows(answer, strategy, limit) || !check_bytes(answer, strategy)))
+        if (rows > 0 && (!check_odds(answer, &strategy->settings, (double)limit) ||
+                         !check_mean(answer, &strategy->settings) || !check_rows(answer, strategy, limit) ||
+                         !check_bytes(answer, strategy)))
             return false;
     }
     return true;
