@@ -341,12 +341,19 @@ static bool check_object(const struct store *store, sqlite3_stmt *object, sqlite
     sqlite3_bind_text(find, 1, texts[1], -1, SQLITE_STATIC);
     sqlite3_bind_text(find, 2, texts[2], -1, SQLITE_STATIC);
     bool is_ours = false, is_named = false;
-    while (sqlite3_step(find) == SQLITE_ROW) {
+    int code;
+    while ((code = sqlite3_step(find)) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(find, 0);
+        const char *name = (const char *)sqlite3_column_text(find, 1);
+        const char *sql = (const char *)sqlite3_column_text(find, 2);
+        if (type == NULL || name == NULL || (sql == NULL && sqlite3_column_type(find, 2) != SQLITE_NULL))
+            return sim_fail_memory(error);
         is_named = true;
-        is_ours = is_ours || (strcmp(texts[0], (const char *)sqlite3_column_text(find, 0)) == 0 &&
-                              strcmp(texts[1], (const char *)sqlite3_column_text(find, 1)) == 0 &&
-                              is_same_sql(texts[3], (const char *)sqlite3_column_text(find, 2)));
+        is_ours = is_ours ||
+                  (strcmp(texts[0], type) == 0 && strcmp(texts[1], name) == 0 && is_same_sql(texts[3], sql));
     }
+    if (code != SQLITE_DONE)
+        return sim_fail_memory(error);
     *found += is_ours;
     /* Tables and views of the user's own are never read. */
     bool is_refused = is_named ? !is_ours : strcmp(texts[0], "trigger") == 0;
@@ -364,9 +371,10 @@ static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *e
                                   -1, &find, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v2(own, "SELECT count(*) FROM sqlite_schema", -1, &count, NULL);
-    if (code == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+    const bool is_counted = code == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW;
+    if (is_counted)
         wanted = sqlite3_column_int64(count, 0);
-    bool fine = (code == SQLITE_OK || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
+    bool fine = (is_counted || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
     sqlite3_progress_handler(store->db, CHECK_STEPS, give_up, NULL);
     while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW)
         fine = check_object(store, objects, find, &found, error);

@@ -136,7 +136,8 @@ class MeetingTest(ProgramTest):
         kinds = [f"reads.{kind}.count" for kind in ("latest", "range", "all")]
         if any(kind in metrics for kind in kinds):
             self.assertEqual(metrics["reads.count"], sum(metrics.get(kind, 0) for kind in kinds), told)
-        if "limit" in scenario.get("reads", {}):
+        # A read of a span that begins before the stream is not averaged.
+        if "limit" in scenario.get("reads", {}) and "reads.partitions_per_read.max" in metrics:
             self.assertLessEqual(metrics["reads.partitions_per_read.max"], scenario["reads"]["limit"], told)
         if "rows.live" in metrics:
             rows = metrics["rows.live"] + metrics["rows.deleted"] + metrics["rows.expired"]
