@@ -168,18 +168,6 @@ static bool check_end(const struct answer *answer, const struct tune_contest *co
             continue;
         if (best == NULL)
             return twin_differs(answer, "tune: nothing is recommended, and %s was not run", label);
-        const bool may_replace = (entrant->requirements & 1u) <= (best->requirements & 1u);
-        if (!may_replace || answer->scenario->limits.over_limit_share > 0 ||
-            sim_random_below(answer->random, contest->count) > 4)
-            continue;
-        struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed);
-        if (result == NULL)
-            return false;
-        const struct lab_score score = lab_score_of(result, &result->strategies[0]);
-        lab_result_destroy(result);
-        if (score.candidate.is_eligible && score.candidate.load * 1.1 < 1000 + mean_of(best, TUNE_COST))
-            return twin_differs(answer, "tune: %s has a load of %.6g, was not run, and %s is recommended",
-                                label, score.candidate.load, best->strategy.label);
     }
     return true;
 }
