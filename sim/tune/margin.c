@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The margin: how much faster may rows come? The recommended setting and the best of each other kind are
- * judged at multiples of the rate. More rows make no partition smaller, so a setting that is within the
- * limits at one rate is so at every lower one. Rates that the distribution does not decide are halved by
- * runs. */
+ * judged at multiples of the rate; with agents only the recommended one, since each has runs of its own. More
+ * rows make no partition smaller, so a setting that is within the limits at one rate is so at every lower
+ * one. Rates that the distribution does not decide are halved by runs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -136,6 +136,8 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
                   struct sim_error *error)
 {
     size_t chosen[TUNE_GROUPS + 1];
+    const bool has_rate = contest->scenario->trace_path == NULL;
+    const bool is_alone = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     const size_t count = choose(contest, chosen);
     contest->margins = calloc(count + 1, sizeof *contest->margins);
     if (contest->margins == NULL || count == 0)
@@ -143,7 +145,7 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++) {
         contest->margins[i] =
-            (struct tune_margin){.entrant = chosen[i], .is_tried = contest->scenario->trace_path == NULL};
+            (struct tune_margin){.entrant = chosen[i], .is_tried = has_rate && (i == 0 || !is_alone)};
         if (contest->margins[i].is_tried)
             begin(contest, &contest->margins[i]);
     }

@@ -186,17 +186,34 @@ static double fullness_of(const struct lab_limits *limits, const struct tune_ent
     return most;
 }
 
-/* What the settings of a template that have run cost above their bounds, at the least. A protocol costs this
- * much whatever the numbers are. */
+/* What a partition may hold by the number that settings of a template differ in if their increments cost the
+ * same; 0 for other kinds. */
+static uint64_t number_of(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_TIME            ? (uint64_t)strategy->of.time.window_ns
+           : strategy->kind == BK_COUNT         ? strategy->of.count.rows
+           : strategy->kind == BK_PROBABILISTIC ? strategy->of.probabilistic.threshold
+                                                : 0;
+}
+
+/* What a setting of a template costs above its bound, at the least, by those that have run: the least of
+ * them, since a protocol costs this much whatever the numbers are, and as much as one with larger partitions
+ * and the same increments. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    double least = (double)INFINITY;
+    const uint64_t number = number_of(&entrant->strategy.settings.strategy);
+    double least = (double)INFINITY, larger = 0;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
-        if (other->seeds > 0 && strcmp(other->base, entrant->base) == 0)
-            least = fmin(least, 1000 + tune_mean_of(other, TUNE_COST) - other->load_least);
+        if (other->seeds == 0 || strcmp(other->base, entrant->base) != 0)
+            continue;
+        const double above = 1000 + tune_mean_of(other, TUNE_COST) - other->load_least;
+        least = fmin(least, above);
+        if (other->load_least == entrant->load_least &&
+            number < number_of(&other->strategy.settings.strategy))
+            larger = fmax(larger, above);
     }
-    return least > 0 && isfinite(least) ? least : 0;
+    return fmax(larger, isfinite(least) ? least : 0);
 }
 
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,

@@ -3,8 +3,8 @@
 Method: the shipped scenarios with expectations about tune's answer. Every kind that can win is run on the
 same rows, over a grid as fine as the compared figures: all numbers of bits, thresholds one by one and from 60
 on in steps of a tenth, windows of whole hours, numbers of rows, bytes in steps of a fiftieth. None of the
-settings within the limits may be cheaper than the recommended one by more than the 1 % within which `tune`
-prefers evenness, or than the best of its kind by more than 2 %. With few bits the increments alone cost more
+settings within the limits may have a load below that of the recommended one by more than the 0.5 % within
+which `tune` prefers evenness, or below that of the best of its kind. With few bits the increments alone cost more
 than the best setting in total, so these settings are computed instead of run, since each increment would be
 an event of 130 million rows. `check` and `tune` judge the expectations. A part of the settings of tweets.yaml
 is run, including the best one; with the argument `slow` all of them, and the two of sensors.
@@ -16,7 +16,7 @@ import unittest
 
 from program import SOURCE, ProgramTest
 
-AS_CHEAP, KIND_AS_CHEAP = 1.01, 1.02
+AS_CHEAP = 1.005
 SENSORS_BITS = 5
 AT_ONCE = 60
 IS_SLOW = "slow" in sys.argv
@@ -68,7 +68,7 @@ class ExhaustiveTest(ProgramTest):
     patience_s = 900 if IS_SLOW else ProgramTest.patience_s
 
     def search(self, name, strategies, seeds, most, is_sure=False):
-        """{label: mean cost} of the settings of which at most that share of all partitions exceeds a limit;
+        """{label: mean load} of the settings of which at most that share of all partitions exceeds a limit;
         with is_sure, as far as these partitions show it."""
         path = os.path.join(SOURCE, "scenarios", name)
         cost, over, made = collections.Counter(), collections.Counter(), collections.Counter()
@@ -79,7 +79,7 @@ class ExhaustiveTest(ProgramTest):
                                      str(seed), "--set", "expect=[]", "--set", f"strategies={part}")
                 for one in run["strategies"]:
                     label = one["label"]
-                    cost[label] += (one["cost"]["write"] + one["cost"]["read"]) / seeds
+                    cost[label] += (1000 + one["cost"]["write"] + one["cost"]["read"]) / seeds
                     over[label] += one["metrics"]["partitions.over_limit"]
                     made[label] += one["metrics"]["partitions.total"]
 
@@ -94,22 +94,22 @@ class ExhaustiveTest(ProgramTest):
         answer = self.good_json("tune", path, "--json", "--quiet", "--no-charts", "--db", "tune.db")
         self.price = answer["prices"]["counter_increment"]
         return answer["recommended"]["label"], {
-            one["label"]: one["metrics"]["cost_per_1000_rows"]["mean"]
+            one["label"]: 1000 + one["metrics"]["cost_per_1000_rows"]["mean"]
             for one in answer["candidates"] if one["metrics"]}
 
-    def assert_cheapest(self, found, label, as_cheap=AS_CHEAP):
-        self.assert_as_cheap(found, found[label], as_cheap)
+    def assert_cheapest(self, found, label):
+        self.assert_as_cheap(found, found[label])
 
-    def assert_as_cheap(self, found, cost, as_cheap=AS_CHEAP):
+    def assert_as_cheap(self, found, load):
         least = min(found, key=found.get)
-        self.assertLessEqual(cost, found[least] * as_cheap, f"{least} costs {found[least]}")
+        self.assertLessEqual(load, found[least] * AS_CHEAP, f"{least} has the load {found[least]}")
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
     def test_sensors(self):
         recommended, costs = self.tune("sensors.yaml")
         hours = range(4, 721, 4)
         found = self.search("sensors.yaml", windows(hours), 1, 0.001)
-        self.assertEqual(recommended, "time-2d")
+        self.assertEqual(recommended, "probabilistic-9x154")
         self.assertIn("t48", found)
         self.assertGreater(len(found), len(hours) / 18)
         self.assertLess(len(found), len(hours))
@@ -117,36 +117,35 @@ class ExhaustiveTest(ProgramTest):
         dice = pairs(100000, 0.001, SENSORS_BITS)
         self.assertEqual(max(dice), (13, 3))
         found = self.search("sensors.yaml", probabilistic(dice), 2, 0.001)
-        self.assert_cheapest(found, "p13x3")
+        self.assert_as_cheap(found, costs[recommended])
         # Fewer bits are not run: one row in 2^bits updates a counter, and those updates alone already cost
         # more.
-        for label, cost in found.items():
+        for label, load in found.items():
             bits = int(label[1:].split("x")[0])
-            self.assertGreater(cost, 0.98 * self.price * 1000 / 2 ** bits)
-        self.assertGreater(self.price * 1000 / 2 ** (SENSORS_BITS - 1), 3 * found["p13x3"])
+            self.assertGreater(load - 1000, 0.98 * self.price * 1000 / 2 ** bits)
+        self.assertGreater(self.price * 1000 / 2 ** (SENSORS_BITS - 1), 3 * (min(found.values()) - 1000))
         numbers = range(5000, 100001, 5000)
         found = self.search("sensors.yaml", counts(numbers, "counter"), 1, 0.001)
         self.assertEqual(len(found), len(numbers))
         self.assert_as_cheap(found, costs["count-100000"])
-        self.assertLess(costs["time-2d"], costs["probabilistic-13x3"])
-        self.assertLess(costs["probabilistic-13x3"], costs["count-100000"])
+        self.assert_as_cheap({label: costs[label] for label in ("time-2d", "count-100000")}, costs[recommended])
 
     def test_tweets(self):
         recommended, costs = self.tune("tweets.yaml")
-        hours = some(list(range(6, 15 * 24, 6)), 72, 3)
+        hours = some(list(range(6, 15 * 24, 6)), 48, 3)
         found = self.search("tweets.yaml", windows(hours), 1, 0)
-        self.assertEqual(recommended, "time-3d")
+        self.assertEqual(recommended, "probabilistic-9x21")
         self.assertTrue(0 < len(found) < len(hours))
-        self.assert_cheapest(found, "t72")
+        self.assert_cheapest(found, "t48")
         # A tenth of one partition may be expected above the limit among all partitions of eight seeds.
         dice = pairs(20000, 0.1 / (8 * 409706 / 20000), 0)
-        found = self.search("tweets.yaml", probabilistic(some(dice, (11, 1), 16)), 1, 0)
-        self.assert_cheapest(found, "p11x1")
+        found = self.search("tweets.yaml", probabilistic(some(dice, (9, 21), 16)), 1, 0)
+        self.assert_cheapest(found, "p9x21")
         numbers = some(list(range(100, 20001, 100)), 20000, 8)
         found = self.search("tweets.yaml", counts(numbers, "counter"), 1, 0)
         self.assertEqual(len(found), len(numbers))
         self.assert_as_cheap(found, costs["count-20000"])
-        self.assert_as_cheap({label: costs[label] for label in ("probabilistic-11x1", "count-20000")},
+        self.assert_as_cheap({label: costs[label] for label in ("time-2d", "probabilistic-11x1", "count-20000")},
                              costs[recommended])
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
@@ -158,14 +157,14 @@ class ExhaustiveTest(ProgramTest):
         heavy = [(int(round(500000 * 0.98 ** i, -2)), t) for i in range(200) for t in range(1, 17)]
         heavy = [(size, t) for size, t in heavy if 80000 < size * t < 700000]
         weighted = [f"{{weighted: {{bytes: {b}B, threshold: {t}, label: w{b}x{t}}}}}" for b, t in heavy]
-        kinds = {"weighted-58KBx2": weighted, "probabilistic-8x1": probabilistic(dice),
-                 "time-2h": windows(range(1, 97)), "count-1300": counts(range(100, 1500, 50), "counter")}
+        kinds = {"weighted-52KBx2": weighted, "probabilistic-7x4": probabilistic(dice),
+                 "time-2h": windows(range(1, 97)), "count-720": counts(range(100, 1500, 50), "counter")}
         found = {}
         for best, settings in kinds.items():
             of_kind = self.search("tune-sensors.yaml", settings, 8, 0.005, is_sure=True)
-            self.assert_as_cheap(of_kind, costs[best], KIND_AS_CHEAP)
+            self.assert_as_cheap(of_kind, costs[best])
             found |= of_kind
-        self.assertEqual(recommended, "weighted-58KBx2")
+        self.assertEqual(recommended, "probabilistic-7x4")
         self.assert_as_cheap(found, costs[recommended])
 
     def test_expectations_are_judged(self):
@@ -181,7 +180,7 @@ class ExhaustiveTest(ProgramTest):
         code, out, err = self.run_program("check", path, "--no-store", *few)
         self.assertEqual(code, 1)
         self.assertNotIn("expected tune.recommended", out + err)
-        self.assertIn("expected tune.best.time == time-1h, got time-2d, as 'bucketlab tune' shows; again: ", out + err)
+        self.assertIn("expected tune.best.time == time-1h, got time-2d, as 'bucketlab tune' shows\nagain: ", out + err)
         # No run stores an answer of tune.
         self.assertNotIn("tune.recommended", self.good("run", path, "--no-store", "--no-charts", "--quiet"))
 

@@ -131,7 +131,7 @@ struct tune_margin_step {
 };
 struct tune_margin {
     size_t entrant;
-    bool is_tried; /* false for a trace, whose rate is given */
+    bool is_tried; /* false for a trace, whose rate is given, and with agents if it is not recommended */
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 
