@@ -60,8 +60,7 @@ const struct lab_table lab_tune_table = {
 
 void lab_tune_default(struct lab_tune *tune)
 {
-    *tune = (struct lab_tune){.risk = LAB_TUNE_RISK,
-                              .tiny = -1,
+    *tune = (struct lab_tune){.tiny = -1,
                               .confidence = LAB_TUNE_CONFIDENCE,
                               .tolerance = LAB_TUNE_TOLERANCE,
                               .seeds = SEEDS_DEFAULT,
@@ -80,8 +79,6 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
                            "the two");
     if (risk != NULL)
         scenario->limits.over_limit_share = scenario->tune.risk;
-    const double allowed = scenario->limits.over_limit_share;
-    scenario->tune.risk = allowed > 0 ? allowed : LAB_TUNE_RISK;
     scenario->tune.share = scenario->limits.over_limit_share;
     scenario->limits.confidence = scenario->tune.confidence;
     scenario->limits.tolerance = scenario->tune.tolerance;

@@ -8,9 +8,8 @@
 
 struct lab_tune {
     double share; /* limits.over_limit_share: the share of partitions that may exceed a limit */
-    double risk; /* equal to share. If share is 0: a sample without partitions over a limit must show that the
-                    true share is at most this */
-    double tiny; /* the share of closed partitions that may be tiny; negative, the default: any */
+    double risk;  /* as read, if the file has it; `share` is what counts */
+    double tiny;  /* the share of closed partitions that may be tiny; negative, the default: any */
     double partitions_per_read; /* the largest allowed p99; 0, the default: any */
     double confidence;          /* confidence of statements about other seeds; default 95 % */
     double
@@ -22,6 +21,5 @@ struct lab_tune {
 #define LAB_TUNE_SEEDS_MAX  1000u
 #define LAB_TUNE_CONFIDENCE 0.95
 #define LAB_TUNE_TOLERANCE  0.005
-#define LAB_TUNE_RISK       0.001 /* when no partition may exceed a limit */
 
 #endif
