@@ -131,7 +131,7 @@ class WorkflowTest(ProgramTest):
         self.assertEqual(failed, "Check", text)
         self.assertNotIn("Build", ran)
         self.assertEqual(ran[-2:], ["Draw what was found", "Keep the report"])
-        self.assertIn("; again: bucketlab run scenarios/small-trace.yaml --seed ", text)
+        self.assertIn("\nagain: bucketlab run scenarios/small-trace.yaml --seed ", text)
         kept = self.uploaded()
         self.assertTrue({"junit.xml", "runs.db"} <= set(kept))
         self.assertTrue(any(re.match(r"charts/small-trace-.*\.png", name) for name in kept), kept)

@@ -216,7 +216,12 @@ static void test_error_on_another_rank_gives_its_message(void **state)
         struct lab_result *result;
         struct sim_error error;
         char *overrides;
-        assert_false(run(made, &ranks, 1, false, &result, &error));
+        /* If this process takes all keys before the other rank gets its first block, nothing fails. */
+        int tries = 0;
+        while (run(made, &ranks, 1, false, &result, &error)) {
+            lab_result_destroy(result);
+            assert_true(++tries < 1000);
+        }
         assert_null(result);
         assert_string_equal(error.text, cases[i].wanted);
         assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
