@@ -274,8 +274,8 @@ static void test_rows_of_large_partitions_are_read(void **state)
         "cqlsh> SELECT * FROM system.large_partitions;\n\n"
         "table_name|keyspace_name|rows|partition_key|partition_size|sstable_name\n"
         "messages|chat|5|a, b|50|me-1.db\nmessages|chat|2|a, b|20|me-2.db\n",
-        "keyspace_name,table_name,sstable_name,size,key,rowCount,compaction_time\n"
-        "chat,messages,me-1.db,50,\"a, b\",5,2024\nchat,messages,me-2.db,20,\"a, b\",2,2024\n"};
+        ("keyspace_name,table_name,sstable_name,size,key,rowCount,compaction_time\n"
+         "chat,messages,me-1.db,50,\"a, b\",5,2024\nchat,messages,me-2.db,20,\"a, b\",2,2024\n")};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct wl_observed seen = read_fine(texts[i], WL_OBSERVED_AUTO, "chat.messages");
         assert_int_equal(seen.format, WL_OBSERVED_LARGEST);
