@@ -20,11 +20,6 @@ const char *tune_status_name(enum tune_status status)
     return (unsigned)status < TUNE_STATUS_COUNT ? names[status] : "unknown";
 }
 
-static bool is_shared(const struct tune_contest *contest)
-{
-    return contest->scenario->engine != LAB_ENGINE_CLUSTER;
-}
-
 /* --- judging */
 
 struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
@@ -159,12 +154,6 @@ static void judge(const struct tune_contest *contest, struct tune_entrant *entra
     entrant->disqualifiers = entrant->is_endless ? LAB_DISQUALIFIER_ENDLESS : 0;
     for (uint32_t i = 0; i < entrant->seeds; i++)
         entrant->disqualifiers |= entrant->seen[i].disqualifiers;
-    /* Other seeds show nothing new of partitions whose distribution is known. */
-    const struct lab_tune *terms = &contest->terms;
-    if (entrant->seeds == 1 && within == LAB_WITHIN && entrant->judgment.by <= LAB_BY_DISTRIBUTION &&
-        is_shared(contest) && !differs_by_seed(&contest->scenario->workload, &entrant->strategy.settings) &&
-        terms->tiny < 0 && terms->partitions_per_read == 0)
-        entrant->needs = 1;
     entrant->status = within == LAB_EXCEEDS  ? (is_limit ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
                       : entrant->seeds == 0  ? TUNE_COSTLY
                       : within == LAB_WITHIN ? TUNE_WITHIN
@@ -180,6 +169,11 @@ static bool may_win(const struct tune_entrant *entrant)
                                     (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
 }
 
+static bool is_shared(const struct tune_contest *contest)
+{
+    return contest->scenario->engine != LAB_ENGINE_CLUSTER;
+}
+
 static double fullness_of(const struct lab_limits *limits, const struct tune_entrant *entrant)
 {
     double most = 0;
@@ -190,12 +184,6 @@ static double fullness_of(const struct lab_limits *limits, const struct tune_ent
             most = fmax(most, (double)entrant->seen[i].bytes_most / (double)limits->partition_bytes);
     }
     return most;
-}
-
-/* Where settings share rows, that on the rows of the first seed, since not all have the others. */
-static double cost_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    return is_shared(contest) ? entrant->seen[0].figures[TUNE_COST] : tune_mean_of(entrant, TUNE_COST);
 }
 
 /* What a partition may hold by the number that settings of a template differ in if their increments cost the
@@ -219,7 +207,7 @@ static double overhead_of(const struct tune_contest *contest, const struct tune_
         const struct tune_entrant *other = &contest->entrants[i];
         if (other->seeds == 0 || strcmp(other->base, entrant->base) != 0)
             continue;
-        const double above = 1000 + cost_of(contest, other) - other->load_least;
+        const double above = 1000 + tune_mean_of(other, TUNE_COST) - other->load_least;
         least = fmin(least, above);
         if (other->load_least == entrant->load_least &&
             number < number_of(&other->strategy.settings.strategy))
@@ -237,8 +225,8 @@ struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
     return (struct lab_candidate){
         .is_eligible = may_win(entrant),
         .requirements = entrant->requirements,
-        .load =
-            is_run ? 1000 + cost_of(contest, entrant) : entrant->load_least + overhead_of(contest, entrant),
+        .load = is_run ? 1000 + tune_mean_of(entrant, TUNE_COST)
+                       : entrant->load_least + overhead_of(contest, entrant),
         .cv = is_known ? entrant->cv_known : tune_mean_of(entrant, TUNE_CV),
         .fullness = is_run ? fullness_of(&contest->scenario->limits, entrant) : (double)INFINITY,
     };

@@ -299,9 +299,9 @@ static void tune(struct tune_contest *contest, const struct lab_scenario *scenar
         fail_msg("%s", error.text);
 }
 
-static double load_of(const struct tune_contest *contest, size_t index)
+static double load_of(const struct tune_entrant *entrant)
 {
-    return tune_candidate_for(contest, &contest->entrants[index]).load;
+    return 1000 + tune_mean_of(entrant, TUNE_COST);
 }
 
 /* The best setting of a group, or of all with TUNE_GROUPS, by the rule of recommendation; SIZE_MAX: none. */
@@ -360,10 +360,10 @@ static bool differs(uint64_t number, const struct tune_contest *contest, const s
         if (entrant->status <= TUNE_WITHIN && !entrant->is_endless &&
             (group == TUNE_GROUPS || tune_group_of(entrant) == group) &&
             (entrant->requirements & 1) == (its == SIZE_MAX ? 0 : all->entrants[its].requirements & 1))
-            least = fmin(least, load_of(all, i));
+            least = fmin(least, load_of(entrant));
     }
     if (mine == its || (mine != SIZE_MAX && its != SIZE_MAX && all->entrants[mine].status <= TUNE_WITHIN &&
-                        load_of(all, mine) <= least * as_cheap))
+                        load_of(&all->entrants[mine]) <= least * as_cheap))
         return false;
     print_message("%llu: group %u: %s, and of all %s\n", (unsigned long long)number, group,
                   mine == SIZE_MAX ? "none" : contest->entrants[mine].strategy.label,
