@@ -82,7 +82,8 @@ class SweepTest(ProgramTest):
         for told in answer["points"][1]["strategies"]:
             by_label = [next(one for one in run["strategies"] if one["label"] == told["label"]) for run in runs]
             self.assertEqual(list(told["metrics"]),
-                             [name for name in by_label[0]["metrics"] if not name.startswith(("horizon.", "expected."))])
+                             [name for name in by_label[0]["metrics"]
+                              if not name.startswith(("horizon.", "expected."))])
             for name, figure in told["metrics"].items():
                 values = [one["metrics"][name] for one in by_label]
                 self.assertEqual(figure["count"], 3)

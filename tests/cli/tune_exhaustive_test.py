@@ -173,7 +173,8 @@ class ExhaustiveTest(ProgramTest):
                "expect=['tune.recommended == probabilistic-9x21', 'tune.best.time == time-1h', 'tune.best.hash != x']"]
         code, out, err = self.run_program("tune", path, "--no-charts", *few)
         self.assertEqual(code, 1)
-        self.assertIn("\nexpectations\n  ok     tune.recommended == probabilistic-9x21   (actual probabilistic-9x21)\n", out)
+        self.assertIn("\nexpectations\n  ok     tune.recommended == probabilistic-9x21   "
+                      "(actual probabilistic-9x21)\n", out)
         self.assertIn("  FAILED tune.best.time == time-1h   (actual time-2d)\n", out)
         self.assertIn("  ok     tune.best.hash != x   (actual ", out)
         self.assertIn("1 of 3 expectations of tune failed", err)
