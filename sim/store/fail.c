@@ -57,7 +57,7 @@ bool store_fail(const struct store *store, int code, struct sim_error *error)
         if (has_last_number(store))
             return sim_fail(
                 error, SIM_ERROR_ENVIRONMENT,
-                "%s: its last number for a run, 9223372036854775807, is taken, so it can hold no more; "
+                "%s: its last number for a run, 9223372036854775807, is taken, so no further run fits; "
                 "name another with --db",
                 store->path);
         return fail_full(store, error);

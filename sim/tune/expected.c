@@ -15,6 +15,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 
+#include "kernel/grow.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
 #include "workload/rows.h"
@@ -252,26 +253,16 @@ static size_t integrate(struct task *task, uint64_t key_index, double **out, siz
             at_ns = end_ns;
             if (at_ns < until_ns)
                 continue;
-            if (count == *capacity) {
-                const size_t wanted = 2 * *capacity + 64;
-                double *more = task->work > STRETCHES_MAX ? NULL : realloc(*out, wanted * sizeof *more);
-                if (more == NULL)
-                    return SIZE_MAX;
-                *out = more;
-                *capacity = wanted;
-            }
+            if ((count == *capacity && task->work > STRETCHES_MAX) ||
+                !sim_grow(out, capacity, count + 1, sizeof **out))
+                return SIZE_MAX;
             (*out)[count++] = sum;
             sum = 0;
             until_ns = window_end(task, at_ns);
         }
     }
-    if (count == *capacity) {
-        double *more = realloc(*out, (*capacity + 64) * sizeof *more);
-        if (more == NULL)
-            return SIZE_MAX;
-        *out = more;
-        *capacity += 64;
-    }
+    if (!sim_grow(out, capacity, count + 1, sizeof **out))
+        return SIZE_MAX;
     (*out)[count++] = sum;
     return count;
 }
