@@ -1,13 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the sizes of real partitions as the tools of Cassandra print them. */
 #define _POSIX_C_SOURCE 200809L
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "observed.h"
+#include "kernel/grow.h"
+#include "kernel/text.h"
+#include "reader.h"
+#include "trace_parts.h"
+#include "workload/observed.h"
+
+/* Cassandra's sizes are Java longs. The largest one, printed as a double, is 2^63. */
+#define OBSERVED_SIZE_MAX   (UINT64_C(1) << 63)
+#define OBSERVED_TABLES_MAX 8 /* the most tables that an error message lists */
+
+struct observed_file {
+    struct trace_reader reader;
+    const char *wanted; /* the requested table; NULL: the file's only one */
+    const _Atomic bool *stop;
+    struct wl_observed *out;
+    struct sim_error *error;
+    char *tables[OBSERVED_TABLES_MAX]; /* the tables found so far, in order */
+    size_t table_count;
+};
+
+struct observed_span {
+    const char *begin, *end;
+};
+
+/* A field for an error message: printable, and truncated. */
+struct observed_shown {
+    char text[44];
+};
 
 /* The number of lines between two checks of the caller's stop flag. */
 #define LINES_BETWEEN_LOOKS 4096
@@ -25,6 +53,914 @@ static bool looks_like_csv(struct observed_span line)
     if (memchr(line.begin, '|', (size_t)(line.end - line.begin)) != NULL)
         return true;
     return comma != NULL && memchr(line.begin, ' ', (size_t)(comma - line.begin)) == NULL;
+}
+
+/* Sets the error to "PATH:LINE: TEXT" of class SIM_ERROR_INPUT, and returns false. */
+static bool observed_fail(struct observed_file *file, const char *format, ...)
+{
+    char text[640];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(file->error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", file->reader.path, file->reader.line,
+                    text);
+}
+
+static bool observed_begins(struct observed_span span, const char *text)
+{
+    size_t size = strlen(text);
+    return (size_t)(span.end - span.begin) >= size && memcmp(span.begin, text, size) == 0;
+}
+
+static struct observed_shown observed_show(struct observed_span span)
+{
+    enum { MOST = 40 };
+    struct observed_shown shown = {{0}};
+    size_t size = (size_t)(span.end - span.begin), bytes = size > MOST ? MOST : size;
+    for (size_t i = 0; i < bytes; i++)
+        shown.text[i] = span.begin[i] >= ' ' && span.begin[i] <= '~' ? span.begin[i] : '?';
+    if (size > MOST)
+        memcpy(shown.text + MOST, "...", 3);
+    return shown;
+}
+
+/* Reads the next line; *more is false at the end of the file. */
+static bool observed_next(struct observed_file *file, struct observed_span *line, bool *more)
+{
+    char *begin;
+    size_t size;
+    *more = false;
+    if (file->reader.line % LINES_BETWEEN_LOOKS == 0 && file->stop != NULL &&
+        atomic_load_explicit(file->stop, memory_order_relaxed))
+        return sim_fail(file->error, SIM_ERROR_CHECK, "stopped before its end");
+    if (!trace_reader_next(&file->reader, &begin, &size, file->error))
+        return false;
+    *more = begin != NULL;
+    *line = (struct observed_span){begin, begin == NULL ? NULL : begin + size};
+    if (begin != NULL && memchr(begin, '\0', size) != NULL && !observed_begins(*line, "SQLite format 3"))
+        return observed_fail(file, "NUL byte; save the file as UTF-8 text");
+    return true;
+}
+
+/* Sets *index to the table's index in file->tables, or to OBSERVED_TABLES_MAX when there is no room for it.
+ * The search begins with the table found last, which is the most likely one. */
+static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index)
+{
+    for (size_t i = file->table_count; i > 0; i--) {
+        const char *known = file->tables[i - 1];
+        *index = i - 1;
+        if (strlen(known) == size && memcmp(known, name, size) == 0)
+            return true;
+    }
+    *index = file->table_count;
+    if (file->table_count == OBSERVED_TABLES_MAX)
+        return true;
+    char *copy = malloc(size + 1);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, name, size);
+    copy[size] = '\0';
+    file->tables[file->table_count++] = copy;
+    return true;
+}
+
+/* Sets *is_wanted to whether the table is the requested one. When none was requested, a second table is an
+ * error. */
+static bool observed_table(struct observed_file *file, const char *name, size_t size, bool *is_wanted)
+{
+    size_t index;
+    *is_wanted = false;
+    if (!remember(file, name, size, &index))
+        return sim_fail_memory(file->error);
+    if (file->wanted != NULL) {
+        *is_wanted = strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
+        return true;
+    }
+    *is_wanted = index == 0;
+    if (index == 0)
+        return true;
+    return observed_fail(
+        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
+        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
+}
+
+static void list_tables(const struct observed_file *file, char *list, size_t size)
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < file->table_count && used + 64 < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%.48s", i == 0 ? "" : ", ",
+                                 file->tables[i][0] == '\0' ? "one without a name" : file->tables[i]);
+    if (used < size && file->table_count == OBSERVED_TABLES_MAX)
+        snprintf(list + used, size - used, ", ...");
+}
+
+/* Fails with the error for a file that does not contain the requested table. */
+static bool observed_fail_table(struct observed_file *file)
+{
+    char list[400];
+    list_tables(file, list, sizeof list);
+    return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
+}
+
+/* Without the blanks around it. */
+static struct observed_span observed_trim(struct observed_span span)
+{
+    while (span.begin < span.end && (*span.begin == ' ' || *span.begin == '\t'))
+        span.begin++;
+    while (span.begin < span.end && (span.end[-1] == ' ' || span.end[-1] == '\t'))
+        span.end--;
+    return span;
+}
+
+/* A command with the prompt before it, or a prompt alone, as they are copied from a terminal. */
+static bool observed_is_prompt(struct observed_span line)
+{
+    static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
+    line = observed_trim(line);
+    for (const char *at = line.begin; at < line.end; at++) {
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            if (observed_begins((struct observed_span){at, line.end}, commands[i]))
+                return true;
+        }
+    }
+    return line.begin < line.end && memchr("$#>%", line.end[-1], 4) != NULL;
+}
+
+static bool observed_is(struct observed_span span, const char *text)
+{
+    size_t size = strlen(text);
+    return (size_t)(span.end - span.begin) == size && memcmp(span.begin, text, size) == 0;
+}
+
+/* Parses a whole number of digits, at most OBSERVED_SIZE_MAX. The error names the column. */
+static bool observed_whole(struct observed_file *file, const char *column, struct observed_span field,
+                           uint64_t *out)
+{
+    uint64_t value = 0;
+    *out = 0;
+    if (field.begin == field.end)
+        return observed_fail(file, "%s is empty; write a whole number", column);
+    for (const char *at = field.begin; at < field.end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
+        if (digit > 9)
+            return observed_fail(file,
+                                 "%s '%s' is not a whole number; write digits alone, without separators",
+                                 column, observed_show(field).text);
+        if (value > (OBSERVED_SIZE_MAX - digit) / 10)
+            return observed_fail(file, "%s %s is above 2^63, which no Cassandra counts to; check the line",
+                                 column, observed_show(field).text);
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* Reads the output of tablehistograms: for each table a title, two lines of headings and seven lines of
+ * numbers. The order of the columns differs between versions of Cassandra, so it is taken from the
+ * headings. */
+
+#define HISTOGRAM_COLUMNS 5
+#define FIGURES_SIZE      (HISTOGRAM_COLUMNS + 1)
+
+static const char *const row_names[] = {"50%", "75%", "95%", "98%", "99%", "Min", "Max"};
+static const enum wl_observed_point row_points[] = {WL_OBSERVED_P50, WL_OBSERVED_P75, WL_OBSERVED_P95,
+                                                    WL_OBSERVED_P98, WL_OBSERVED_P99, WL_OBSERVED_MIN,
+                                                    WL_OBSERVED_MAX};
+#define HISTOGRAM_ROWS (sizeof row_names / sizeof *row_names)
+
+static bool title_of(struct observed_span line, char *name, size_t size, size_t *length)
+{
+    static const char end[] = " histograms";
+    size_t tail = sizeof end - 1, all = (size_t)(line.end - line.begin);
+    *length = all > tail ? all - tail : 0;
+    if (*length == 0 || *length >= size || memcmp(line.begin + *length, end, tail) != 0)
+        return false;
+    memcpy(name, line.begin, *length);
+    char *slash = memchr(name, '/', *length);
+    if (slash == NULL || slash == name || slash == name + *length - 1 || memchr(name, ' ', *length) != NULL)
+        return false;
+    *slash = '.';
+    return true;
+}
+
+static bool next_full(struct observed_file *file, struct observed_span *line, bool *more)
+{
+    do {
+        if (!observed_next(file, line, more))
+            return false;
+        if (*more)
+            *line = observed_trim(*line);
+    } while (*more && line->begin == line->end);
+    return true;
+}
+
+/* Removes the words, and the spaces around them, from the beginning of the line; false when the line does not
+ * begin with them. */
+static bool take(struct observed_span *line, const char *words)
+{
+    struct observed_span at = *line;
+    while (at.begin < at.end && (*at.begin == ' ' || *at.begin == '\t'))
+        at.begin++;
+    if (!observed_begins(at, words))
+        return false;
+    at.begin += strlen(words);
+    *line = at;
+    return true;
+}
+
+/* Sets *size_column to the column of the partition sizes, counted from 1. */
+static bool read_headings(struct observed_file *file, size_t *size_column)
+{
+    static const char *const headings[HISTOGRAM_COLUMNS] = {"SSTables", "Write Latency", "Read Latency",
+                                                            "Partition Size", "Cell Count"};
+    struct observed_span line, at;
+    bool more, is_fine;
+    *size_column = 0;
+    if (!next_full(file, &line, &more))
+        return false;
+    at = line;
+    if (more && (observed_begins(line, "SSTables per Read") || observed_begins(line, "Offset ")))
+        return observed_fail(
+            file, "cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as "
+                  "'nodetool cfhistograms' of 2.1 prints them, or a CSV of key,size");
+    is_fine = more && take(&at, "Percentile");
+    for (size_t i = 1; is_fine && i <= HISTOGRAM_COLUMNS; i++) {
+        size_t found = 0;
+        while (found < HISTOGRAM_COLUMNS && !take(&at, headings[found]))
+            found++;
+        is_fine = found < HISTOGRAM_COLUMNS;
+        if (is_fine && strcmp(headings[found], "Partition Size") == 0)
+            *size_column = i;
+    }
+    if (!is_fine || *size_column == 0 || at.begin != at.end)
+        return observed_fail(file,
+                             "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
+                             "Latency, Partition Size, Cell Count; save the output again",
+                             more ? observed_show(line).text : "");
+    if (!next_full(file, &line, &more))
+        return false;
+    at = line;
+    is_fine = more;
+    while (is_fine && (take(&at, "(micros)") || take(&at, "(bytes)")))
+        ;
+    return (is_fine && at.begin == at.end) ||
+           observed_fail(file,
+                         "'%s' where the units should be: (micros), (micros), (bytes); save the output again",
+                         more ? observed_show(line).text : "");
+}
+
+static size_t split_words(struct observed_span line, struct observed_span *words, size_t most)
+{
+    size_t count = 0;
+    for (const char *at = line.begin;; count++) {
+        while (at < line.end && (*at == ' ' || *at == '\t'))
+            at++;
+        if (at == line.end || count == most)
+            return count;
+        words[count].begin = at;
+        while (at < line.end && *at != ' ' && *at != '\t')
+            at++;
+        words[count].end = at;
+    }
+}
+
+/* Latencies have a decimal point, or the decimal comma of the machine's locale. */
+static bool is_number(struct observed_span word)
+{
+    if (observed_is(word, "NaN"))
+        return true;
+    size_t digits = 0, points = 0;
+    for (const char *at = word.begin; at < word.end; at++) {
+        digits += *at >= '0' && *at <= '9';
+        points += *at == '.' || *at == ',';
+    }
+    return digits > 0 && points <= 1 && digits + points == (size_t)(word.end - word.begin);
+}
+
+static bool read_row(struct observed_file *file, size_t row, size_t size_column)
+{
+    struct observed_span line, words[FIGURES_SIZE + 1];
+    bool more;
+    if (!next_full(file, &line, &more))
+        return false;
+    size_t count = more ? split_words(line, words, FIGURES_SIZE + 1) : 0;
+    if (count == 0 || !observed_is(words[0], row_names[row]))
+        return observed_fail(file, "'%s' where the line of %s should be; save the output again",
+                             more ? observed_show(line).text : "", row_names[row]);
+    if (count != FIGURES_SIZE)
+        return observed_fail(file, "%zu figures after %s, but %d are needed; save the output again",
+                             count - 1, row_names[row], HISTOGRAM_COLUMNS);
+    for (size_t i = 1; i < count; i++) {
+        if (!is_number(words[i]))
+            return observed_fail(file, "'%s' is not a figure; save the output again",
+                                 observed_show(words[i]).text);
+    }
+    if (size_column == 0)
+        return true;
+    if (observed_is(words[size_column], "NaN"))
+        return observed_fail(file,
+                             "the percentiles of the partition size are NaN: the table has no sstable, or "
+                             "a partition too large for Cassandra's buckets; use sstablepartitions");
+    return observed_whole(file, "Partition Size", words[size_column], &file->out->points[row_points[row]]);
+}
+
+static bool check_order(struct observed_file *file)
+{
+    const uint64_t *points = file->out->points;
+    for (size_t i = 1; i < WL_OBSERVED_POINTS; i++) {
+        if (points[i] < points[i - 1])
+            return observed_fail(
+                file, "the partition sizes do not rise from Min over 50%% to Max; check the figures");
+    }
+    return points[WL_OBSERVED_P50] > 0 ||
+           observed_fail(file,
+                         "a median partition size of 0, which is printed for a table without sstables; run "
+                         "'nodetool flush' first");
+}
+
+/* Reads "keyspace/table histograms" and the lines after it. The numbers of a table that was not requested may
+ * be NaN. */
+static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted)
+{
+    char name[256];
+    size_t length, size_column;
+    if (!title_of(title, name, sizeof name, &length))
+        return observed_fail(
+            file,
+            "'%s' where a table should begin; give the output of 'nodetool "
+            "tablehistograms', in which this line is 'KEYSPACE/TABLE histograms'%s",
+            observed_show(title).text,
+            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', with commas between columns");
+    if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
+        return false;
+    for (size_t i = 0; i < HISTOGRAM_ROWS; i++) {
+        if (!read_row(file, i, *is_wanted ? size_column : 0))
+            return false;
+    }
+    return !*is_wanted || check_order(file);
+}
+
+/* Some versions print remarks among the numbers, and people copy their prompts. */
+static bool is_remark(struct observed_span line)
+{
+    return observed_is_prompt(line) || observed_begins(line, "No SSTables exists") ||
+           observed_begins(line, "Row sizes are larger than") ||
+           observed_begins(line, "Column counts are larger than");
+}
+
+static bool observed_percentiles_read(struct observed_file *file, struct observed_span first)
+{
+    struct observed_span line = first;
+    bool more = true, is_found = false, is_wanted = false;
+    line = observed_trim(line);
+    while (is_remark(line) && more) {
+        if (!next_full(file, &line, &more))
+            return false;
+    }
+    while (more) {
+        uint64_t points[WL_OBSERVED_POINTS];
+        memcpy(points, file->out->points, sizeof points);
+        if (!read_table(file, line, &is_wanted))
+            return false;
+        if (is_wanted && is_found)
+            return observed_fail(file, "the table appears twice; give the output of one node, once");
+        if (!is_wanted)
+            memcpy(file->out->points, points, sizeof points);
+        is_found = is_found || is_wanted;
+        do {
+            if (!next_full(file, &line, &more))
+                return false;
+        } while (more && is_remark(line));
+    }
+    if (is_found)
+        return true;
+    return file->table_count > 0
+               ? observed_fail_table(file)
+               : observed_fail(file, "no table in it; give the output of 'nodetool tablehistograms'");
+}
+
+/* Reads the CSV of sstablepartitions, or rows of ScyllaDB's system.large_partitions, as CSV or with bars as
+ * cqlsh prints them. The header names the columns, and later versions may add some. Only the key is quoted,
+ * and its contents are not escaped (a key with a space has a second pair of quotes), so the key ends at the
+ * first quote after which the other columns follow. */
+
+#define COLUMNS_MAX    64
+#define TABLE_SIZE_MAX 512
+
+enum column {
+    KEY,
+    KEY_BINARY,
+    SIZE,
+    ROWS,
+    DIRECTORY,
+    KEYSPACE,
+    TABLE,
+    INDEX,
+    SNAPSHOT,
+    BACKUP,
+    GENERATION,
+    COLUMNS
+};
+/* The names in sstablepartitions, and in large_partitions. Upper case, spaces and underscores do not matter.
+ */
+static const char *const column_names[COLUMNS][2] = {{"key", "partition_key"},
+                                                     {"keyBinary"},
+                                                     {"size", "partition_size"},
+                                                     {"rowCount", "rows"},
+                                                     {"directory"},
+                                                     {"keyspace", "keyspace_name"},
+                                                     {"table", "table_name"},
+                                                     {"index"},
+                                                     {"snapshot"},
+                                                     {"backup"},
+                                                     {"generation", "sstable_name"}};
+/* Other columns of both, which do not tell partitions apart. */
+static const char *const plain_names[] = {"live",
+                                          "offset",
+                                          "cellCount",
+                                          "tombstoneCount",
+                                          "rowTombstoneCount",
+                                          "rangeTombstoneCount",
+                                          "complexTombstoneCount",
+                                          "cellTombstoneCount",
+                                          "rowTtlExpired",
+                                          "cellTtlExpired",
+                                          "format",
+                                          "version",
+                                          "compaction_time",
+                                          "range_tombstones",
+                                          "dead_rows"};
+
+struct csv {
+    struct observed_file *file;
+    char *header_bytes; /* a copy, since the reader's buffer changes */
+    struct observed_span header;
+    size_t column_count;
+    int places[COLUMNS];               /* -1: there is none */
+    uint64_t foreign;                  /* bit j: column j is in neither */
+    struct observed_span foreign_name; /* of the first one */
+    bool has_bars;                     /* columns are separated by bars */
+    struct observed_span fields[COLUMNS_MAX];
+    struct trace_keys keys, sstables;
+    uint32_t *sstable_of; /* the sstable of each partition's last piece */
+    size_t partition_capacity, sstable_capacity;
+    struct wl_observed_largest largest_any; /* the largest in bytes, including partitions without rows */
+    char *snapshot, *backup, *place;        /* of the first piece */
+};
+
+/* Splits a line at commas outside of quotes. The outer quotes are removed, but doubled quotes are kept.
+ * Returns the number of fields, of which the first `most` are stored; 0 when a quote is not closed. */
+static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
+{
+    const char *at = line.begin;
+    for (size_t count = 0;; at++) {
+        struct observed_span field = {at, at};
+        bool is_quoted = at < line.end && *at == '"';
+        if (is_quoted) {
+            field.begin = ++at;
+            while (at < line.end && (*at != '"' || (at + 1 < line.end && at[1] == '"' && ++at < line.end)))
+                at++;
+            if (at == line.end)
+                return 0;
+            field.end = at++;
+            if (at < line.end && *at != ',')
+                return 0;
+        } else {
+            const char *comma = memchr(at, ',', (size_t)(line.end - at));
+            at = field.end = comma == NULL ? line.end : comma;
+        }
+        if (count < most)
+            fields[count] = field;
+        count++;
+        if (at == line.end)
+            return count;
+    }
+}
+
+/* Splits a line of cqlsh at its bars, and removes the spaces around each field. */
+static size_t split_bars(struct observed_span line, struct observed_span *fields, size_t most)
+{
+    size_t count = 0;
+    for (const char *at = line.begin;; at++) {
+        const char *bar = memchr(at, '|', (size_t)(line.end - at));
+        struct observed_span field = {at, bar == NULL ? line.end : bar};
+        if (count < most)
+            fields[count] = observed_trim(field);
+        count++;
+        if (bar == NULL)
+            return count;
+        at = bar;
+    }
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool is_named(struct observed_span field, const char *name)
+{
+    for (const char *at = field.begin;; at++, name++) {
+        while (at < field.end && (*at == '_' || *at == ' '))
+            at++;
+        name += *name == '_';
+        if (at == field.end || *name == '\0')
+            return at == field.end && *name == '\0';
+        if (lower(*at) != lower(*name))
+            return false;
+    }
+}
+
+static enum column column_of(struct observed_span field)
+{
+    size_t i = 0;
+    while (i < COLUMNS && !is_named(field, column_names[i][0]) &&
+           (column_names[i][1] == NULL || !is_named(field, column_names[i][1])))
+        i++;
+    return (enum column)i;
+}
+
+static bool is_plain(struct observed_span field)
+{
+    size_t i = 0;
+    while (i < sizeof plain_names / sizeof *plain_names && !is_named(field, plain_names[i]))
+        i++;
+    return i < sizeof plain_names / sizeof *plain_names;
+}
+
+static bool find_columns(struct csv *csv)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        csv->places[i] = -1;
+    for (size_t j = 0; j < csv->column_count; j++) {
+        enum column column = column_of(csv->fields[j]);
+        if (column == COLUMNS && !is_plain(csv->fields[j])) {
+            csv->foreign_name = csv->foreign == 0 ? csv->fields[j] : csv->foreign_name;
+            csv->foreign |= UINT64_C(1) << j;
+        }
+        if (column == COLUMNS)
+            continue;
+        if (csv->places[column] >= 0)
+            return observed_fail(csv->file, "column '%s' appears twice in the header; remove one of them",
+                                 observed_show(csv->fields[j]).text);
+        csv->places[column] = (int)j;
+        /* Only large_partitions has these names. */
+        if ((column == SIZE || column == GENERATION) && is_named(csv->fields[j], column_names[column][1]))
+            csv->file->out->format = WL_OBSERVED_LARGEST;
+    }
+    return true;
+}
+
+static bool read_header(struct csv *csv, struct observed_span header)
+{
+    struct observed_file *file = csv->file;
+    size_t size = (size_t)(header.end - header.begin);
+    csv->header_bytes = malloc(size + 1);
+    if (csv->header_bytes == NULL)
+        return sim_fail_memory(file->error);
+    memcpy(csv->header_bytes, header.begin, size);
+    csv->header = (struct observed_span){csv->header_bytes, csv->header_bytes + size};
+    csv->has_bars = memchr(header.begin, '|', size) != NULL;
+    csv->column_count = (csv->has_bars ? split_bars : split)(csv->header, csv->fields, COLUMNS_MAX);
+    if (csv->column_count > COLUMNS_MAX)
+        return observed_fail(file,
+                             "%zu columns in the header, where the tool has 23; give the output of "
+                             "'sstablepartitions --csv --min-size 0'",
+                             csv->column_count);
+    if (!find_columns(csv))
+        return false;
+    bool has_key = csv->places[KEY] >= 0 || csv->places[KEY_BINARY] >= 0;
+    if (csv->column_count > 0 && csv->places[SIZE] >= 0 && has_key)
+        return true;
+    return observed_fail(file,
+                         "unknown header '%s'; give the output of 'sstablepartitions --csv --min-size "
+                         "0', which begins with key,keyBinary,live,offset,size",
+                         observed_show(header).text);
+}
+
+static bool is_hex(struct observed_span span)
+{
+    for (const char *at = span.begin; at < span.end; at++) {
+        bool is_digit =
+            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F');
+        if (!is_digit)
+            return false;
+    }
+    return span.begin < span.end;
+}
+
+static struct observed_span field_of(const struct csv *csv, enum column column)
+{
+    const struct observed_span none = {"", ""};
+    return csv->places[column] < 0 ? none : csv->fields[csv->places[column]];
+}
+
+static bool split_line(struct csv *csv, struct observed_span line)
+{
+    struct observed_file *file = csv->file;
+    size_t count = csv->column_count, found = 0;
+    bool has_binary = csv->places[KEY_BINARY] >= 0;
+    if (csv->places[KEY] != 0 || csv->has_bars || *line.begin != '"') {
+        found = (csv->has_bars ? split_bars : split)(line, csv->fields, COLUMNS_MAX);
+    } else {
+        const char *quote = line.begin;
+        csv->fields[0].begin = line.begin + 1;
+        while (found != count && (quote = memchr(quote + 1, '"', (size_t)(line.end - quote - 1))) != NULL) {
+            const struct observed_span rest = {quote + 2, line.end};
+            if (quote + 1 == line.end || quote[1] != ',')
+                continue;
+            csv->fields[0].end = quote;
+            found = 1 + split(rest, csv->fields + 1, COLUMNS_MAX - 1);
+            if (found == count && has_binary && !is_hex(field_of(csv, KEY_BINARY)))
+                found = 0;
+        }
+        if (found != count)
+            return observed_fail(file,
+                                 "the key is not followed by %zu columns as in the header; leave out a key "
+                                 "with a line break by sstablepartitions -x",
+                                 count - 1);
+    }
+    if (found != count)
+        return observed_fail(file,
+                             "%zu column%s where the header has %zu; check the line, or save the output "
+                             "again",
+                             found, found == 1 ? "" : "s", count);
+    if (has_binary && !is_hex(field_of(csv, KEY_BINARY)))
+        return observed_fail(file, "keyBinary '%s' is not hexadecimal; save the output again",
+                             observed_show(field_of(csv, KEY_BINARY)).text);
+    return true;
+}
+
+/* The partitions of an index are treated as those of a separate table. */
+static bool check_table(struct csv *csv, bool *is_wanted)
+{
+    static const enum column parts[] = {KEYSPACE, TABLE, INDEX};
+    char name[TABLE_SIZE_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct observed_span part = field_of(csv, parts[i]);
+        size_t size = (size_t)(part.end - part.begin);
+        if (size == 0)
+            continue;
+        if (used + size + 1 > sizeof name)
+            return observed_fail(csv->file, "%s '%s' is too long for a name; check the line",
+                                 column_names[parts[i]][0], observed_show(part).text);
+        if (used > 0)
+            name[used++] = '.';
+        memcpy(name + used, part.begin, size);
+        used += size;
+    }
+    return observed_table(csv->file, name, used, is_wanted);
+}
+
+/* Keeps the first text, and sets *is_same to whether another is equal to it. */
+static bool compare_first(struct csv *csv, char **first, struct observed_span text, bool *is_same)
+{
+    size_t size = (size_t)(text.end - text.begin);
+    *is_same = false;
+    if (*first == NULL) {
+        *first = malloc(size + 1);
+        if (*first == NULL)
+            return sim_fail_memory(csv->file->error);
+        memcpy(*first, text.begin, size);
+        (*first)[size] = '\0';
+    }
+    *is_same = observed_is(text, *first);
+    return true;
+}
+
+/* The part of an sstable's path that tells tables apart: without a table's name the folder, else TABLE-ID,
+ * since a table that was dropped and created again leaves sstables of both. Empty: there is none. */
+static struct observed_span place_of(const struct csv *csv)
+{
+    struct observed_span path = field_of(csv, DIRECTORY), table = field_of(csv, TABLE);
+    size_t size = (size_t)(table.end - table.begin);
+    const char *from = path.begin;
+    for (const char *at = path.begin; at < path.end; at++) {
+        if (*at != '/')
+            continue;
+        if (size > 0 && (size_t)(at - from) > size && memcmp(from, table.begin, size) == 0 &&
+            from[size] == '-')
+            return (struct observed_span){from, at};
+        from = at + 1;
+    }
+    return (struct observed_span){path.begin, size == 0 && from > path.begin ? from - 1 : path.begin};
+}
+
+/* Refuses sstables of two tables, and a mixture of live sstables, snapshots and backups: these are copies,
+ * whose sizes would be counted twice. */
+static bool check_place(struct csv *csv)
+{
+    bool is_snapshot, is_backup, is_place;
+    struct observed_span place = place_of(csv);
+    if (!compare_first(csv, &csv->snapshot, field_of(csv, SNAPSHOT), &is_snapshot) ||
+        !compare_first(csv, &csv->backup, field_of(csv, BACKUP), &is_backup) ||
+        !compare_first(csv, &csv->place, place, &is_place))
+        return false;
+    if (!is_snapshot || !is_backup)
+        return observed_fail(csv->file,
+                             "sstables of a snapshot or backup are copies of others in this input; "
+                             "give only one of the two");
+    if (is_place)
+        return true;
+    const struct observed_span first = {csv->place, csv->place + strlen(csv->place)};
+    return observed_fail(
+        csv->file,
+        "an sstable of %s, after those of %s: these may be two tables; give the sstables of one "
+        "folder",
+        observed_show(place).text, observed_show(first).text);
+}
+
+/* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
+ * of bytes. */
+static size_t key_text(const struct csv *csv, char *text, size_t size)
+{
+    struct observed_span key = field_of(csv, KEY), binary = field_of(csv, KEY_BINARY);
+    size_t used = 0, all = (size_t)(key.end - key.begin);
+    if (all == 0 || sim_utf8_valid(key.begin, all) < all) {
+        used = (size_t)snprintf(text, size, "0x%.*s", (int)(binary.end - binary.begin), binary.begin);
+        return used < size ? used : size - 1;
+    }
+    bool is_quoted = all >= 2 && *key.begin == '"' && key.end[-1] == '"';
+    const char *end = is_quoted ? key.end - 1 : key.end;
+    for (const char *at = is_quoted ? key.begin + 1 : key.begin; at < end && used < size; at++) {
+        text[used++] = *at;
+        if (is_quoted && *at == '"' && at + 1 < end && at[1] == '"')
+            at++;
+    }
+    return sim_utf8_valid(text, used);
+}
+
+/* Updates *largest. Sums never decrease, so the largest partition is found when its last piece is added. */
+static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
+                         struct wl_observed_largest *largest)
+{
+    bool is_larger = size > largest->size || (size == largest->size && partition < largest->partition);
+    if (size == 0 || !is_larger)
+        return;
+    largest->size = size;
+    largest->partition = partition;
+    largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
+}
+
+static bool intern(struct trace_keys *keys, const char *begin, const char *end, uint32_t *index)
+{
+    size_t size = (size_t)(end - begin);
+    return trace_keys_intern(keys, begin, size, trace_keys_hash(begin, size), index);
+}
+
+static bool reserve(struct csv *csv)
+{
+    struct wl_observed *out = csv->file->out;
+    size_t count = out->partition_count + 1;
+    return sim_grow(&out->partitions, &csv->partition_capacity, count, sizeof *out->partitions) &&
+           sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of);
+}
+
+/* Writes what tells apart the pieces of a partition: the name of the sstable without its folder, since a node
+ * gives a number only once; without a column for it the columns whose meaning is not known. Returns the
+ * number of bytes. */
+static size_t piece_of(const struct csv *csv, char *text, size_t size)
+{
+    int from = csv->places[DIRECTORY], to = csv->places[GENERATION];
+    uint64_t columns = to < 0 ? csv->foreign : UINT64_C(1) << to;
+    size_t used = 0;
+    if (to >= 0 && from >= 0)
+        columns |= UINT64_C(1) << from;
+    for (size_t j = 0; j < csv->column_count; j++) {
+        struct observed_span field = csv->fields[j];
+        for (const char *at = field.begin; (int)j == from && at < field.end; at++)
+            field.begin = *at == '/' ? at + 1 : field.begin;
+        if ((columns >> j & 1) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%.*s,", (int)(field.end - field.begin),
+                                     field.begin);
+        used = used < size ? used : size - 1;
+    }
+    return used;
+}
+
+/* Fails when an sstable has a partition twice, which means that an sstable was listed twice, or that sstables
+ * of several replicas are mixed; and when lines with the same key differ in a column whose meaning is not
+ * known, which may be the table. */
+static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
+{
+    char piece[TABLE_SIZE_MAX];
+    const size_t size = piece_of(csv, piece, sizeof piece);
+    const bool has_sstable = csv->places[GENERATION] >= 0;
+    uint32_t number;
+    if (!intern(&csv->sstables, piece, piece + size, &number))
+        return sim_fail_memory(csv->file->error);
+    const bool is_same = !is_new && csv->sstable_of[partition] == number;
+    csv->file->out->merged += is_same && !has_sstable;
+    csv->sstable_of[partition] = number;
+    if (is_same && has_sstable)
+        return observed_fail(csv->file,
+                             "this partition was in the same sstable before; give each sstable "
+                             "once, and only those of one node, because replicas hold the same partitions");
+    if (is_new || is_same || has_sstable)
+        return true;
+    return observed_fail(csv->file,
+                         "the key of a line before, but another '%s', which has no meaning here; name this "
+                         "column 'table' or 'generation' (the sstable), or remove it to add the sizes up",
+                         observed_show(csv->foreign_name).text);
+}
+
+static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
+{
+    struct wl_observed *out = csv->file->out;
+    struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
+    uint32_t partition;
+    if (!reserve(csv) || !intern(&csv->keys, key.begin, key.end, &partition))
+        return sim_fail_memory(csv->file->error);
+    bool is_new = partition == out->partition_count;
+    if (is_new)
+        out->partitions[out->partition_count++] = (struct wl_observed_partition){0};
+    if (!check_twice(csv, partition, is_new))
+        return false;
+    struct wl_observed_partition *sum = &out->partitions[partition];
+    if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
+        return observed_fail(csv->file,
+                             "the pieces of this partition add up to more than 2^63; check the line");
+    sum->bytes += bytes;
+    sum->rows += rows;
+    keep_largest(csv, partition, sum->bytes, &csv->largest_any);
+    keep_largest(csv, partition, sum->rows, &out->largest_rows);
+    if (sum->rows > 0)
+        keep_largest(csv, partition, sum->bytes, &out->largest_bytes);
+    out->pieces++;
+    out->has_rows = out->has_rows || rows > 0;
+    return true;
+}
+
+/* What cqlsh prints between rows and after them: a rule, empty lines, "(2 rows)", "---MORE---", and its
+ * prompt. */
+static bool is_frame(struct observed_span line)
+{
+    return memchr(line.begin, '|', (size_t)(line.end - line.begin)) == NULL;
+}
+
+static bool read_line(struct csv *csv, struct observed_span line)
+{
+    struct observed_file *file = csv->file;
+    size_t header_size = (size_t)(csv->header.end - csv->header.begin);
+    uint64_t bytes, rows = 0;
+    bool is_wanted;
+    if (csv->has_bars && is_frame(line))
+        return true;
+    if (line.begin == line.end)
+        return observed_fail(file, "empty line; remove it");
+    if ((size_t)(line.end - line.begin) == header_size &&
+        memcmp(line.begin, csv->header.begin, header_size) == 0)
+        return observed_fail(file, "a second header; remove it when joining outputs, and join only those of "
+                                   "one node, because replicas hold the same partitions");
+    if (!split_line(csv, line) || !check_table(csv, &is_wanted))
+        return false;
+    if (!is_wanted)
+        return true;
+    if (!check_place(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
+        return false;
+    if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
+        return false;
+    if (bytes == 0)
+        return observed_fail(file, "size is 0, and a partition takes at least a byte; check the line");
+    return add_piece(csv, bytes, rows);
+}
+
+static bool read_lines(struct csv *csv)
+{
+    struct observed_file *file = csv->file;
+    struct wl_observed *out = file->out;
+    struct observed_span line;
+    bool more = true, is_fine = true;
+    while (is_fine && (is_fine = observed_next(file, &line, &more)) && more)
+        is_fine = read_line(csv, line);
+    if (!is_fine)
+        return false;
+    if (!out->has_rows)
+        out->largest_bytes = csv->largest_any;
+    if (out->partition_count > 0)
+        return true;
+    if (file->wanted != NULL && file->table_count > 0)
+        return observed_fail_table(file);
+    return observed_fail(file, "no partition below the header; sstablepartitions prints only partitions "
+                               "above a threshold, so give it --min-size 0");
+}
+
+/* Each takes the first line that is not empty, which has been read, and reads the rest of the file. */
+static bool observed_partitions_read(struct observed_file *file, struct observed_span header)
+{
+    struct csv csv = {.file = file};
+    bool is_fine = read_header(&csv, header) && read_lines(&csv);
+    trace_keys_free(&csv.keys);
+    trace_keys_free(&csv.sstables);
+    free(csv.sstable_of);
+    free(csv.snapshot);
+    free(csv.backup);
+    free(csv.place);
+    free(csv.header_bytes);
+    return is_fine;
 }
 
 /* Reads the first line that is neither empty (the output of tablehistograms may begin with an empty line) nor
@@ -115,157 +1051,4 @@ void wl_observed_clear(struct wl_observed *observed)
     free(observed->table);
     free(observed->partitions);
     *observed = (struct wl_observed){0};
-}
-
-bool observed_next(struct observed_file *file, struct observed_span *line, bool *more)
-{
-    char *begin;
-    size_t size;
-    *more = false;
-    if (file->reader.line % LINES_BETWEEN_LOOKS == 0 && file->stop != NULL &&
-        atomic_load_explicit(file->stop, memory_order_relaxed))
-        return sim_fail(file->error, SIM_ERROR_CHECK, "stopped before its end");
-    if (!trace_reader_next(&file->reader, &begin, &size, file->error))
-        return false;
-    *more = begin != NULL;
-    *line = (struct observed_span){begin, begin == NULL ? NULL : begin + size};
-    if (begin != NULL && memchr(begin, '\0', size) != NULL && !observed_begins(*line, "SQLite format 3"))
-        return observed_fail(file, "NUL byte; save the file as UTF-8 text");
-    return true;
-}
-
-bool observed_fail(struct observed_file *file, const char *format, ...)
-{
-    char text[640];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return sim_fail(file->error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", file->reader.path, file->reader.line,
-                    text);
-}
-
-/* Sets *index to the table's index in file->tables, or to OBSERVED_TABLES_MAX when there is no room for it.
- * The search begins with the table found last, which is the most likely one. */
-static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index)
-{
-    for (size_t i = file->table_count; i > 0; i--) {
-        const char *known = file->tables[i - 1];
-        *index = i - 1;
-        if (strlen(known) == size && memcmp(known, name, size) == 0)
-            return true;
-    }
-    *index = file->table_count;
-    if (file->table_count == OBSERVED_TABLES_MAX)
-        return true;
-    char *copy = malloc(size + 1);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, name, size);
-    copy[size] = '\0';
-    file->tables[file->table_count++] = copy;
-    return true;
-}
-
-bool observed_table(struct observed_file *file, const char *name, size_t size, bool *is_wanted)
-{
-    size_t index;
-    *is_wanted = false;
-    if (!remember(file, name, size, &index))
-        return sim_fail_memory(file->error);
-    if (file->wanted != NULL) {
-        *is_wanted = strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
-        return true;
-    }
-    *is_wanted = index == 0;
-    if (index == 0)
-        return true;
-    return observed_fail(
-        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
-        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
-}
-
-static void list_tables(const struct observed_file *file, char *list, size_t size)
-{
-    size_t used = 0;
-    list[0] = '\0';
-    for (size_t i = 0; i < file->table_count && used + 64 < size; i++)
-        used += (size_t)snprintf(list + used, size - used, "%s%.48s", i == 0 ? "" : ", ",
-                                 file->tables[i][0] == '\0' ? "one without a name" : file->tables[i]);
-    if (used < size && file->table_count == OBSERVED_TABLES_MAX)
-        snprintf(list + used, size - used, ", ...");
-}
-
-bool observed_fail_table(struct observed_file *file)
-{
-    char list[400];
-    list_tables(file, list, sizeof list);
-    return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
-}
-
-struct observed_span observed_trim(struct observed_span span)
-{
-    while (span.begin < span.end && (*span.begin == ' ' || *span.begin == '\t'))
-        span.begin++;
-    while (span.begin < span.end && (span.end[-1] == ' ' || span.end[-1] == '\t'))
-        span.end--;
-    return span;
-}
-
-bool observed_is_prompt(struct observed_span line)
-{
-    static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
-    line = observed_trim(line);
-    for (const char *at = line.begin; at < line.end; at++) {
-        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (observed_begins((struct observed_span){at, line.end}, commands[i]))
-                return true;
-        }
-    }
-    return line.begin < line.end && memchr("$#>%", line.end[-1], 4) != NULL;
-}
-
-bool observed_is(struct observed_span span, const char *text)
-{
-    size_t size = strlen(text);
-    return (size_t)(span.end - span.begin) == size && memcmp(span.begin, text, size) == 0;
-}
-
-bool observed_begins(struct observed_span span, const char *text)
-{
-    size_t size = strlen(text);
-    return (size_t)(span.end - span.begin) >= size && memcmp(span.begin, text, size) == 0;
-}
-
-struct observed_shown observed_show(struct observed_span span)
-{
-    enum { MOST = 40 };
-    struct observed_shown shown = {{0}};
-    size_t size = (size_t)(span.end - span.begin), bytes = size > MOST ? MOST : size;
-    for (size_t i = 0; i < bytes; i++)
-        shown.text[i] = span.begin[i] >= ' ' && span.begin[i] <= '~' ? span.begin[i] : '?';
-    if (size > MOST)
-        memcpy(shown.text + MOST, "...", 3);
-    return shown;
-}
-
-bool observed_whole(struct observed_file *file, const char *column, struct observed_span field, uint64_t *out)
-{
-    uint64_t value = 0;
-    *out = 0;
-    if (field.begin == field.end)
-        return observed_fail(file, "%s is empty; write a whole number", column);
-    for (const char *at = field.begin; at < field.end; at++) {
-        unsigned digit = (unsigned)(unsigned char)*at - '0';
-        if (digit > 9)
-            return observed_fail(file,
-                                 "%s '%s' is not a whole number; write digits alone, without separators",
-                                 column, observed_show(field).text);
-        if (value > (OBSERVED_SIZE_MAX - digit) / 10)
-            return observed_fail(file, "%s %s is above 2^63, which no Cassandra counts to; check the line",
-                                 column, observed_show(field).text);
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
 }

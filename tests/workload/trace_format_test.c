@@ -16,7 +16,7 @@
 #include <zstd.h>
 
 #include "trace_file.h"
-#include "trace_sort.h"
+#include "trace_parts.h"
 #include "workload/trace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,18 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the lines of a plain, gzip or zstd file through one buffer. A line is returned in place in the
- * buffer, may be changed there, and is valid until the next one is read. A byte order mark at the beginning
- * of the file is skipped. A truncated or damaged file fails when its end is reached, even when it is
- * truncated at the end of a line. */
-#ifndef WORKLOAD_TRACE_READER_H
-#define WORKLOAD_TRACE_READER_H
+/* Reads the decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file. A compressed file may
+ * have several members or frames in sequence. Any other data after a member is an error, whereas zlib's
+ * gzread() ignores it silently. */
+#ifndef WORKLOAD_READER_H
+#define WORKLOAD_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "kernel/error.h"
-#include "trace_source.h"
 
+enum trace_source_fault {
+    TRACE_SOURCE_FINE,
+    TRACE_SOURCE_SYSTEM, /* a system call failed; `reason` is the errno */
+    TRACE_SOURCE_MEMORY,
+    TRACE_SOURCE_CUT,     /* the file ends inside a member */
+    TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
+    TRACE_SOURCE_WINDOW,  /* a zstd frame demands more memory than a decoder gives without being told */
+    TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
+};
+
+enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
+
+struct trace_source {
+    int file;
+    z_stream stream;
+    ZSTD_DCtx *zstd;      /* only for a zstd file; otherwise NULL */
+    unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
+    enum trace_source_kind kind;
+    bool is_in_member, at_end;
+    uint64_t read_bytes;  /* of the file */
+    uint64_t given_bytes; /* decompressed bytes returned so far */
+    enum trace_source_fault fault;
+    int reason;
+};
+
+/* Takes ownership of an open file descriptor, which is closed even on failure. */
+enum trace_source_fault trace_source_open(struct trace_source *source, int file);
+
+/* Reads the lines of a plain, gzip or zstd file through one buffer. A line is returned in place in the
+ * buffer, may be changed there, and is valid until the next one is read. A byte order mark at the beginning
+ * of the file is skipped. A truncated or damaged file fails when its end is reached, even when it is
+ * truncated at the end of a line. */
 enum { TRACE_LINE_BYTES_MAX = 64 * 1024, TRACE_BUFFER_BYTES = 256 * 1024 };
 
 struct trace_reader {

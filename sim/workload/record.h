@@ -2,10 +2,11 @@
 /* Splits CSV records, read line by line, into fields; also those of a table that was pasted from the terminal
  * of cqlsh, psql or mysql, or written in Markdown, which has bars between columns, and a rule below its
  * header. The fields are stored consecutively in a buffer, each with a final NUL. */
-#ifndef WORKLOAD_CSV_RECORD_H
-#define WORKLOAD_CSV_RECORD_H
+#ifndef WORKLOAD_RECORD_H
+#define WORKLOAD_RECORD_H
 
-#include "trace_reader.h"
+#include "kernel/error.h"
+#include "reader.h"
 #include "workload/csv_fields.h"
 
 #define CSV_RECORD_BYTES_MAX                                                                                 \
@@ -39,5 +40,19 @@ struct csv_dialect csv_sniff(const char *bytes, size_t size);
  * another one that csv_sniff() knows. */
 bool csv_check_delimiter(const char *path, uint64_t number, const char *line, size_t size, char delimiter,
                          struct sim_error *error);
+
+/* Reads the fields of one line of JSON Lines (https://jsonlines.org), which has one object per line. */
+struct trace_json {
+    char *buffer;
+    size_t size, capacity;
+};
+
+/* Sets out->fields[i] to the value of names[i] as text with a final NUL, or to NULL when the value is missing
+ * or null. A name is that of a field, or a path to a nested field, with dots. names NULL: sets out->fields to
+ * the names of all fields. Returns false when the line is not an object, with the reason in *why (a
+ * constant), and when out of memory, with *why NULL. */
+bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
+                       size_t count, struct wl_csv_record *out, const char **why);
+void trace_json_free(struct trace_json *json);
 
 #endif
