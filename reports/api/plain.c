@@ -47,7 +47,7 @@ static bool write_chart(fill_chart *fill, const void *data, const char *name, en
     struct report_scene scene;
     struct report_bytes content = {0};
     bool ok = arena.out_of_memory ? sim_fail_memory(error) : true;
-    ok = ok && report_layout(&chart, typesetter, &arena, &scene, error) &&
+    ok = ok && report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, error) &&
          report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error) &&
          write_file(path, &content, error);
     report_bytes_free(&content);

@@ -40,7 +40,7 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
     struct report_scene scene;
     bool ok = report_chart_make(result, kind, &arena, &chart, error);
     if (ok && chart->absent == NULL) {
-        ok = report_layout(chart, typesetter, &arena, &scene, error) &&
+        ok = report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, error) &&
              report_render(&scene, typesetter, format, chart->title, chart->start_ns,
                            &batch->contents[batch->count], error);
         if (ok) {

@@ -2,7 +2,7 @@
 /* The layout of a grid of coloured tiles, with the scale of the colours above it. */
 #include <math.h>
 
-#include "layout.h"
+#include "pen.h"
 
 static const double names_max = 160; /* the widest name of a row */
 static const double column_name_min = 40;
@@ -24,51 +24,22 @@ struct place {
     double column, row; /* width and height of a tile */
 };
 
-/* Puts the number of a tick of the colour scale below its stroke, unless it would overlap the previous
- * number, which ends at `taken`. Returns the new end. */
-static double put_scale_number(const char *text, double x, double taken, double y, struct report_pen *pen)
-{
-    const double width = report_pen_width(pen, text, REPORT_FONT_TICK);
-    const double left = fmax(x - width / 2, REPORT_PAGE_MARGIN);
-    if (text[0] == 0 || left < taken) {
-        return taken;
-    }
-    const struct report_type type = {.text = text, .font = REPORT_FONT_TICK, .lines = 1};
-    report_pen_text(pen, &type, REPORT_LEFT, left, y);
-    return left + width + text_gap;
-}
-
 static void put_scale(const struct report_grid *grid, struct report_pen *pen)
 {
-    const struct report_axis *scale = &grid->scale;
-    const double height = report_pen_height(pen, REPORT_FONT_TICK);
-    const double left = REPORT_PAGE_MARGIN;
+    struct report_frame frame = {.x = &grid->scale, .box = {.x = REPORT_PAGE_MARGIN, .width = scale_width}};
     pen->y += 2;
-    const struct report_type title = {scale->title, REPORT_FONT_TICK, report_pen_content_width(pen), 1};
-    const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, left, pen->y);
-    const double top = report_snap(box.y + fmax(box.height, height) + 3);
+    report_pen_paragraph(pen, grid->scale.title, REPORT_FONT_TICK, 1);
+    report_frame_place(&frame, pen->y + 3, scale_height);
     for (size_t i = 0; i < SCALE_STEPS; i++) {
-        const double from = left + scale_width * (double)i / SCALE_STEPS;
+        const double from = frame.box.x + scale_width * (double)i / SCALE_STEPS;
         /* Each step extends under the next one, so that no paper shows between them. */
-        const double until =
-            i + 1 < SCALE_STEPS ? left + scale_width * ((double)i + 1.5) / SCALE_STEPS : left + scale_width;
+        const double until = frame.box.x + scale_width * fmin(1, ((double)i + 1.5) / SCALE_STEPS);
         report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS,
-                        (struct report_box){from, top, until - from, scale_height})
+                        (struct report_box){from, frame.box.y, until - from, scale_height})
             ->shade = (double)i / (SCALE_STEPS - 1);
     }
-    double taken = 0;
-    for (size_t i = 0; i < scale->tick_count; i++) {
-        const struct report_tick *tick = &scale->ticks[i];
-        const double x =
-            report_snap(left + scale_width * (tick->at - scale->low) / (scale->high - scale->low));
-        const bool is_least = tick->at <= scale->low + 1e-9 && grid->is_cut;
-        const char *text =
-            is_least && tick->text[0] != 0 ? report_text(pen->scene->arena, "≤ %s", tick->text) : tick->text;
-        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, top + scale_height, x,
-                        top + scale_height + 3, 1);
-        taken = put_scale_number(text, x, taken, top + scale_height + 4, pen);
-    }
-    pen->y = top + scale_height + 4 + height + 8;
+    report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
+    pen->y += 8;
 }
 
 static struct place make_place(const struct report_grid *grid, struct report_pen *pen)
@@ -114,7 +85,7 @@ static void put_tile(const struct place *place, size_t column, size_t row, struc
     mark->hint = tile->hint;
     const struct report_type type = {
         .text = tile->text, .font = report_style_scale_font(tile->shade), .lines = 1};
-    const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
+    const struct report_extent extent = report_pen_measure(pen, &type);
     if (extent.width + 2 * tile_padding <= box.width && extent.height <= inner.height) {
         report_pen_text(pen, &type, REPORT_CENTRE, box.x + box.width / 2,
                         box.y + (box.height - extent.height) / 2);
@@ -200,7 +171,7 @@ static void put_column_names(const struct place *place, struct report_pen *pen)
         if (report_pen_width(pen, type.text, REPORT_FONT_TICK) <= type.width) {
             type.width = 0;
         }
-        const double half = report_typeset_measure(pen->typesetter, &type).width / 2;
+        const double half = report_pen_measure(pen, &type).width / 2;
         const double most = pen->scene->width - REPORT_PAGE_MARGIN / 2 - half;
         report_pen_text(pen, &type, REPORT_CENTRE, fmin(middle, most), top);
     }

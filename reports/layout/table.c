@@ -2,7 +2,7 @@
 /* The layout of a table with one row per strategy and one column of bars per figure. The value is written
  * after its bar, so that no axis is needed. On a narrow page the columns are one below the other, each with
  * all names. */
-#include "layout.h"
+#include "pen.h"
 
 static const double label_width = 190;
 static const double label_gap = 16;
@@ -32,8 +32,7 @@ static double row_height(const struct report_row *row, struct report_pen *pen)
 {
     const struct report_type label = label_type(row);
     const struct report_type detail = detail_type(row);
-    return report_typeset_measure(pen->typesetter, &label).height +
-           report_typeset_measure(pen->typesetter, &detail).height + 2 * row_padding;
+    return report_pen_measure(pen, &label).height + report_pen_measure(pen, &detail).height + 2 * row_padding;
 }
 
 /* The bars of all columns have the same greatest length: the width of the page less the values and gaps,
@@ -62,7 +61,7 @@ static struct grid measure(const struct report_chart *chart, struct report_pen *
     for (size_t i = 0; i < chart->column_count; i++) {
         const struct report_type type = {chart->columns[i].title, REPORT_FONT_DETAIL,
                                          grid.bar_width + value_gap + grid.values_width[i], 4};
-        double height = report_typeset_measure(pen->typesetter, &type).height;
+        double height = report_pen_measure(pen, &type).height;
         grid.heading = height > grid.heading ? height : grid.heading;
     }
     return grid;
@@ -83,7 +82,7 @@ static void put_headings(const struct report_chart *chart, const struct grid *gr
     for (size_t i = 0; i < chart->column_count; i++) {
         const struct report_type type = {chart->columns[i].title, REPORT_FONT_DETAIL,
                                          grid->bar_width + value_gap + grid->values_width[i], 4};
-        double height = report_typeset_measure(pen->typesetter, &type).height;
+        double height = report_pen_measure(pen, &type).height;
         report_pen_text(pen, &type, REPORT_LEFT, column_left(grid, i), pen->y + grid->heading - height);
     }
     pen->y += grid->heading + 5;
@@ -129,7 +128,7 @@ static void put_cell(const struct report_column *column, const struct report_cel
         }
     }
     const struct report_type type = {.text = cell->text, .font = REPORT_FONT_FIGURE, .lines = 1};
-    double height = report_typeset_measure(pen->typesetter, &type).height;
+    double height = report_pen_measure(pen, &type).height;
     const struct report_box text =
         report_pen_text(pen, &type, REPORT_LEFT, end + value_gap, middle - height / 2);
     if (cell->hint != NULL) {
@@ -168,7 +167,7 @@ static void put_narrow_column(const struct report_chart *chart, const struct rep
 
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen)
 {
-    if (pen->scene->width < REPORT_PAGE_WIDTH) {
+    if (report_pen_is_narrow(pen)) {
         for (size_t i = 0; i < chart->column_count; i++) {
             put_narrow_column(chart, &chart->columns[i], pen);
         }

@@ -78,6 +78,10 @@ static void fill_scale(const struct report_heatmap *heatmap, struct report_arena
         cut_scale(&grid->scale, report_curves_map(mapping, heatmap->least),
                   report_curves_text(heatmap->value.unit, heatmap->least, arena));
     }
+    struct report_tick *least = grid->scale.ticks;
+    if (grid->is_cut && least != NULL && least->at <= grid->scale.low + 1e-9 && least->text[0] != 0) {
+        least->text = report_text(arena, "≤ %s", least->text);
+    }
 }
 
 static const char *inside_of(const struct report_heatmap *heatmap)

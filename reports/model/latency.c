@@ -335,6 +335,7 @@ static void fill_panel(const struct operation *operation, const struct selection
         struct report_line *line = &panel->lines[panel->line_count++];
         line->label = report_clean(arena, strategy->label);
         line->ink = selection->items[i].ink;
+        line->is_dense = true;
         const struct latency latency = {strategy, operation->latency, operation->noun};
         fill_line(&latency, &y, (x->high - x->low) / details_x, (panel->y.high - panel->y.low) / details_y,
                   arena, line);
@@ -344,7 +345,7 @@ static void fill_panel(const struct operation *operation, const struct selection
 void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart)
 {
-    chart->form = REPORT_FORM_PANES;
+    chart->form = REPORT_FORM_CURVES;
     chart->name = "latency";
     chart->title = "Latency by percentile";
     chart->absent = why_absent(result, arena);

@@ -157,8 +157,8 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     struct report_chart bare = *chart;
     struct report_scene wide, narrow;
     bare.title = bare.subtitle = bare.foot = "";
-    if (!report_layout(&bare, sheet->typesetter, arena, &wide, error) ||
-        !report_layout_wide(&bare, narrow_width, sheet->typesetter, arena, &narrow, error)) {
+    if (!report_layout(&bare, REPORT_PAGE_WIDTH, sheet->typesetter, arena, &wide, error) ||
+        !report_layout(&bare, narrow_width, sheet->typesetter, arena, &narrow, error)) {
         return false;
     }
     drop_hints(&narrow);

@@ -223,7 +223,6 @@ static void put_all(struct report_sheet *sheet, const struct report_chart *chart
         put_table(sheet, chart);
         break;
     case REPORT_FORM_CURVES:
-    case REPORT_FORM_PANES:
         put_lines(sheet, chart);
         break;
     case REPORT_FORM_FRONT:

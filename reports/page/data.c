@@ -111,12 +111,6 @@ static void write_lines(struct report_sheet *sheet, const struct report_chart *c
     for (size_t i = 0; i < chart->line_count; i++) {
         write_line(sheet, NULL, &chart->lines[i]);
     }
-    report_sheet_close(sheet);
-}
-
-static void write_panes(struct report_sheet *sheet, const struct report_chart *chart)
-{
-    report_sheet_open(sheet, "tbody");
     for (size_t i = 0; i < chart->panel_count; i++) {
         for (size_t j = 0; j < chart->panels[i].line_count; j++) {
             write_line(sheet, chart->panels[i].label, &chart->panels[i].lines[j]);
@@ -192,9 +186,6 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
         break;
     case REPORT_FORM_CURVES:
         write_lines(sheet, chart);
-        break;
-    case REPORT_FORM_PANES:
-        write_panes(sheet, chart);
         break;
     case REPORT_FORM_FRONT:
         write_spots(sheet, chart);

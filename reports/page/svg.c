@@ -28,7 +28,9 @@ struct hand {
  * the mark above or below the pointer. NULL for other charts. */
 static const char *snap_of(const struct report_chart *chart)
 {
-    return chart->form == REPORT_FORM_STACK ? "bars" : chart->form == REPORT_FORM_CURVES ? "lines" : NULL;
+    return chart->form == REPORT_FORM_STACK                               ? "bars"
+           : chart->form == REPORT_FORM_CURVES && chart->panel_count == 0 ? "lines"
+                                                                          : NULL;
 }
 
 static void write_head(struct hand *hand, const struct report_chart *chart, const struct report_scene *scene,

@@ -84,7 +84,7 @@ static void dump_spots(const struct report_chart *chart, FILE *out)
 
 static void dump_grid(const struct report_grid *grid, FILE *out)
 {
-    dump_axis(grid->is_cut ? "scale <=" : "scale", &grid->scale, out);
+    dump_axis("scale", &grid->scale, out);
     fprintf(out, "columns '%s'", grid->x_title);
     for (size_t i = 0; i < grid->column_count; i++) {
         fprintf(out, " '%s'", grid->columns[i]);
@@ -197,7 +197,7 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
         dump_table(chart, out);
         return;
     }
-    if (chart->form == REPORT_FORM_CURVES) {
+    if (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0) {
         dump_lines(chart, out);
         return;
     }

@@ -238,8 +238,8 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
         struct lab_result *result = fixture_latency_case(i);
         struct report_arena arena;
         struct report_scene scene;
-        assert_true(
-            report_layout(fixture_chart(result, REPORT_LATENCY, &arena), typesetter, &arena, &scene, NULL));
+        assert_true(report_layout(fixture_chart(result, REPORT_LATENCY, &arena), REPORT_PAGE_WIDTH,
+                                  typesetter, &arena, &scene, NULL));
         fixture_check_scene(&scene);
         report_arena_free(&arena);
         lab_result_destroy(result);
@@ -260,7 +260,7 @@ static void test_chart_and_layout_without_memory_report_the_failure(void **state
         arena.allowance = allowed;
         is_made = report_chart_make(result, REPORT_LATENCY, &arena, &chart, &error);
         assert_int_equal(chart != NULL, is_made);
-        is_laid = is_made && report_layout(chart, *state, &arena, &scene, &error);
+        is_laid = is_made && report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, &error);
         assert_int_equal(error.class, is_laid ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         report_arena_free(&arena);
     }

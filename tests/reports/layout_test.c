@@ -32,13 +32,13 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
             struct sim_error error;
             assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
             if (chart->absent == NULL) {
-                assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
+                assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, &error));
                 fixture_check_scene(&scene);
                 charts++;
                 /* The same at the width of a phone, except for the summary, which is not part of a page, and
                  * for charts with hundreds of panels, which would be too high. */
                 if (kind != REPORT_SUMMARY && chart->panel_count < 64) {
-                    assert_true(report_layout_wide(chart, 390, typesetter, &arena, &scene, &error));
+                    assert_true(report_layout(chart, 390, typesetter, &arena, &scene, &error));
                     assert_true(scene.width == 390);
                     fixture_check_scene(&scene);
                 }
@@ -67,7 +67,7 @@ static void test_many_strategies_are_side_by_side(void **state)
         struct report_arena arena;
         struct report_scene scene;
         struct report_chart *chart = fixture_chart(result, REPORT_PARTITIONS_ROWS, &arena);
-        assert_true(report_layout(chart, *state, &arena, &scene, NULL));
+        assert_true(report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
         double first = 0, second = 0;
         for (size_t i = 0; i < scene.count; i++) {
             const struct report_mark *mark = &scene.marks[i];
@@ -123,7 +123,7 @@ static void test_layout_without_memory_reports_the_failure(void **state)
             page.allowance = allowed;
             struct report_scene scene;
             error = (struct sim_error){0};
-            ok = report_layout(chart, typesetter, &page, &scene, &error);
+            ok = report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &page, &scene, &error);
             assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
             assert_true(ok || allowed < 100);
             report_arena_free(&page);

@@ -133,8 +133,8 @@ static void test_layout_has_no_overlap_and_no_clipping(void **state)
             struct lab_result *result = make_result(strategies[i], nodes[k]);
             struct report_arena arena;
             struct report_scene scene;
-            assert_true(
-                report_layout(fixture_chart(result, REPORT_NODES, &arena), *state, &arena, &scene, NULL));
+            assert_true(report_layout(fixture_chart(result, REPORT_NODES, &arena), REPORT_PAGE_WIDTH, *state,
+                                      &arena, &scene, NULL));
             fixture_check_scene(&scene);
             report_arena_free(&arena);
             lab_result_destroy(result);

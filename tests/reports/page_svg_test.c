@@ -253,7 +253,7 @@ static void test_chart_of_each_case_is_complete(void **state)
         struct report_scene scene;
         struct report_chart *chart = fixture_pages_chart(i, &arena);
         if (chart->absent == NULL) {
-            assert_true(report_layout(chart, *state, &arena, &scene, NULL));
+            assert_true(report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
             char *text = fixture_svg_chart(chart, &scene, "it");
             xmlDocPtr document = xmlReadMemory(text, (int)strlen(text), "it.svg", NULL, 0);
             assert_non_null(document);
@@ -277,8 +277,8 @@ static void test_chart_without_a_title_begins_at_the_top(void **state)
     struct report_scene with, without;
     struct report_chart *chart = fixture_pages_chart(0, &arena), bare = *chart;
     bare.title = bare.subtitle = bare.foot = "";
-    assert_true(report_layout(chart, *state, &arena, &with, NULL));
-    assert_true(report_layout(&bare, *state, &arena, &without, NULL));
+    assert_true(report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &with, NULL));
+    assert_true(report_layout(&bare, REPORT_PAGE_WIDTH, *state, &arena, &without, NULL));
     assert_true(without.height < with.height - 50);
     assert_true(without.marks[0].box.y < 30);
     char *text = fixture_svg_chart(chart, &without, "it");
@@ -299,7 +299,7 @@ static void test_markup_stays_text(void **state)
     struct report_chart chart = {.name = "curves"};
     struct report_scene scene;
     report_curves_fill(&curves, &arena, &chart);
-    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
     char *text = fixture_svg_chart(&chart, &scene, "it");
     assert_null(strstr(text, "<script"));
     xmlDocPtr document = xmlReadMemory(text, (int)strlen(text), "it.svg", NULL, 0);
@@ -365,7 +365,7 @@ static bool write_with(size_t allowance, size_t bytes, struct report_typesetter 
     report_arena_init(&arena);
     struct report_scene scene;
     const struct report_chart *chart = fixture_pages_chart(0, &arena);
-    assert_true(report_layout(chart, typesetter, &arena, &scene, NULL));
+    assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, NULL));
     arena.allowance = allowance;
     xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(refuse, NULL, &bytes, NULL);
     xmlTextWriterPtr writer = xmlNewTextWriter(buffer);
@@ -547,7 +547,7 @@ static double compare(size_t index, struct report_typesetter *typesetter)
     snprintf(svg, sizeof svg, "%s/it.svg", folder);
     snprintf(png, sizeof png, "%s/it.png", folder);
     snprintf(made, sizeof made, "%s/made.png", folder);
-    assert_true(report_layout(chart, typesetter, &arena, &scene, NULL));
+    assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, NULL));
     char *text = fixture_svg_file(chart, &scene, false);
     struct report_bytes bytes;
     assert_true(report_render(&scene, typesetter, REPORT_PNG, chart->title, 0, &bytes, NULL));

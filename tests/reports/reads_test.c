@@ -165,8 +165,8 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
         struct lab_result *result = fixture_reads_case(i);
         struct report_arena arena;
         struct report_scene scene;
-        assert_true(
-            report_layout(fixture_chart(result, REPORT_READS, &arena), typesetter, &arena, &scene, NULL));
+        assert_true(report_layout(fixture_chart(result, REPORT_READS, &arena), REPORT_PAGE_WIDTH, typesetter,
+                                  &arena, &scene, NULL));
         fixture_check_scene(&scene);
         report_arena_free(&arena);
         lab_result_destroy(result);

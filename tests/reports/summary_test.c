@@ -168,7 +168,7 @@ static void check_layout(struct report_typesetter *typesetter, const struct lab_
     struct sim_error error;
     const struct report_chart *chart = fixture_chart(result, REPORT_SUMMARY, &arena);
     size_t frames = 0;
-    assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
+    assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, &error));
     fixture_check_scene(&scene);
     assert_true(scene.width == 800);
     assert_true(scene.height >= 420 && scene.height < (may_grow ? 560 : 450));

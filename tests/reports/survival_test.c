@@ -16,9 +16,7 @@
 
 #include "fixture.h"
 #include "fixture_chart.h"
-#include "fixture_scene.h"
 #include "kernel/text.h"
-#include "reports/scene.h"
 #include "thin.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
@@ -429,28 +427,6 @@ static void test_chart_without_memory_reports_the_failure(void **state)
     lab_result_destroy(result);
 }
 
-/* A name is next to its own line: nearer to it than to any other line, or at least within reach. */
-static void test_label_next_to_a_line_overlaps_nothing(void **state)
-{
-    struct report_typesetter *typesetter = *state;
-    struct lab_result *result = fixture_five();
-    struct made made = make(result, REPORT_SURVIVAL_BYTES);
-    struct report_scene scene;
-    assert_true(report_layout(made.chart, typesetter, &made.arena, &scene, NULL));
-    fixture_check_scene(&scene);
-    size_t found = 0;
-    for (size_t i = 0; i < scene.count; i++) {
-        const struct report_mark *mark = &scene.marks[i];
-        const char *const names[] = {"unbucketed (open)", "time", "count", "probabilistic", "hash (open)"};
-        for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < 5; k++) {
-            found += strcmp(mark->type.text, names[k]) == 0 && mark->box.y > 100;
-        }
-    }
-    assert_int_equal(found, 5);
-    report_arena_free(&made.arena);
-    lab_result_destroy(result);
-}
-
 int main(int count, char **arguments)
 {
     is_each_refused = count > 1 && strcmp(arguments[1], "all") == 0;
@@ -465,7 +441,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_result_without_partitions_says_so),
         cmocka_unit_test(test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out),
         cmocka_unit_test(test_chart_without_memory_reports_the_failure),
-        cmocka_unit_test(test_label_next_to_a_line_overlaps_nothing),
     };
-    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

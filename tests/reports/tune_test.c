@@ -75,7 +75,7 @@ static void test_heatmap_is_described_tile_by_tile(void **state)
     check_dump(&chart, "chart heatmap\ntitle Risk\nsubtitle \nfoot \nstart 0\n"
                        "legend ring recommended: 9 bits\nlegend holds holds (inside the line)\n"
                        "legend zero not tried\n"
-                       "scale <= -4..0 'risk (log scale)' -4='0.01%' -3='0.1%' -2='1%' -1='10%' 0='100%'\n"
+                       "scale -4..0 'risk (log scale)' -4='≤ 0.01%' -3='0.1%' -2='1%' -1='10%' 0='100%'\n"
                        "columns 'bits' '8' '9'\nrows 'threshold'\n"
                        "  '40' 0.989='90%' chosen holds 0.325='0.2%'\n"
                        "  '80' holds 0.000='0.001%' 0.000='0%'\n"
@@ -183,7 +183,7 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
         struct report_chart chart;
         struct report_scene scene;
         fill_case(i, &arena, &chart);
-        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
         fixture_check_scene(&scene);
         check_lines(&scene);
         report_arena_free(&arena);
@@ -217,7 +217,7 @@ static void test_number_of_the_recommended_tile_is_inside_its_ring(void **state)
         struct report_chart chart = {.name = "heatmap"};
         struct report_scene scene;
         report_heatmap_fill(&map, &arena, &chart);
-        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
         const size_t count = count_texts(&scene, "1.23%");
         assert_true(count == 0 || count == columns * 30);
         check_lines(&scene);
@@ -279,8 +279,7 @@ static void test_regions_are_named_and_separated(void **state)
         report_regions_fill(&regions, &arena, &chart);
         assert_int_equal(chart.area_count, 2 * SIDE);
         assert_string_equal(chart.areas[0].hint, "price: 0.0625 to 0.25; reads: 0.0625; count");
-        assert_true(
-            report_layout_wide(&chart, turn == 0 ? REPORT_PAGE_WIDTH : 390, *state, &arena, &scene, NULL));
+        assert_true(report_layout(&chart, turn == 0 ? REPORT_PAGE_WIDTH : 390, *state, &arena, &scene, NULL));
         fixture_check_scene(&scene);
         double upright = 0, level = 0;
         for (size_t i = 0; i < scene.count; i++) {
@@ -332,7 +331,7 @@ static void test_only_the_best_of_each_kind_is_named_among_many(void **state)
     fixture_front_add(&front, "far", 9000, 0.1, true);
     front.points[BEST].is_best = true;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
     fixture_check_scene(&scene);
     assert_int_equal(count_texts(&scene, "candidate-40"), 1);
     assert_int_equal(count_texts(&scene, "candidate-41"), 0);
@@ -356,7 +355,7 @@ static void test_heatmap_of_equal_values_says_so_and_has_no_scale(void **state)
         struct report_scene scene;
         cells[0].value = turn == 0 ? 2.5 : 3;
         report_heatmap_fill(&map, &arena, &chart);
-        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
         size_t tiles = 0;
         for (size_t i = 0; i < scene.count; i++) {
             tiles += scene.marks[i].shape == REPORT_SHAPE_TILE;
@@ -380,7 +379,7 @@ static void test_names_of_a_front_are_shown_or_counted(void **state)
         struct report_chart chart;
         struct report_scene scene;
         fill_case(FIXTURE_HEATMAP_COUNT + i, &arena, &chart);
-        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
         size_t wanted = 0, placed = 0, left_out = 0;
         for (size_t k = 0; k < chart.spot_count; k++) {
             wanted += is_to_be_named(&chart, k);
@@ -426,7 +425,7 @@ static void test_front_line_joins_undominated_points(void **state)
     struct report_chart chart = {.name = "front"};
     struct report_scene scene;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
     double x = -1, y = -1;
     size_t steps = 0, spots = 0;
     for (size_t i = 0; i < scene.count; i++) {
@@ -461,7 +460,7 @@ static void test_front_line_from_the_zero_strip_is_dashed(void **state)
     struct report_chart chart = {.name = "front"};
     struct report_scene scene;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
     static const enum report_shape wanted[] = {REPORT_SHAPE_DASHED, REPORT_SHAPE_LINE, REPORT_SHAPE_LINE,
                                                REPORT_SHAPE_DASHED};
     size_t steps = 0;
@@ -493,7 +492,7 @@ static void test_line_runs_around_the_good_cells(void **state)
     struct report_chart chart = {.name = "heatmap"};
     struct report_scene scene;
     report_heatmap_fill(&map, &arena, &chart);
-    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
     struct report_box tiles[4];
     size_t tile_count = 0, ring = 0, sides = 0, inner = 0;
     for (size_t i = 0; i < scene.count; i++) {
@@ -554,7 +553,8 @@ static void test_chart_without_memory_reports_the_failure(void **state)
             struct report_chart chart;
             fill_case(i, &arena, &chart);
             struct report_scene scene;
-            ok = !arena.out_of_memory && report_layout(&chart, *state, &arena, &scene, NULL);
+            ok = !arena.out_of_memory &&
+                 report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL);
             assert_true(ok || arena.out_of_memory);
             assert_true(allowed < 20000);
             report_arena_free(&arena);

@@ -127,8 +127,7 @@ struct report_lane {
     size_t span_count;
 };
 
-/* A point of a line; low = high = y without a range. In REPORT_FORM_PANES it has a marker if it has a
- * hint. */
+/* A point of a line; low = high = y without a range. */
 struct report_sample {
     double x, y, low, high;
     const char *hint;
@@ -217,7 +216,7 @@ struct report_panel {
     size_t moment_count;
     struct report_stage stages[REPORT_STAGES_MAX];
     size_t stage_count;
-    /* REPORT_FORM_PANES, together with y of REPORT_FORM_STACK */
+    /* REPORT_FORM_CURVES, together with y of REPORT_FORM_STACK */
     struct report_line *lines;
     size_t line_count;
 };
@@ -256,7 +255,6 @@ enum report_form {
     REPORT_FORM_FRONT,
     REPORT_FORM_HEATMAP,
     REPORT_FORM_SUMMARY,
-    REPORT_FORM_PANES,
     REPORT_FORM_REGIONS
 };
 enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };

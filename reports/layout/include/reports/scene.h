@@ -51,11 +51,8 @@ struct report_scene {
     struct report_mark spare; /* returned when out of memory; never drawn */
 };
 
-/* Lays out a chart on a page of width REPORT_PAGE_WIDTH, as high as needed. */
-bool report_layout(const struct report_chart *chart, struct report_typesetter *typesetter,
+/* Lays out a chart on a page, as high as needed. width: REPORT_PAGE_WIDTH, or less for phones. */
+bool report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
                    struct report_arena *arena, struct report_scene *out, struct sim_error *error);
-/* Lays out a chart on a page of another width, for phones. */
-bool report_layout_wide(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
-                        struct report_arena *arena, struct report_scene *out, struct sim_error *error);
 
 #endif
