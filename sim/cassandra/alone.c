@@ -4,10 +4,7 @@
  * sending a message to itself. The state after each event, the random draws and the events are the same, so
  * the shortcut and the general code may continue each other's operations between two events. Only the order
  * in which free bodies will be taken differs, since a read needs no body for its answer. */
-#include "coordination.h"
-#include "data.h"
 #include "state.h"
-#include "traffic.h"
 
 /* The consistency levels for which one replica in a single datacenter is enough. */
 #define LEVELS                                                                                               \

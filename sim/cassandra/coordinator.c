@@ -1,13 +1,318 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An operation at its coordinator, from its arrival to its end, which may be after its answer: a write
- * continues until all replicas have acknowledged it or its timeout has passed. */
+/* Consistency levels: how many replicas a request needs, and which ones. Source: apache/cassandra
+ * db/ConsistencyLevel.java. */
 #include <stddef.h>
 #include <string.h>
 
-#include "coordination.h"
-#include "data.h"
 #include "state.h"
-#include "traffic.h"
+
+static const char *const names[CASS_CONSISTENCY_COUNT] = {
+    [CASS_ANY] = "ANY",
+    [CASS_ONE] = "ONE",
+    [CASS_TWO] = "TWO",
+    [CASS_THREE] = "THREE",
+    [CASS_QUORUM] = "QUORUM",
+    [CASS_ALL] = "ALL",
+    [CASS_LOCAL_QUORUM] = "LOCAL_QUORUM",
+    [CASS_EACH_QUORUM] = "EACH_QUORUM",
+    [CASS_LOCAL_ONE] = "LOCAL_ONE",
+    [CASS_SERIAL] = "SERIAL",
+    [CASS_LOCAL_SERIAL] = "LOCAL_SERIAL",
+};
+
+bool cass_consistency_parse(const char *name, enum cass_consistency *out)
+{
+    for (int i = 0; i < CASS_CONSISTENCY_COUNT; i++) {
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        *out = (enum cass_consistency)i;
+        return true;
+    }
+    return false;
+}
+
+const char *cass_consistency_name(enum cass_consistency consistency)
+{
+    return names[consistency];
+}
+
+static bool is_serial(enum cass_consistency level)
+{
+    return level == CASS_SERIAL || level == CASS_LOCAL_SERIAL;
+}
+
+static bool is_write_level(enum cass_consistency level)
+{
+    return (unsigned)level < CASS_CONSISTENCY_COUNT && !is_serial(level);
+}
+
+static bool cass_statement_is_valid(const struct cass_statement *statement)
+{
+    enum cass_consistency level = statement->consistency;
+    switch (statement->kind) {
+    case CASS_WRITE_ROW:
+    case CASS_DELETE_ROW:
+    case CASS_WRITE_COLUMNS:
+    case CASS_DELETE_COLUMNS:
+    case CASS_WRITE_NAMED:
+    case CASS_DELETE_NAMED:
+    case CASS_DELETE_RANGE:
+    case CASS_DELETE_PARTITION:
+        return is_write_level(level);
+    case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
+    case CASS_READ_COUNTER:
+    case CASS_READ_NAMED:
+        return level != CASS_ANY && !is_serial(level);
+    case CASS_READ_COLUMNS:
+        return level != CASS_ANY;
+    case CASS_CAS_COLUMNS:
+        return is_write_level(level) && is_serial(statement->serial_consistency) &&
+               statement->timestamp_us == NO_TIME;
+    case CASS_ADD_COUNTER:
+        return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME &&
+               statement->ttl_ns == 0;
+    case CASS_DELETE_COUNTER:
+        return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME;
+    }
+    return false;
+}
+
+uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position)
+{
+    const uint32_t *replicas = replicas_at(cluster, position);
+    uint32_t set = 0;
+    if (cluster->gone_count == 0)
+        return all_replicas(cluster);
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        set |= (cass_believes_up(cluster, place, replicas[i]) ? UINT32_C(1) : 0) << i;
+    return set;
+}
+
+uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t position, uint32_t datacenter)
+{
+    const uint32_t *replicas = replicas_at(cluster, position);
+    uint32_t set = 0;
+    if (cluster->config.datacenter_count == 1)
+        return all_replicas(cluster);
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        set |= (cluster->nodes[replicas[i]].datacenter == datacenter ? UINT32_C(1) : 0) << i;
+    return set;
+}
+
+void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
+                     enum cass_consistency level, struct level_plan *out)
+{
+    const uint32_t *replicas = replicas_at(cluster, position);
+    bool is_local = level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL;
+    uint32_t datacenter = cass_place_datacenter(cluster, place), counted = 0;
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        if (!is_local || cluster->nodes[replicas[i]].datacenter == datacenter)
+            counted |= UINT32_C(1) << i;
+    }
+    uint32_t total = bit_count(counted), required = 1;
+    switch (level) {
+    case CASS_TWO:
+        required = 2;
+        break;
+    case CASS_THREE:
+        required = 3;
+        break;
+    case CASS_QUORUM:
+    case CASS_SERIAL:
+    case CASS_LOCAL_QUORUM:
+    case CASS_LOCAL_SERIAL:
+        required = total / 2 + 1;
+        break;
+    case CASS_ALL:
+        required = total;
+        break;
+    case CASS_EACH_QUORUM:
+        required = 0;
+        for (uint32_t i = 0; i < cluster->config.datacenter_count; i++) {
+            uint32_t factor = cluster->config.datacenters[i].replication_factor;
+            required += factor > 0 ? factor / 2 + 1 : 0;
+        }
+        break;
+    default:
+        break;
+    }
+    *out = (struct level_plan){
+        .counted = counted, .required = required, .alive = cass_replicas_alive(cluster, place, position)};
+}
+
+bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
+                    uint32_t counted, uint32_t required, uint32_t set)
+{
+    if (level != CASS_EACH_QUORUM)
+        return bit_count(set & counted) >= required;
+    uint32_t found[CASS_DATACENTERS_MAX] = {0};
+    const uint32_t *replicas = replicas_at(cluster, position);
+    for (uint32_t left = set; left != 0; left &= left - 1)
+        found[cluster->nodes[replicas[first_bit(left)]].datacenter]++;
+    for (uint32_t i = 0; i < cluster->config.datacenter_count; i++) {
+        uint32_t factor = cluster->config.datacenters[i].replication_factor;
+        if (factor > 0 && found[i] < factor / 2 + 1)
+            return false;
+    }
+    return true;
+}
+
+/* Writes: a write is sent to all replicas, whatever the level, which only determines the number of
+ * acknowledgements that the answer waits for. A hint is stored for each replica that is down or that has not
+ * answered by the timeout. */
+
+static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
+{
+    uint32_t body_index = cass_body_new(cluster);
+    const struct cass_operation *operation = operation_at(cluster, index);
+    const struct cass_statement *statement = &operation->statement;
+    int64_t timestamp = statement->timestamp_us;
+    if (timestamp == NO_TIME)
+        timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
+    if (statement->kind == CASS_DELETE_COUNTER) {
+        struct body *body = body_at(cluster, body_index);
+        body->leader = cluster->factor;
+        body->shard = (struct shard){.clock = timestamp};
+        return body_index;
+    }
+    cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
+    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
+        uint32_t named = cass_named_set(cluster, statement, timestamp);
+        body_at(cluster, body_index)->named = named;
+    }
+    return body_index;
+}
+
+/* coordinator_write.c */
+static void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    operation->stage = STAGE_WRITE;
+    struct level_plan plan;
+    cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    if (operation->level != CASS_ANY && !cass_level_met(cluster, operation->position, operation->level,
+                                                        plan.counted, plan.required, plan.alive)) {
+        operation->acked = plan.alive;
+        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    if (!operation->is_carrying_row) {
+        uint32_t body = cells_of(cluster, index);
+        operation_at(cluster, index)->body = body;
+    }
+    cass_operation_timer(cluster, index, now_ns(cluster) + cluster->config.timeout_write_ns);
+    cass_write_spread(cluster, index, 0);
+}
+
+enum message_kind cass_write_kind(const struct cass_operation *operation)
+{
+    if (operation->is_carrying_row)
+        return MESSAGE_WRITE_ROW;
+    if (operation->is_leader || operation->statement.kind == CASS_DELETE_COUNTER)
+        return MESSAGE_WRITE_SHARD;
+    return operation->stage == STAGE_COMMIT ? MESSAGE_COMMIT : MESSAGE_WRITE_CELLS;
+}
+
+/* The handler of a leader runs the same callback when a level is met and when it can no longer be met, so a
+ * coordinator that sent an increment to another node gets a success. Source: apache/cassandra
+ * service/AbstractWriteResponseHandler.java, signal(); see tests/cassandra5/counters/all.txt. */
+static void fail(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    cass_operation_answer(cluster, index,
+                          cass_count_is_forwarded(operation_at(cluster, index)) ? CASS_OK : result);
+}
+
+static void check_end(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    enum cass_consistency level = operation->level;
+    bool is_met = level == CASS_ANY
+                      ? (operation->acked | operation->hinted) != 0 || operation->stage == STAGE_COMMIT
+                      : cass_level_met(cluster, operation->position, level, operation->counted,
+                                       operation->required, operation->acked);
+    uint32_t candidates = bit_count(operation->asked & operation->counted);
+    uint32_t failures = bit_count(operation->failed & operation->counted);
+    if (is_met) {
+        if (operation->stage == STAGE_COMMIT)
+            operation->reply.applied = true;
+        cass_operation_answer(cluster, index, CASS_OK);
+    } else if (failures > 0 && operation->required + failures > candidates) {
+        fail(cluster, index, CASS_WRITE_FAILURE);
+    }
+    if (operation->is_answered && operation->has_lock)
+        cass_lock_release(cluster, index, operation->is_leader);
+    operation = operation_at(cluster, index);
+    if ((operation->acked | operation->failed) != operation->asked)
+        return;
+    /* Either ANY, if every replica has been down for longer than hints are kept, so that no answer can come;
+     * or the commit of Paxos v2, whose level was not checked before: it fails if the level requires more
+     * replicas than there are, see Paxos.MaybeFailure. */
+    bool is_impossible =
+        operation->stage == STAGE_COMMIT && operation->required > bit_count(operation->counted);
+    if (!operation->is_answered)
+        fail(cluster, index, is_impossible ? CASS_WRITE_FAILURE : CASS_WRITE_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    enum message_kind kind = cass_write_kind(operation);
+    if (kind == MESSAGE_COMMIT)
+        kind = MESSAGE_WRITE_CELLS; /* the decided value is stored as a plain mutation, as in Cassandra */
+    for (; set != 0; set &= set - 1) {
+        uint32_t replica = first_bit(set);
+        uint32_t bit = UINT32_C(1) << replica;
+        if (cass_hint_store(cluster, operation->place, replica, operation->position, kind, operation->entity,
+                            operation->body))
+            operation->hinted |= bit;
+    }
+}
+
+void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t all = all_replicas(cluster) & ~except;
+    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
+    operation->asked = alive | except;
+    operation->acked = except;
+    operation->failed = 0;
+    operation->round++;
+    cass_operation_send(cluster, index, cass_write_kind(operation), alive, operation->body);
+    hint(cluster, index, all & ~alive);
+    if (alive != all || except != 0 || operation->stage == STAGE_COMMIT) /* else replicas have to answer */
+        check_end(cluster, index);
+}
+
+static void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_FAILED) {
+        operation->failed |= bit & ~operation->acked;
+        hint(cluster, index, bit & ~operation->acked);
+    } else {
+        operation->acked |= bit;
+    }
+    check_end(cluster, index);
+}
+
+/* The timeout has passed: stores hints for the replicas that have not answered, and answers unless that was
+ * done before. */
+static void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct cass_operation *operation = operation_at(cluster, index);
+    hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
+    fail(cluster, index, CASS_WRITE_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+/* An operation at its coordinator, from its arrival to its end, which may be after its answer: a write
+ * continues until all replicas have acknowledged it or its timeout has passed. */
 
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads: the coordinator queries as many replicas as the level requires. If their copies differ, it reads all
  * of them in full, merges them, and repairs the outdated ones before it answers. */
-#include "coordination.h"
-#include "data.h"
 #include "state.h"
-#include "traffic.h"
 
 /* Chooses the replicas to query: the coordinator itself first, then those of its datacenter, then the others,
  * starting with a random one. For EACH_QUORUM, the quorum of each datacenter is taken in turn. */

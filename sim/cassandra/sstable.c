@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Serialises partitions as Cassandra's UnfilteredSerializer does. The writer can also be used without a
- * buffer; then it only counts the bytes. */
-#include "cassandra/sstable.h"
-
+/* The bucket offsets of Cassandra's EstimatedHistogram. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cassandra/estimated_histogram.h"
+#include "cassandra/sstable.h"
 #include "kernel/grow.h"
+
+/* Java's Math.round(x) is floor(x + 1/2). */
+static uint64_t next(uint64_t offset)
+{
+    uint64_t grown = (uint64_t)((double)offset * 1.2 + 0.5);
+    return grown == offset ? offset + 1 : grown;
+}
+
+void cass_histogram_offsets(uint64_t *out, size_t count)
+{
+    uint64_t offset = 1;
+    for (size_t i = 0; i < count; i++, offset = next(offset))
+        out[i] = offset;
+}
+
+uint64_t cass_histogram_above(uint64_t offset)
+{
+    uint64_t above = 0, at = 1;
+    for (size_t i = 1; i < CASS_HISTOGRAM_OFFSETS && at < offset; i++) {
+        above = at;
+        at = next(at);
+    }
+    return at == offset ? above : 0;
+}
+
+/* Serialises partitions as Cassandra's UnfilteredSerializer does. The writer can also be used without a
+ * buffer; then it only counts the bytes. */
 
 /* Flags of an item, which is a row or a bound, and of a cell. */
 enum item_flag {

@@ -1,15 +1,134 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pools of items of equal size, identified by index, with a free list through the first four bytes of free
+ * items; and an open-addressing hash table of indices. Items contain no pointers, so both can be stored.
+ *
+ * Item 0 is never allocated: index 0 means "none". A pool that cannot grow returns item 0, so that the caller
+ * need not handle the error; it also sets *is_broken, and the owner stops before the next event. */
 /* Internals of the mock: its state, which is in pools and arrays, and is accessed by index. An index into a
  * pool stays valid when the pool grows, but a pointer does not: after allocating an item, look up pointers
  * into the same pool again. */
 #ifndef CASSANDRA_STATE_H
 #define CASSANDRA_STATE_H
 
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "cassandra/cluster.h"
+#include "cassandra/ring.h"
+#include "kernel/likely.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
-#include "pool.h"
-#include "ring.h"
+
+/* Pools of items of equal size, identified by index, with a free list through the first four bytes of free
+ * items; and an open-addressing hash table of indices. Items contain no pointers, so both can be stored.
+ *
+ * Item 0 is never allocated: index 0 means "none". A pool that cannot grow returns item 0, so that the caller
+ * need not handle the error; it also sets *is_broken, and the owner stops before the next event. */
+#define CASS_NONE 0u
+
+struct cass_pool {
+    uint8_t *items;
+    size_t item_size;
+    uint32_t used, capacity; /* used: number of items that were ever allocated, including item 0 */
+    uint32_t free_head;
+    uint32_t live;   /* number of items allocated now */
+    bool *is_broken; /* owned by the pool's owner */
+};
+
+/* Allocates an item that was never allocated before; 0 when out of memory. */
+uint32_t cass_pool_take_new(struct cass_pool *pool);
+
+/* Allocates an item. It is zeroed when it is allocated for the first time; later it has its previous
+ * contents, except for the first four bytes. */
+static inline uint32_t cass_pool_take(struct cass_pool *pool)
+{
+    uint32_t index = pool->free_head;
+    if (SIM_UNLIKELY(index == CASS_NONE))
+        return cass_pool_take_new(pool);
+    memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
+    pool->live++;
+    return index;
+}
+
+static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
+{
+    if (index == CASS_NONE)
+        return;
+    assert(index < pool->used && pool->live > 0);
+    memcpy(pool->items + index * pool->item_size, &pool->free_head, sizeof(pool->free_head));
+    pool->free_head = index;
+    pool->live--;
+}
+
+/* Allocates an item and frees another one, in this order. */
+static inline uint32_t cass_pool_swap(struct cass_pool *pool, uint32_t index)
+{
+    uint32_t fresh = pool->free_head;
+    if (SIM_UNLIKELY(fresh == CASS_NONE || index == CASS_NONE)) {
+        fresh = cass_pool_take(pool);
+        cass_pool_give(pool, index);
+        return fresh;
+    }
+    memcpy(pool->items + index * pool->item_size, pool->items + fresh * pool->item_size,
+           sizeof pool->free_head);
+    pool->free_head = index;
+    return fresh;
+}
+
+/* A hash table with linear probing, whose entries are indices of items that the owner compares; index 0 is an
+ * empty slot. */
+struct cass_slot {
+    uint32_t index;
+    uint32_t hash; /* upper half of the item's hash, so that growing and removing need not access items */
+};
+
+struct cass_table {
+    struct cass_slot *slots;
+    uint32_t mask, count;
+    bool *is_broken; /* the owner's */
+};
+
+/* Inserts an index, which must not be in the table. */
+void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index);
+/* Removes an index, which must be in the table. */
+void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index);
+/* Iterates over the slots that may have an item with this hash, up to an empty slot. */
+static inline const struct cass_slot *cass_table_first(const struct cass_table *table, uint32_t hash)
+{
+    return &table->slots[hash & table->mask];
+}
+
+static inline const struct cass_slot *cass_table_next(const struct cass_table *table,
+                                                      const struct cass_slot *slot)
+{
+    return &table->slots[(uint32_t)(slot - table->slots + 1) & table->mask];
+}
+
+/* Draws the tokens of a ring: sorted pairs with unique tokens. Private to this folder and its tests. */
+struct cass_ring_entry {
+    int64_t token;
+    uint32_t node;
+};
+
+/* Draws a random token; INT64_MIN, which is never a token, becomes INT64_MAX. */
+int64_t cass_ring_draw(struct sim_random *stream);
+/* The index of the first entry with the same token as the previous one, or count. Entries must be sorted. */
+size_t cass_ring_duplicate(const struct cass_ring_entry *entries, size_t count);
+/* Sorts the entries, and draws every duplicate token again from its node's stream (the entry of the lowest
+ * node keeps the token), until all are unique. */
+void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_random *streams);
+
+/* Internals of a ring, shared by its replication strategies. */
+struct cass_ring {
+    size_t token_count;
+    uint32_t node_count;
+    uint32_t replication_factor;
+    int64_t *tokens;    /* ascending */
+    uint32_t *replicas; /* replication_factor nodes for each token */
+};
 
 #define NO_TIME INT64_MIN
 /* The longest time that anything takes, however slow a fault makes it: ten years, so that sums of times do
@@ -507,5 +626,291 @@ static inline uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns
         cluster->is_broken = true;
     return handle;
 }
+
+/* The data of replicas: registers, counters, named columns, and the rows of data partitions. */
+/* storage.c: registers, counters, bodies */
+uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
+void cass_register_enter(struct cass_cluster *cluster,
+                         uint32_t entry); /* adds to the hash table; likewise below */
+uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
+void cass_body_release(struct cass_cluster *cluster, uint32_t body);
+void cass_image_clear(struct image *image);
+void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
+                    int64_t now); /* sets the cells that a statement writes */
+bool cass_cell_wins(const struct cell *left, const struct cell *right); /* left replaces right */
+void cass_image_merge(struct image *into, const struct image *from);
+bool cass_image_equal(const struct image *left, const struct image *right);
+uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns);
+/* Whether the row is live; `columns` is its set of live columns. */
+bool cass_image_is_found(const struct image *image, int64_t now, uint32_t columns);
+/* Sets the timestamp of everything that the image writes. */
+void cass_image_date(struct image *image, int64_t timestamp_us);
+
+void cass_register_tell(const struct cass_cluster *cluster,
+                        uint32_t entity); /* notifies the observer of a change */
+
+/* named.c: rows of named columns, which are registers with one copy of the columns per replica */
+void cass_named_need(struct cass_cluster *cluster, uint32_t entity);
+/* Makes the columns of a message from those that a statement sets. */
+uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statement *statement,
+                        int64_t timestamp_us);
+/* Copies a replica's current columns; CASS_NONE when the register has none. */
+uint32_t cass_named_copy(struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
+void cass_named_apply(struct cass_cluster *cluster, uint32_t entity, uint32_t replica, uint32_t named);
+/* Merges the columns in the answers of the replicas in `set` into the body `gathered`. */
+void cass_named_gather(struct cass_cluster *cluster, uint32_t gathered, uint32_t set);
+bool cass_named_equal(const struct cass_cluster *cluster, uint32_t left, uint32_t right);
+bool cass_named_is_found(const struct cass_cluster *cluster, uint32_t named);
+/* The time that a replica's read of the columns takes in addition to read_ns. */
+int64_t cass_named_cost(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
+
+/* storage_rows.c: data partitions */
+uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+/* Finds or makes a partition; most are those that were last written of their key. */
+static inline uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+{
+    uint32_t last = cluster->written[key % CASS_WRITTEN_LAST];
+    const struct partition *partition = partition_at(cluster, last);
+    if (SIM_LIKELY(last != CASS_NONE && partition->key == key && partition->bucket == bucket))
+        return last;
+    return cass_partition_need_other(cluster, key, bucket);
+}
+uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
+/* Finds or makes the record of a statement's row in the partition, and adds a reference for the caller. */
+uint32_t cass_row_need(struct cass_cluster *cluster, uint32_t partition,
+                       const struct cass_statement *statement);
+/* Returns the record of a written row; CASS_NONE if the row is not pending any more. */
+uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
+void cass_row_settle(struct cass_cluster *cluster, uint32_t row); /* a record without references */
+static inline void cass_row_release(struct cass_cluster *cluster, uint32_t row)
+{
+    if (row != CASS_NONE && --row_at(cluster, row)->references == 0)
+        cass_row_settle(cluster, row);
+}
+void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
+void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
+/* The number of rows that none of the replicas has, and whether any two of the replicas differ. */
+uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          bool *is_mismatch);
+/* The replicas of the set that lack a row which another replica of the set has. */
+uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas);
+/* Stores on a replica the rows that any replica in `others` has. */
+void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others);
+
+/* The number of rows with times in [from_ns, until_ns) that any of the replicas has; until_ns INT64_MAX: no
+ * bound. */
+uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
+                        int64_t until_ns, uint32_t replicas);
+/* The number of rows that a replica scans for a read of a time span: the rows of the span, and the row at
+ * which the read ends. */
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
+void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
+/* The number of rows after the statement's place on any replica; and the number of these that none of the
+ * replicas in the set has. */
+uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
+                               const struct cass_statement *statement);
+uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                                const struct cass_statement *statement);
+/* The place of the last row that any of the replicas has; false when there is none. */
+bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          struct clustering *out);
+
+/* lifetimes.c: which rows of a partition replicas find and scan, when lifetimes are stored */
+struct scan {
+    uint64_t rows, tombstones;
+    bool saw_older;         /* there is a live row before the time span */
+    struct clustering last; /* the newest row, if there is one */
+};
+/* Called when the row, delete or range tombstone has arrived at its first replica, and at its last one. */
+void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
+void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
+/* Computes what a statement finds if these replicas answer. */
+void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
+                         const struct cass_statement *statement, uint32_t replicas, struct scan *out);
+
+/* How messages are sent and handled: network, queues of nodes, replicas, hints, locks. */
+/* network.c: messages, and which places can reach each other */
+static inline uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from,
+                                        uint32_t to)
+{
+    uint32_t index = cass_pool_take(&cluster->messages);
+    *message_at(cluster, index) = (struct message){.kind = (uint8_t)kind, .from = from, .to = to};
+    return index;
+}
+void cass_message_send(struct cass_cluster *cluster, uint32_t message);
+/* Turns a request into its answer, and sends it back to the sender. Releases what the request carried, and
+ * takes ownership of the caller's reference to `body`. */
+void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
+                         uint32_t body);
+void cass_message_release(struct cass_cluster *cluster, uint32_t message); /* releases what it carries */
+static inline void cass_message_drop(struct cass_cluster *cluster, uint32_t message)
+{
+    if (message_at(cluster, message)->body != CASS_NONE)
+        cass_message_release(cluster, message);
+    cass_pool_give(&cluster->messages, message);
+}
+/* cass_network_passes(): whether a message sent now is delivered, and whether twice. cass_network_latency():
+ * its latency. */
+/* Called when a fault of the network has begun or ended: updates is_calm. */
+void cass_network_settle(struct cass_cluster *cluster);
+bool cass_network_passes_faults(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
+int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, uint32_t to);
+static inline bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to,
+                                       bool *is_double)
+{
+    *is_double = false;
+    return SIM_LIKELY(cluster->is_calm) || cass_network_passes_faults(cluster, from, to, is_double);
+}
+
+/* The latency of most messages was drawn in advance, and no fault adds to it. */
+static inline int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
+{
+    struct latencies *ahead = &cluster->places[from].ahead;
+    if (SIM_LIKELY(ahead->taken < LATENCIES_AHEAD) && SIM_LIKELY(cluster->is_calm) &&
+        (SIM_LIKELY(cluster->config.datacenter_count == 1) ||
+         cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to)))
+        return ahead->near_ns[ahead->taken++];
+    return cass_network_latency_drawn(cluster, from, to);
+}
+bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
+
+/* node.c: a node's clock, its pauses and its queue */
+void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
+void cass_node_served(struct cass_cluster *cluster, uint32_t message);
+void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
+                       int64_t timeout_ns);
+/* Replaces the least value of a heap. */
+void cass_node_busy(int64_t *heap, uint32_t count, int64_t free_at);
+/* The server that is free first serves the message from start_ns on. It is replaced in the heap; or any
+ * server that is free now, which is equivalent: for a leaf, no further step is needed. The leaf is chosen by
+ * the message's index, so most messages find their leaf free. */
+static inline void cass_node_serve(struct cass_cluster *cluster, uint32_t index, int64_t start_ns,
+                                   int64_t service_ns)
+{
+    struct message *message = message_at(cluster, index);
+    struct node *node = &cluster->nodes[message->to];
+    uint32_t count = cluster->config.concurrency, leaves = count - count / 2;
+    int64_t *heap = cluster->free_at + (size_t)message->to * count;
+    uint32_t leaf = count / 2 + (uint32_t)((uint64_t)(index * UINT32_C(0x9e3779b9)) * leaves >> 32);
+    if (SIM_UNLIKELY(service_ns > SPAN_MAX))
+        service_ns = SPAN_MAX;
+    if (SIM_LIKELY(heap[leaf] <= now_ns(cluster)))
+        heap[leaf] = start_ns + service_ns;
+    else
+        cass_node_busy(heap, count, start_ns + service_ns);
+    node->stats.busy_ns += service_ns;
+    message->epoch = node->epoch;
+    message->frozen_ns = node->frozen_ns;
+    cass_schedule(cluster, start_ns + service_ns, EVENT_SERVED, message->to, index, 0);
+}
+int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node);
+int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t node, int64_t least_us);
+void cass_node_pause_event(struct cass_cluster *cluster, uint32_t node);
+void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t node);
+
+/* replica.c: what a replica does with a request */
+void cass_replica_receive(struct cass_cluster *cluster, uint32_t message);
+void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
+
+/* hints.c: writes for unreachable replicas; false when a replica has been unreachable for longer than hints
+ * are stored */
+bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
+                     enum message_kind kind, uint32_t entity, uint32_t body);
+void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target);
+void cass_hint_ack(struct cass_cluster *cluster, const struct message *message);
+
+/* lock.c: locks of a key on a node, in order of arrival */
+bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* false: it waits */
+void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+
+/* How a coordinator executes an operation: consistency levels, writes, reads, counters, Paxos. */
+struct level_plan {
+    uint32_t counted;  /* replicas whose answers count */
+    uint32_t required; /* number of answers required; for EACH_QUORUM, a quorum of each datacenter: see
+                          cass_level_met() */
+    uint32_t alive;
+};
+void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
+                     enum cass_consistency level, struct level_plan *out);
+bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
+                    uint32_t counted, uint32_t required, uint32_t set);
+/* The set of replicas in a datacenter. */
+uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t position, uint32_t datacenter);
+uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position);
+
+/* coordinator.c: an operation from arrival to answer */
+void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
+/* The time to live, in ns, of what a statement writes; 0: it does not expire. */
+static inline int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
+{
+    int64_t ttl_ns = statement->ttl_ns == 0 ? cluster->config.default_ttl_ns : statement->ttl_ns;
+    return ttl_ns == CASS_NO_TTL ? 0 : ttl_ns;
+}
+/* Allocates an operation for a statement, and returns its index. Its members before `statement` are 0. For
+ * the write of a row, only the statement's kind and level are copied, and `reply` is not initialised. */
+uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
+void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
+/* cass_operation_answer() with CASS_OK, then cass_operation_end(), of a client's operation without a lock. */
+void cass_operation_finish(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
+void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);
+void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t operation);
+/* Handles an answer to one of an operation's messages, and drops the message. */
+void cass_operation_message(struct cass_cluster *cluster, uint32_t message);
+/* Sends a request to each of the operation's replicas in `set`, and begins a new round. */
+void cass_operation_send(struct cass_cluster *cluster, uint32_t operation, enum message_kind kind,
+                         uint32_t set, uint32_t body);
+
+/* Sends the operation's body to all replicas except those in `except`, and stores hints for unreachable ones.
+ * Ends the operation if no replica is left to answer. */
+void cass_write_spread(struct cass_cluster *cluster, uint32_t operation, uint32_t except);
+/* The message that carries the operation's body. */
+enum message_kind cass_write_kind(const struct cass_operation *operation);
+
+/* alone.c: a shortcut for a write whose coordinator is the row's only replica: cass_alone_begin() when a
+ * message arrives, cass_alone_end() when it is served. If the shortcut does not apply, both call the general
+ * functions, cass_node_arrive() and cass_node_served(). */
+void cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
+void cass_alone_end(struct cass_cluster *cluster, uint32_t message);
+/* Starts the timers of the node's operations that did not need one before the node paused. */
+void cass_alone_paused(struct cass_cluster *cluster, uint32_t node);
+
+void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
+void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+/* Releases the answers that a read has collected. */
+void cass_read_let_go(struct cass_cluster *cluster, uint32_t operation);
+void cass_read_timeout(struct cass_cluster *cluster, uint32_t operation);
+
+/* paxos.c: the replica's part of Paxos */
+bool cass_ballot_after(const struct ballot *left, const struct ballot *right);
+void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_propose(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_commit(struct cass_cluster *cluster, const struct message *message);
+
+/* paxos_coordinator.c: the coordinator's part of Paxos */
+void cass_cas_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+void cass_cas_read_done(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
+
+/* Adds with wrap-around, like a Java long. */
+int64_t cass_count_sum(int64_t left, int64_t right);
+/* Whether anything was added to a counter after its deletion. */
+bool cass_count_is_found(const struct shard *shards, uint32_t factor);
+void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
+void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_timeout(struct cass_cluster *cluster, uint32_t operation);
+/* Whether this is a leader's part of an increment that another node coordinates. */
+bool cass_count_is_forwarded(const struct cass_operation *operation);
+void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 
 #endif

@@ -3,8 +3,6 @@
  * while a replica misses it, a message or a hint carries it, or its writer has not received an OK. So counts
  * are exact whatever is retried. Expiring rows are stored as sums per second, because a TTL is in seconds. */
 #include "cassandra/token.h"
-#include "coordination.h"
-#include "data.h"
 #include "state.h"
 
 /* Up to this many records of a partition are searched one after the other; more are in a hash table. */
@@ -54,6 +52,12 @@ void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, i
     __builtin_prefetch(&partition->newest);
 }
 
+static void cass_partition_enter(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct partition *partition = partition_at(cluster, index);
+    cass_table_put(&cluster->partition_table, partition_hash(partition->key, partition->bucket), index);
+}
+
 uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
     uint32_t *last = &cluster->written[key % CASS_WRITTEN_LAST];
@@ -70,12 +74,6 @@ uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, i
     };
     cass_partition_enter(cluster, index);
     return index;
-}
-
-void cass_partition_enter(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct partition *partition = partition_at(cluster, index);
-    cass_table_put(&cluster->partition_table, partition_hash(partition->key, partition->bucket), index);
 }
 
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
@@ -107,7 +105,8 @@ static void enter(struct cass_cluster *cluster, uint32_t index)
     partition_at(cluster, row->partition)->records++;
 }
 
-void cass_rows_enter(struct cass_cluster *cluster, uint32_t index)
+/* Counts the records in the partition's list, and adds them to the hash table if there are many. */
+static void cass_rows_enter(struct cass_cluster *cluster, uint32_t index)
 {
     struct partition *partition = partition_at(cluster, index);
     partition->records = 0;

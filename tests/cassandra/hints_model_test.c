@@ -9,8 +9,6 @@
  * all replicas have all rows. The writes are random, at several levels: rows, columns, counters and
  * conditional updates, under message loss, network partitions, crashes, pauses and lost hints. The seeds are
  * fixed, and a list of situations must all have occurred. */
-#include "coordination.h"
-#include "data.h"
 #include "model.h"
 #include "state.h"
 

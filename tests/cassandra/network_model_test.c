@@ -9,10 +9,8 @@
  * arrives. */
 #include <math.h>
 
-#include "coordination.h"
 #include "model.h"
 #include "state.h"
-#include "traffic.h"
 
 #define SENT        1000u
 #define FALSE_ALARM 1e-12

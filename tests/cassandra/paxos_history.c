@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges the replies to LWTs and SERIAL reads by the order in which values were chosen. */
 #include "paxos_history.h"
-#include "data.h"
+#include "state.h"
 
 /* --- rows: the model's own version */
 

@@ -12,8 +12,6 @@
  * under message loss, duplicated messages, network partitions, crashes, pauses, clock jumps and the loss of
  * recent Paxos state. At the end, after all faults have been healed, a request to each key must get a
  * definite reply. The seeds are fixed, and a list of situations must all have occurred. */
-#include "coordination.h"
-#include "data.h"
 #include "model.h"
 #include "paxos_history.h"
 #include "state.h"

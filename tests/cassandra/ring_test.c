@@ -10,7 +10,7 @@
 
 #include "cassandra/ring.h"
 #include "kernel/random.h"
-#include "ring_draw.h"
+#include "state.h"
 #include "vectors.h"
 
 #define TOKENS_MAX 64
