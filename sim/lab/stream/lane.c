@@ -23,7 +23,7 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->bucket = 0;
     lane->open = (struct cass_partition){0, 0};
     lane->open_first_row = lane->open_gone = 0;
-    sim_placement_init(&lane->placement);
+    lane->placement = (struct sim_placement){0};
     lane->past_begin = lane->past_end = 0;
     lane->past_rows = lane->past_count = 0;
     if (lane->empties != NULL)
@@ -192,152 +192,48 @@ static size_t first_watched(const struct lab_lane_settings *settings, const stru
     return first > from ? first : from;
 }
 
-/* Adds rows [from, to) to the cells of their buckets. Returns false when out of memory. */
-static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       const struct lab_batch *batch, size_t from, size_t to, const int32_t *buckets)
+/* Adds the rows to the digest. */
+static void digest_rows(struct sim_placement *placement, const int32_t *buckets, size_t count)
 {
-    for (size_t i = from; i < to; i++) {
-        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[i - from]);
+    uint64_t sum = placement->sum, row = placement->rows, mark = sim_placement_mark(row);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t next = sim_placement_mark(++row);
+        sum += sim_placement_weight(buckets[i]) * (next - mark);
+        mark = next;
+    }
+    *placement = (struct sim_placement){sum, row};
+}
+
+/* Adds the rows from `row` on to the cells of their buckets. Returns false when out of memory. */
+static bool place_rows(struct lab_lane *lane, const struct bk_strategy *strategy,
+                       const struct lab_batch *batch, size_t row, const int32_t *buckets, size_t count)
+{
+    for (size_t i = 0; i < count; i++, row++) {
+        struct lab_cell *cell = lab_lane_cell(lane, strategy, (uint32_t)buckets[i]);
         if (cell == NULL)
             return false;
         if (cell->rows++ == 0)
-            cell->first_ns = batch->times_ns[i];
-        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
+            cell->first_ns = batch->times_ns[row];
+        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, row, row + 1));
     }
     return true;
-}
-
-/* Adds a row to the cell of its bucket, where each bucket has a cell. */
-static inline void place_densely(struct lab_cell *cells, uint32_t bucket, const struct lab_batch *batch,
-                                 size_t row, uint32_t *used)
-{
-    struct lab_cell *cell = &cells[bucket];
-    const uint64_t *sums = batch->bytes_before;
-    if (cell->rows++ == 0) {
-        cell->first_ns = batch->times_ns[row];
-        cell->bucket = bucket;
-        ++*used;
-    }
-    lab_bytes_add(&cell->bytes, sums == NULL ? batch->bytes_each : sums[row + 1] - sums[row]);
-}
-
-/* Adds `count` rows with these buckets to the digest, where each step has to wait for the previous one.
- * Meanwhile, if is_dense (each bucket has a cell), it adds the rows to the cells. */
-static inline __attribute__((always_inline)) void digest_rows(struct lab_lane *lane,
-                                                              const struct lab_batch *batch, bool is_dense,
-                                                              size_t from, const int32_t *buckets,
-                                                              size_t count)
-{
-    /* Copies, which the compiler keeps in registers. */
-    struct sim_placement placement = lane->placement;
-    const struct lab_batch rows = *batch;
-    struct lab_cell *cells = lane->cells;
-    uint32_t used = lane->cells_used;
-    for (size_t i = 0; i < count; i++) {
-        if (is_dense)
-            place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
-        sim_placement_add(&placement, buckets[i], 1);
-    }
-    lane->placement = placement;
-    lane->cells_used = used;
-}
-
-/* Adds rows to the cells alone, where each bucket has one. */
-static void place_all_densely(struct lab_lane *lane, const struct lab_batch *batch, size_t from,
-                              const int32_t *buckets, size_t count)
-{
-    const struct lab_batch rows = *batch;
-    struct lab_cell *cells = lane->cells;
-    uint32_t used = lane->cells_used;
-    for (size_t i = 0; i < count; i++)
-        place_densely(cells, (uint32_t)buckets[i], &rows, from + i, &used);
-    lane->cells_used = used;
-}
-
-void lab_lane_settle(struct lab_lane *lane, struct lab_tally *tally)
-{
-    struct lab_fold *fold = lane->fold;
-    struct sim_placement made[LAB_FOLD_KEYS];
-    if (fold == NULL || fold->key_count == 0)
-        return;
-    uint32_t together = fold->key_count < LAB_FOLD_KEYS ? 0 : UINT32_MAX;
-    for (uint32_t k = 0; k < LAB_FOLD_KEYS; k++) {
-        sim_placement_init(&made[k]);
-        together = fold->keys[k].rows < together ? fold->keys[k].rows : together;
-    }
-    for (uint32_t i = 0; i < together; i++) {
-        for (uint32_t k = 0; k < LAB_FOLD_KEYS; k++) {
-            made[k].rows = i; /* known already, but not to the compiler */
-            sim_placement_add(&made[k], fold->buckets[k][i], 1);
-        }
-    }
-    for (uint32_t k = 0; k < fold->key_count; k++) {
-        for (uint32_t i = together; i < fold->keys[k].rows; i++)
-            sim_placement_add(&made[k], fold->buckets[k][i], 1);
-        if (fold->is_open && k == fold->key_count - 1)
-            lane->placement = made[k];
-        else
-            tally->placement_digest += sim_placement_finish(&made[k], fold->keys[k].index);
-    }
-    fold->is_open = false;
-    fold->key_count = 0;
-}
-
-/* Returns where the buckets of the next `count` rows are to be written, if the digest of these rows is
- * computed later; NULL if it is computed at once. */
-static int32_t *put_off(struct lab_lane *lane, struct lab_tally *tally, bool is_dense, size_t count)
-{
-    struct lab_fold *fold = lane->fold;
-    if (fold == NULL)
-        return NULL;
-    if (is_dense && lane->placement.rows == 0 && !fold->is_large) {
-        fold->is_open = true;
-        fold->keys[fold->key_count++].rows = 0;
-    }
-    if (!fold->is_open)
-        return NULL;
-    const uint32_t last = fold->key_count - 1, rows = fold->keys[last].rows;
-    if (is_dense && rows + count <= LAB_FOLD_ROWS) {
-        fold->keys[last].rows += (uint32_t)count;
-        return fold->buckets[last] + rows;
-    }
-    fold->is_large = true;
-    lab_lane_settle(lane, tally);
-    return NULL;
 }
 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
-    const uint32_t bucket_count = settings->strategy->of.hash.buckets;
-    int32_t some[IDS_AT_ONCE];
-    const bool has_digest = !settings->scenario->is_raced;
+    int32_t buckets[IDS_AT_ONCE];
     size_t watched = first_watched(settings, tally, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
         const size_t count = end - begin;
-        const bool is_dense = lane->cell_count >= bucket_count;
         /* cppcheck-suppress legacyUninitvar ; bk_buckets_of_ids() sets them */
-        int32_t *later = put_off(lane, tally, is_dense, count), *buckets = later != NULL ? later : some;
-        bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
-        if (later != NULL) {
-            place_all_densely(lane, batch, begin, buckets, count);
-            lane->placement.rows += count;
-        } else if (is_dense && has_digest) {
-            digest_rows(lane, batch, true, begin, buckets, count);
-        } else if (is_dense) {
-            place_all_densely(lane, batch, begin, buckets, count);
-            lane->placement.rows += count;
-        } else {
-            if (has_digest)
-                digest_rows(lane, batch, false, begin, buckets, count);
-            else
-                lane->placement.rows += count;
-            if (!place_rows(lane, settings, batch, begin, end, buckets)) {
-                tally->out_of_memory = true;
-                return;
-            }
+        bk_buckets_of_ids(batch->ids + begin, count, settings->strategy->of.hash.buckets, buckets);
+        digest_rows(&lane->placement, buckets, count);
+        if (!place_rows(lane, settings->strategy, batch, begin, buckets, count)) {
+            tally->out_of_memory = true;
+            return;
         }
         for (; watched < end; watched++) {
             struct lab_cell *cell =
@@ -471,16 +367,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
     if (tally->stored != NULL && lane->placement.rows > 0)
         lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
-    if (lane->fold != NULL)
-        lane->fold->is_large = lane->placement.rows > LAB_FOLD_ROWS;
-    if (lane->fold != NULL && lane->fold->is_open) {
-        lane->fold->is_open = false;
-        lane->fold->keys[lane->fold->key_count - 1].index = key->index;
-        if (lane->fold->key_count == LAB_FOLD_KEYS)
-            lab_lane_settle(lane, tally);
-    } else {
-        tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
-    }
+    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
     if (settings->regimes != NULL) {
         lab_eras_end(lane, settings, tally, key, end_ns);
         return;
@@ -501,7 +388,6 @@ void lab_lane_clear(struct lab_lane *lane)
         free(lab_window_at(lane, i)->disk);
     free(lane->open_disk);
     free(lane->cells);
-    free(lane->fold);
     free(lane->past);
     free(lane->windows);
     lab_eras_clear(lane->eras);

@@ -68,21 +68,6 @@ struct lab_expected {
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 
-/* BK_HASH: the buckets of some keys, whose digests are computed together later, as each step of a digest has
- * to wait for the previous one. */
-#define LAB_FOLD_KEYS 4u
-#define LAB_FOLD_ROWS 8192u
-struct lab_fold {
-    struct {
-        uint64_t index;
-        uint32_t rows;
-    } keys[LAB_FOLD_KEYS];
-    uint32_t key_count;
-    bool is_open;  /* the last one is the current key, with its rows so far */
-    bool is_large; /* the last key had too many rows */
-    int32_t buckets[LAB_FOLD_KEYS][LAB_FOLD_ROWS];
-};
-
 struct lab_lane {
     struct bk_key_state state;
     int64_t bucket; /* bucket of the open partition, if it has rows */
@@ -90,8 +75,7 @@ struct lab_lane {
     struct lab_disk *open_disk;
     uint64_t open_first_row, open_gone;
     int64_t open_first_ns;
-    struct sim_placement placement; /* while lab_fold.is_open, only the number of rows is right */
-    struct lab_fold *fold;          /* NULL: the digest of each key is computed at once */
+    struct sim_placement placement;
     /* BK_SCOPE_ROW: hash table of the key's partitions, by bucket & mask; a free cell has no rows. */
     struct lab_cell *cells;
     uint32_t cell_count, cells_used;
@@ -158,9 +142,6 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
 /* Called after the key's last row; end_ns: end of the run. */
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
-/* Computes the rest of the digest of lane->fold. Called before the lane is stored, and after the last
- * key. */
-void lab_lane_settle(struct lab_lane *lane, struct lab_tally *tally);
 void lab_lane_clear(struct lab_lane *lane);
 /* BK_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);

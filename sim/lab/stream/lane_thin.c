@@ -183,7 +183,7 @@ static void take_increments(struct lab_lane *lane, struct lab_thin *thin, struct
     thin->draws = draws;
     lane->state.counter += count;
     lane->open.rows += rows;
-    lane->placement.rows += rows;
+    sim_placement_add(&lane->placement, lane->bucket, rows);
     lab_bytes_add(&lane->open.bytes, product(rows, thin->row_bytes[class]));
     if (is_gone) {
         lane->open_gone += rows;

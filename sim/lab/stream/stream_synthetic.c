@@ -28,8 +28,6 @@ static void add(struct lab_member *member)
 {
     struct lab_stream_crew *crew = member->crew;
     const size_t words = lab_bit_words(crew->task_count);
-    for (size_t i = 0; i < member->worker->lane_count; i++)
-        lab_lane_settle(&member->task.lanes[i], &member->worker->tallies[i]);
     pthread_mutex_lock(&crew->lock);
     lab_worker_add(member->worker, crew->ring, crew->sum);
     for (size_t i = 0; i < words; i++) {
@@ -197,19 +195,6 @@ static size_t batch_rows(const struct lab_scenario *scenario)
     return rows < 1 ? 1 : (size_t)rows;
 }
 
-/* Where the engine is exact, the digests of two keys are computed at once. */
-static bool prepare_folds(const struct lab_worker *worker, struct lab_task *task)
-{
-    for (size_t i = 0; !worker->scenario->is_raced && i < worker->lane_count; i++) {
-        if (worker->settings[i].strategy->kind != BK_HASH || worker->settings[i].regimes != NULL)
-            continue;
-        task->lanes[i].fold = calloc(1, sizeof *task->lanes[i].fold);
-        if (task->lanes[i].fold == NULL)
-            return false;
-    }
-    return true;
-}
-
 static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
 {
     task->thins = calloc(worker->lane_count, sizeof *task->thins);
@@ -230,8 +215,7 @@ static bool member_init(struct lab_member *member, struct lab_stream_crew *crew,
     member->task.lanes = calloc(scenario->strategy_count, sizeof *member->task.lanes);
     if (member->done == NULL || member->task.lanes == NULL)
         return sim_fail_memory(error);
-    return (scenario->engine == LAB_ENGINE_THINNED ? prepare_thins(member->worker, &member->task)
-                                                   : prepare_folds(member->worker, &member->task)) ||
+    return scenario->engine != LAB_ENGINE_THINNED || prepare_thins(member->worker, &member->task) ||
            sim_fail_memory(error);
 }
 

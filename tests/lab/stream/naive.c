@@ -440,7 +440,6 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
             writer.disk = naive_disk_of(input, scenario, &strategy->settings.strategy);
         else
             writer.disk = naive_disk_of(input, scenario, NULL);
-        sim_placement_init(&writer.placement);
         if (changes(&writer))
             make_regimes(&writer, input->start_ns);
         result->empty_count = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The placement digest: 64 bits over the buckets of all rows of all keys.
  *
- * Within a key it folds (row index, bucket) each time the bucket changes, and the number of rows at the end.
- * This determines the whole sequence of buckets, and has no cost for a run of rows in one bucket. The digest
- * is the sum of a hash of (key, fold) over all keys, so partial digests of disjoint sets of keys merge by
- * addition, in any order. */
+ * It is a sum, so neither the order of keys nor that of a key's buckets needs any care. A key's rows are
+ * numbered; row n in bucket b adds w(b) * (m(n + 1) - m(n)), where w and m are hashes, so consecutive rows in
+ * one bucket add w(b) * (m(end) - m(begin)), in one step. The digest is the sum, over all keys, of a hash of
+ * the key, its sum and its number of rows. */
 #ifndef KERNEL_DIGEST_H
 #define KERNEL_DIGEST_H
 
@@ -12,26 +12,30 @@
 
 #include "kernel/random.h"
 
+/* Of one key; zeroed at first. */
 struct sim_placement {
-    uint64_t fold;
+    uint64_t sum;
     uint64_t rows;
-    int64_t bucket;
 };
 
-static inline void sim_placement_init(struct sim_placement *placement)
+/* m(n) of the rows before row n. */
+static inline uint64_t sim_placement_mark(uint64_t row)
 {
-    *placement = (struct sim_placement){.fold = UINT64_C(0x243f6a8885a308d3)};
+    return sim_mix64(row * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* w(b). It is odd, so that no two marks are equal under it. */
+static inline uint64_t sim_placement_weight(int64_t bucket)
+{
+    return sim_mix64((uint64_t)bucket + UINT64_C(0x243f6a8885a308d3)) | 1;
 }
 
 /* Adds the key's next `rows` rows, at least 1, which are all in `bucket`. */
 static inline void sim_placement_add(struct sim_placement *placement, int64_t bucket, uint64_t rows)
 {
-    if (placement->rows == 0 || bucket != placement->bucket) {
-        uint64_t fold = placement->fold ^ (placement->rows * UINT64_C(0x9e3779b97f4a7c15));
-        placement->fold = sim_mix64(fold + (uint64_t)bucket * UINT64_C(0xd1342543de82ef95));
-        placement->bucket = bucket;
-    }
+    const uint64_t begin = sim_placement_mark(placement->rows);
     placement->rows += rows;
+    placement->sum += sim_placement_weight(bucket) * (sim_placement_mark(placement->rows) - begin);
 }
 
 /* The key's summand of the digest; 0 for a key without rows. */
@@ -39,7 +43,8 @@ static inline uint64_t sim_placement_finish(const struct sim_placement *placemen
 {
     if (placement->rows == 0)
         return 0;
-    return sim_mix64(sim_mix64(placement->fold ^ placement->rows) + key_index * UINT64_C(0x9e3779b97f4a7c15));
+    return sim_mix64(sim_mix64(placement->sum + placement->rows * UINT64_C(0xd1342543de82ef95)) +
+                     key_index * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* One digest over an ordered list: start with 0, then digest = sim_digest_chain(digest, part). */

@@ -259,7 +259,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
-        sim_placement_init(&oracles->keys[i].window.placement);
+        oracles->keys[i].window.placement = (struct sim_placement){0};
     }
     assert(lab_rows_fire(run) == bk_kind_fires(kind));
     oracles->is_ordered = lab_rows_fire(run) || kind == BK_TIME || kind == BK_UNBUCKETED;
