@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Routes batches of a key's rows by one strategy. */
+/* A lane routes batches of a key's rows by one strategy, from lab_lane_begin() to lab_lane_end().
+ *
+ * What comes in: batches, in order of arrival. What it keeps: the key's state, and the book of its
+ * partitions. What goes out: finished partitions, costs and the digest, to the tally. Rows take one of four
+ * ways:
+ *
+ *   by range    the route of a row holds for those after it; only the last partition of the book is open
+ *   by id       BK_HASH: each row has its own bucket; the book is a hash table
+ *   by window   BK_TIME where rows have their own times: any window may get another row, so all are kept
+ *   by era      the settings change: an older partition may get rows again, late ones, or rows of new
+ *               settings whose bucket numbers overlap those of the old ones; all are kept */
 #include "lane.h"
 
 #include <assert.h>
@@ -7,11 +17,11 @@
 #include <string.h>
 
 #include "cassandra/token.h"
-#include "count_cost.h"
 #include "kernel/time.h"
 #include "lab/gone.h"
-#include "lab/stored.h"
+#include "workload/rows.h"
 
+#define BOOK_MIN      8u
 #define CELLS_MIN     4u
 #define CELLS_AT_ONCE 32u
 #define IDS_AT_ONCE   256u
@@ -20,15 +30,14 @@
 void lab_lane_begin(struct lab_lane *lane)
 {
     memset(&lane->state, 0, sizeof lane->state);
-    lane->bucket = 0;
-    lane->open = (struct cass_partition){0, 0};
-    lane->open_first_row = lane->open_gone = 0;
+    memset(&lane->history, 0, sizeof lane->history);
     lane->placement = (struct sim_placement){0};
-    lane->past_begin = lane->past_end = 0;
-    lane->past_rows = lane->past_count = 0;
+    lane->book.count = lane->book.recent = 0;
+    lane->partition_count = 0;
+    lane->regime = 0;
+    lane->is_unordered = false;
     if (lane->empties != NULL)
         lane->empties->count = 0;
-    lab_eras_begin(lane->eras);
 }
 
 size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
@@ -53,12 +62,298 @@ size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t unt
     return (size_t)(first - times_ns);
 }
 
-static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+/* --- The book --- */
+
+static struct lab_entry *item(const struct lab_book *book, size_t index)
+{
+    return &book->items[book->begin + index];
+}
+
+size_t lab_book_up_to(const struct lab_book *book, int64_t bucket)
+{
+    size_t low = 0, high = book->count;
+    if (high > 0 && item(book, high - 1)->bucket <= bucket)
+        return high; /* most often */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (item(book, middle)->bucket <= bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Makes room for one more item at `place`. The shorter side is moved, and there is free space at both ends,
+ * so that loading a history backwards is as fast as forwards. */
+static bool make_room(struct lab_book *book, size_t place)
+{
+    const size_t count = book->count;
+    const bool moves_lower = place < count / 2;
+    if (moves_lower ? book->begin == 0 : book->begin + count == book->capacity) {
+        struct lab_entry *items = book->items;
+        if (book->capacity < 2 * count + BOOK_MIN / 2) {
+            book->capacity = 3 * count + BOOK_MIN;
+            items = malloc(book->capacity * sizeof *items);
+        }
+        if (items == NULL)
+            return false;
+        const size_t begin = (book->capacity - count) / 2;
+        if (count > 0)
+            memmove(items + begin, item(book, 0), count * sizeof *items);
+        if (items != book->items)
+            free(book->items);
+        book->items = items;
+        book->begin = begin;
+    }
+    struct lab_entry *first = count == 0 ? NULL : item(book, 0);
+    if (moves_lower)
+        memmove(first - 1, first, place * sizeof *first);
+    else if (place < count)
+        memmove(first + place + 1, first + place, (count - place) * sizeof *first);
+    book->begin -= moves_lower;
+    book->count++;
+    return true;
+}
+
+/* Finds or makes the partition of a bucket in a book in order of buckets; NULL when out of memory. */
+static struct lab_entry *find(struct lab_lane *lane, struct lab_tally *tally, int64_t bucket)
+{
+    struct lab_book *book = &lane->book;
+    if (book->recent < book->count && item(book, book->recent)->bucket == bucket)
+        return item(book, book->recent);
+    const size_t place = lab_book_up_to(book, bucket);
+    if (place > 0 && item(book, place - 1)->bucket == bucket) {
+        book->recent = place - 1;
+        return item(book, place - 1);
+    }
+    if (!make_room(book, place)) {
+        tally->out_of_memory = true;
+        return NULL;
+    }
+    book->recent = place;
+    lane->partition_count++;
+    *item(book, place) = (struct lab_entry){.bucket = bucket};
+    return item(book, place);
+}
+
+struct lab_entry *lab_cell_grow(struct lab_book *book, uint32_t buckets, int64_t bucket)
+{
+    if (book->count * 2 >= book->capacity) {
+        const struct lab_book old = *book;
+        const size_t capacity = old.capacity == 0 ? CELLS_MIN : old.capacity * 2;
+        struct lab_entry *items = calloc(capacity, sizeof *items);
+        if (items == NULL)
+            return NULL;
+        book->items = items;
+        book->capacity = capacity;
+        book->is_table = true;
+        for (size_t i = 0; i < old.capacity; i++) {
+            if (old.items[i].size.rows > 0)
+                *lab_cell_at(book, old.items[i].bucket) = old.items[i];
+        }
+        free(old.items);
+        if (capacity >= buckets)
+            return lab_cell(book, buckets, bucket);
+    }
+    struct lab_entry *cell = lab_cell_at(book, bucket);
+    if (cell->size.rows == 0) {
+        cell->bucket = bucket;
+        book->count++;
+    }
+    return cell;
+}
+
+/* --- Finished partitions --- */
+
+struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
+                                     const struct cass_partition *rows, uint64_t gone)
+{
+    struct cass_partition partition = *rows;
+    const struct lab_row_cost *cost = &scenario->row_cost;
+    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key->size, rows->rows, rows->bytes));
+    if (gone > 0 && scenario->deletes.share > 0)
+        lab_bytes_add(&partition.bytes, gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
+    return partition;
+}
+
+/* Adds a partition that gets no more rows to the tally, and to the nodes `replicas`, which may be NULL in a
+ * race of `tune`. */
+static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
+                      struct lab_tally *tally, const struct lab_key_name *key, struct lab_entry *partition,
+                      bool is_closed)
+{
+    const struct lab_disk *disk = partition->disk;
+    const struct cass_partition whole = lab_lane_weigh(
+        settings->scenario, key, disk == NULL ? &partition->size : &disk->most, partition->gone);
+    free(partition->disk);
+    partition->disk = NULL;
+    if (lab_rows_go(settings->scenario))
+        lab_tally_left(tally, partition->size.rows - partition->gone,
+                       lab_tombstones_of(settings->scenario, partition->gone));
+    tally->placed += partition->size.rows;
+    lab_tally_partition(tally, &settings->scenario->limits, &whole, partition->first_ns, is_closed);
+    if (settings->scenario->is_raced)
+        return;
+    lab_tally_largest(tally, key, partition->bucket, &whole);
+    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
+        tally->nodes[replicas[i]].rows += whole.rows;
+        lab_bytes_add(&tally->nodes[replicas[i]].bytes, whole.bytes);
+    }
+}
+
+static void finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, struct lab_entry *partition, bool is_closed)
+{
+    const uint32_t *replicas =
+        settings->scenario->is_raced
+            ? NULL
+            : cass_ring_replicas(settings->ring,
+                                 cass_token_bucketed(key->text, key->size, partition->bucket));
+    finish_on(replicas, settings, tally, key, partition, is_closed);
+}
+
+struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                                struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                                int64_t first_ns, const struct lab_horizon *horizon)
+{
+    struct lab_book *book = &lane->book;
+    if (book->count > 0) {
+        finish(settings, tally, key, lab_open(lane), true);
+        if (settings->scenario->reads.present)
+            lab_lane_forget(lane, settings, horizon);
+        else
+            book->begin = book->count = 0;
+    }
+    if (!make_room(book, book->count)) {
+        tally->out_of_memory = true;
+        return NULL;
+    }
+    struct lab_entry *open = lab_open(lane);
+    *open = (struct lab_entry){.bucket = bucket, .first_ns = first_ns};
+    lane->partition_count++;
+    return open;
+}
+
+/* Computes the tokens of several cells first and their replicas afterwards, so that the memory loads of the
+ * searches in the ring overlap. */
+static void finish_cells(struct lab_book *book, const struct lab_lane_settings *settings,
+                         struct lab_tally *tally, const struct lab_key_name *key)
+{
+    const bool is_raced = settings->scenario->is_raced;
+    for (size_t begin = 0, end; book->count > 0 && begin < book->capacity; begin = end) {
+        const uint32_t *replicas[CELLS_AT_ONCE];
+        int64_t tokens[CELLS_AT_ONCE];
+        end = book->capacity - begin < CELLS_AT_ONCE ? book->capacity : begin + CELLS_AT_ONCE;
+        struct lab_entry *cells = book->items + begin;
+        for (size_t i = 0; !is_raced && i < end - begin; i++)
+            tokens[i] =
+                cells[i].size.rows > 0 ? cass_token_bucketed(key->text, key->size, cells[i].bucket) : 0;
+        for (size_t i = 0; i < end - begin; i++)
+            replicas[i] = is_raced ? NULL : cass_ring_replicas(settings->ring, tokens[i]);
+        for (size_t i = 0; i < end - begin; i++) {
+            if (cells[i].size.rows > 0)
+                finish_on(replicas[i], settings, tally, key, &cells[i], false);
+            cells[i] = (struct lab_entry){0};
+        }
+    }
+    book->count = 0;
+}
+
+/* --- When a limit is exceeded --- */
+
+/* The overhead of a partition is the largest for one row without bytes. With deletes, tombstones add to it.
+ */
+struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const struct lab_key_name *key)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    const uint64_t most = lab_partition_bytes(&scenario->row_cost, key->size, 1, 0);
+    struct cass_partition bound = {UINT64_MAX, UINT64_MAX};
+    if (limits->partition_rows != 0)
+        bound.rows = limits->partition_rows;
+    if (limits->partition_bytes != 0)
+        bound.bytes = scenario->deletes.share > 0 || most > limits->partition_bytes
+                          ? 0
+                          : limits->partition_bytes - most;
+    return bound;
+}
+
+static bool is_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                    const struct cass_partition *rows, uint64_t gone)
+{
+    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone);
+    return lab_is_over(&settings->scenario->limits, &whole);
+}
+
+/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which it has
+ * rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their tombstones
+ * count from then on. A partition only grows, so this row is found by bisection. */
+static void note_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                      const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                      const struct cass_partition *rows, uint64_t gone)
+{
+    size_t low = from, high = to - 1;
+    if (!is_over(settings, key, rows, gone))
+        return;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2, after = middle + 1;
+        const struct cass_partition then = {rows->rows - (to - after),
+                                            rows->bytes - lab_batch_bytes(batch, after, to)};
+        if (is_over(settings, key, &then, gone - lab_gone_between(batch, after, to)))
+            high = middle;
+        else
+            low = after;
+    }
+    lab_tally_over(tally, batch->times_ns[low]);
+}
+
+/* Puts the rows on disk, and notes the same. */
+static void put_on_disk(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                        const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+                        struct lab_entry *partition)
+{
+    for (size_t i = from, next; i < to; i = next) {
+        next = lab_first_at(batch->times_ns, i + 1, to, lab_disk_until(&settings->disk, batch->times_ns[i]));
+        if (!lab_disk_add(&partition->disk, &settings->disk, batch->times_ns[i], next - i,
+                          lab_batch_bytes(batch, i, next))) {
+            tally->out_of_memory = true;
+            return;
+        }
+        const struct cass_partition *now = &partition->disk->now;
+        if ((now->rows > batch->over_rows || now->bytes > batch->over_bytes) &&
+            batch->times_ns[i] < tally->first_over_ns)
+            note_over(settings, tally, key, batch, i, next, now,
+                      partition->gone - lab_gone_between(batch, next, to));
+    }
+}
+
+/* Adds the rows [from, to) to a partition. Cheap for those that have no limit, or are far below it. */
+static inline void add_rows(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                            const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                            size_t to, struct lab_entry *partition)
+{
+    struct cass_partition *size = &partition->size;
+    if (size->rows == 0)
+        partition->first_ns = batch->times_ns[from];
+    size->rows += to - from;
+    lab_bytes_add(&size->bytes, lab_batch_bytes(batch, from, to));
+    partition->gone += lab_gone_between(batch, from, to);
+    partition->end_row = batch->first_row + to;
+    if (settings->disk.window_ns != 0)
+        put_on_disk(settings, tally, key, batch, from, to, partition);
+    else if ((size->rows > batch->over_rows || size->bytes > batch->over_bytes) &&
+             batch->times_ns[from] < tally->first_over_ns)
+        note_over(settings, tally, key, batch, from, to, size, partition->gone);
+}
+
+/* --- Rows by range --- */
+
+static void watch_peak(const struct lab_entry *open, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
+    const uint64_t first_row = open->end_row - open->size.rows;
     for (size_t i = from; i < to; i++) {
-        uint64_t begin =
-            batch->second_begin[i] > lane->open_first_row ? batch->second_begin[i] : lane->open_first_row;
+        uint64_t begin = batch->second_begin[i] > first_row ? batch->second_begin[i] : first_row;
         uint64_t rows = batch->first_row + i - begin + 1;
         if (rows > tally->peak_rows_per_s)
             tally->peak_rows_per_s = rows;
@@ -122,29 +417,19 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (route.begins)
             end = from + 1; /* bk_advance() must be called for this row before the next one is routed */
 
-        if (lane->open.rows > 0 && route.bucket != lane->bucket) {
-            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, &lane->open_disk,
-                            lane->open_gone, lane->open_first_ns, true);
-            if (settings->scenario->reads.present)
-                lab_lane_remember(lane, settings, tally, batch->horizon);
-            lane->open = (struct cass_partition){0, 0};
-            lane->open_gone = 0;
+        struct lab_entry *open = lab_open(lane);
+        if (open == NULL || route.bucket != open->bucket) {
+            open = lab_open_next(lane, settings, tally, key, route.bucket, batch->times_ns[from],
+                                 batch->horizon);
+            if (open == NULL)
+                return;
         }
-        if (lane->open.rows == 0) {
-            lane->bucket = route.bucket;
-            lane->open_first_row = batch->first_row + from;
-            lane->open_first_ns = batch->times_ns[from];
-        }
-        lane->open.rows += end - from;
-        lane->open_gone += lab_gone_between(batch, from, end);
-        lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
-        lab_lane_watch(settings, tally, key, batch, from, end, &lane->open, lane->open_gone,
-                       &lane->open_disk);
+        add_rows(settings, tally, key, batch, from, end, open);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
         if (batch->most_in_second > tally->peak_rows_per_s)
-            watch_peak(lane, tally, batch, from, end);
+            watch_peak(open, tally, batch, from, end);
 
         struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_payload(batch, end - 1)};
@@ -163,9 +448,11 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
     }
 }
 
+/* --- Rows by id --- */
+
 /* Updates the figures that depend on each single row: stored rows, deleted or expired rows, and the busiest
  * second. */
-static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const struct lab_key_name *key,
+static void watch_row(struct lab_entry *cell, struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_batch *batch, size_t row)
 {
     const uint64_t number = batch->first_row + row;
@@ -205,52 +492,243 @@ static void digest_rows(struct sim_placement *placement, const int32_t *buckets,
 }
 
 /* Adds the rows from `row` on to the cells of their buckets. Returns false when out of memory. */
-static bool place_rows(struct lab_lane *lane, const struct bk_strategy *strategy,
-                       const struct lab_batch *batch, size_t row, const int32_t *buckets, size_t count)
+static bool place_rows(struct lab_lane *lane, uint32_t bucket_count, const struct lab_batch *batch,
+                       size_t row, const int32_t *buckets, size_t count)
 {
     for (size_t i = 0; i < count; i++, row++) {
-        struct lab_cell *cell = lab_lane_cell(lane, strategy, (uint32_t)buckets[i]);
+        struct lab_entry *cell = lab_cell(&lane->book, bucket_count, buckets[i]);
         if (cell == NULL)
             return false;
-        if (cell->rows++ == 0)
+        if (cell->size.rows++ == 0)
             cell->first_ns = batch->times_ns[row];
-        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, row, row + 1));
+        lab_bytes_add(&cell->size.bytes, lab_batch_bytes(batch, row, row + 1));
     }
     return true;
+}
+
+/* Takes rows back, from the last one on, as long as the cell is above a limit. */
+static void take_back(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                      const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+                      const int32_t *buckets, size_t count, const struct lab_entry *cell)
+{
+    struct cass_partition rows = cell->size;
+    uint64_t gone = cell->gone;
+    for (size_t i = count; i-- > 0 && is_over(settings, key, &rows, gone);) {
+        if (buckets[i] != cell->bucket)
+            continue;
+        lab_tally_over(tally, batch->times_ns[from + i]);
+        rows.rows--;
+        rows.bytes -= lab_batch_bytes(batch, from + i, from + i + 1);
+        gone -= lab_gone_between(batch, from + i, from + i + 1);
+    }
+}
+
+/* Notes when a cell exceeded a limit by the rows from `from` on with these buckets, which the cells have. */
+static void watch_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_batch *batch, size_t from, const int32_t *buckets, size_t count)
+{
+    const bool is_stored = settings->disk.window_ns != 0;
+    if (!is_stored && ((batch->over_rows == UINT64_MAX && batch->over_bytes == UINT64_MAX) ||
+                       batch->times_ns[from] >= tally->first_over_ns))
+        return;
+    /* The cells have counted the deleted rows of the whole batch; rows on disk are examined one by one. */
+    const bool counts_again = is_stored && settings->scenario->deletes.share > 0;
+    for (size_t i = 0; counts_again && i < count; i++)
+        lab_cell_at(&lane->book, buckets[i])->gone -= lab_gone_between(batch, from + i, from + i + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct lab_entry *cell = lab_cell_at(&lane->book, buckets[i]);
+        cell->gone += counts_again ? lab_gone_between(batch, from + i, from + i + 1) : 0;
+        if (is_stored)
+            put_on_disk(settings, tally, key, batch, from + i, from + i + 1, cell);
+        else if (cell->size.rows > batch->over_rows || cell->size.bytes > batch->over_bytes)
+            take_back(settings, tally, key, batch, from, buckets, count, cell);
+    }
 }
 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
+    const uint32_t bucket_count = settings->strategy->of.hash.buckets;
     int32_t buckets[IDS_AT_ONCE];
     size_t watched = first_watched(settings, tally, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
         const size_t count = end - begin;
         /* cppcheck-suppress legacyUninitvar ; bk_buckets_of_ids() sets them */
-        bk_buckets_of_ids(batch->ids + begin, count, settings->strategy->of.hash.buckets, buckets);
+        bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
         digest_rows(&lane->placement, buckets, count);
-        if (!place_rows(lane, settings->strategy, batch, begin, buckets, count)) {
+        if (!place_rows(lane, bucket_count, batch, begin, buckets, count)) {
             tally->out_of_memory = true;
             return;
         }
-        for (; watched < end; watched++) {
-            struct lab_cell *cell =
-                lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[watched - begin]);
-            if (cell == NULL) { /* the cells were to grow at this call, after the last new one */
-                tally->out_of_memory = true;
-                return;
-            }
-            watch_row(cell, tally, key, batch, watched);
-        }
-        if (settings->disk.window_ns != 0)
-            lab_cells_over(lane, settings, tally, key, batch, begin, buckets, count);
-        else if ((batch->over_rows != UINT64_MAX || batch->over_bytes != UINT64_MAX) &&
-                 batch->times_ns[begin] < tally->first_over_ns)
-            lab_cells_over(lane, settings, tally, key, batch, begin, buckets, count);
+        for (; watched < end; watched++)
+            watch_row(lab_cell_at(&lane->book, buckets[watched - begin]), tally, key, batch, watched);
+        watch_cells(lane, settings, tally, key, batch, begin, buckets, count);
     }
 }
+
+/* --- Rows by window --- */
+
+/* Returns the window of a time, which is usually that of the previous row. */
+static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last)
+{
+    if (time_ns < last->from_ns || time_ns >= last->until_ns) {
+        struct bk_row row = {.time_ns = time_ns};
+        enum bk_status status = bk_route(strategy, NULL, &row, last);
+        assert(status == BK_OK);
+        (void)status;
+    }
+    return last->bucket;
+}
+
+static void rows_by_window(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                           struct lab_tally *tally, const struct lab_key_name *key,
+                           const struct lab_batch *batch, size_t from, size_t to)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    struct bk_route own = {0}, current = {0};
+    for (size_t i = from; i < to; i++) {
+        const int64_t bucket = window_at(strategy, batch->own_ns[i], &own);
+        struct lab_entry *window = find(lane, tally, bucket);
+        if (window == NULL)
+            return;
+        if (bucket < window_at(strategy, batch->times_ns[i], &current)) {
+            tally->rows_into_closed++;
+            tally->reopened += !window->is_reopened;
+            window->is_reopened = true;
+        }
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
+        add_rows(settings, tally, key, batch, i, i + 1, window);
+        window->end_row = window->size.rows;
+        lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
+        sim_placement_add(&lane->placement, bucket, 1);
+    }
+}
+
+/* --- Rows by era --- */
+
+/* Begins the regimes up to a time. A regime that forgets the older settings still has the contents of the
+ * database: the number of rows, from which a reader with BK_COUNT derives the newest bucket, and the key's
+ * state row, whose count may be above the new threshold. */
+void lab_lane_enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
+{
+    while (lane->regime + 1 < regimes->count && time_ns >= regimes->items[lane->regime + 1].from_ns) {
+        const struct bk_strategy *strategy = &regimes->items[++lane->regime].history.eras[0].strategy;
+        struct bk_key_state key = lane->history.key;
+        memset(&lane->history, 0, sizeof lane->history);
+        if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
+            key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
+            lane->history.has_rows = true;
+        }
+        if (bk_kind_fires(strategy->kind) && key.counter >= bk_threshold(strategy))
+            key.counter = bk_threshold(strategy) - 1;
+        lane->history.key = key;
+    }
+}
+
+static const int64_t *own_times(const struct lab_batch *batch)
+{
+    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
+}
+
+/* Returns the end of the rows for which the route is valid, including the first one that fires, and that come
+ * before until_ns. */
+static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
+                      const struct bk_route *route, int64_t until_ns)
+{
+    const int64_t *own_ns = own_times(batch);
+    uint64_t sequence = batch->first_row + from;
+    if (route->sequence_high - sequence < to - from)
+        to = from + (size_t)(route->sequence_high - sequence);
+    size_t end = from + 1;
+    while (end < to && own_ns[end] >= route->from_ns && own_ns[end] < route->until_ns &&
+           batch->times_ns[end] < until_ns)
+        end++;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, own_ns[from])];
+    size_t firing = bk_first_firing(&era->strategy, batch->ids, batch->bytes, from, end);
+    return firing < end ? firing + 1 : end;
+}
+
+/* Returns whether the partition is closed at the end: whether current rows go to a later era, or to a later
+ * bucket of the same era. A partition that only forgotten settings wrote is closed, too, unless rows of the
+ * current settings may go to any bucket. */
+static bool is_era_closed(const struct lab_lane *lane, const struct lab_regimes *regimes,
+                          const struct lab_entry *partition, int64_t end_ns)
+{
+    const struct bk_history *history = &regimes->items[lane->regime].history;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
+    if (era->strategy.kind == BK_HASH)
+        return partition->bucket < era->shift ||
+               partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
+    if (partition->regime < lane->regime && !bk_kind_fires(era->strategy.kind))
+        return true;
+    int64_t current = era->shift + lane->history.key.bucket;
+    if (era->strategy.kind == BK_TIME) {
+        struct bk_row now = {.time_ns = end_ns};
+        struct bk_route route;
+        bk_history_route(history, NULL, &now, &route);
+        current = route.bucket;
+    }
+    return partition->bucket < current;
+}
+
+static void watch_closed(const struct lab_lane *lane, const struct lab_regimes *regimes,
+                         struct lab_entry *partition, struct lab_tally *tally, const struct lab_batch *batch,
+                         size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        if (!is_era_closed(lane, regimes, partition, batch->times_ns[i]))
+            continue;
+        tally->rows_into_closed++;
+        tally->reopened += !partition->is_reopened;
+        partition->is_reopened = true;
+    }
+}
+
+static void rows_by_era(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_batch *batch, size_t from, size_t to)
+{
+    const int64_t *own_ns = own_times(batch);
+    while (from < to) {
+        lab_lane_enter(lane, settings->regimes, batch->times_ns[from]);
+        const struct bk_history *history = &settings->regimes->items[lane->regime].history;
+        struct bk_row row = {own_ns[from], batch->first_row + from, batch->ids[from],
+                             lab_batch_payload(batch, from)};
+        struct bk_route route;
+        enum bk_status status = bk_history_route(history, &lane->history, &row, &route);
+        assert(status == BK_OK);
+        bool is_last = lane->regime + 1 == settings->regimes->count;
+        int64_t until_ns = is_last ? INT64_MAX : settings->regimes->items[lane->regime + 1].from_ns;
+        bool is_alone = route.scope == BK_SCOPE_ROW || route.begins;
+        size_t end = is_alone ? from + 1 : stretch(history, batch, from, to, &route, until_ns);
+        struct lab_entry *partition = find(lane, tally, route.bucket);
+        if (partition == NULL)
+            return;
+        add_rows(settings, tally, key, batch, from, end, partition);
+        partition->regime = (uint16_t)lane->regime;
+        lane->is_unordered = lane->is_unordered || batch->own_ns != NULL;
+        for (size_t i = from; i < end; i++)
+            lab_watch_second(batch->second_begin[i], &partition->second, &partition->rows_in_second, tally);
+        if (batch->own_ns != NULL)
+            watch_closed(lane, settings->regimes, partition, tally, batch, from, end);
+        sim_placement_add(&lane->placement, route.bucket, end - from);
+        struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
+                              lab_batch_payload(batch, end - 1)};
+        struct bk_effect effect;
+        status = bk_history_advance(history, &lane->history, &last, &effect);
+        assert(status == BK_OK);
+        (void)status;
+        tally->counter_increments += effect.counter_increments;
+        tally->state_writes += effect.state_writes;
+        from = end;
+    }
+}
+
+/* --- A key --- */
 
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
@@ -264,11 +742,11 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
         tally->late_rows += batch->late_ns[i] > 0;
     if (settings->regimes != NULL)
-        lab_eras_rows(lane, settings, tally, key, batch, from, to);
+        rows_by_era(lane, settings, tally, key, batch, from, to);
     else if (settings->strategy->kind == BK_HASH)
         rows_by_id(lane, settings, tally, key, batch, from, to);
     else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
-        lab_windows_rows(lane, settings, tally, key, batch, from, to);
+        rows_by_window(lane, settings, tally, key, batch, from, to);
     else
         rows_by_range(lane, settings, tally, key, batch, from, to);
 }
@@ -286,144 +764,114 @@ static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane
     return route.bucket;
 }
 
-struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
-                                     const struct cass_partition *rows, uint64_t gone)
+static uint64_t counts_of_partition(const struct lab_strategy *strategy)
 {
-    struct cass_partition partition = *rows;
-    const struct lab_row_cost *cost = &scenario->row_cost;
-    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key->size, rows->rows, rows->bytes));
-    if (gone > 0 && scenario->deletes.share > 0)
-        lab_bytes_add(&partition.bytes, gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
-    return partition;
+    return (strategy->settings.strategy.of.count.rows - 1) / strategy->settings.every_rows + 1;
 }
 
-/* Records the finished partition on the nodes `replicas`, which may be NULL in a race of `tune`. */
-static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                      const struct cass_partition *rows, struct lab_disk **disk, uint64_t gone,
-                      int64_t first_ns, bool is_closed)
+struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy)
 {
-    const struct cass_partition *held = *disk == NULL ? rows : &(*disk)->most;
-    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, held, gone),
-                                *partition = &whole;
-    free(*disk);
-    *disk = NULL;
-    if (lab_rows_go(settings->scenario))
-        lab_tally_left(tally, rows->rows - gone, lab_tombstones_of(settings->scenario, gone));
-    tally->placed += rows->rows;
-    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
-    if (settings->scenario->is_raced)
-        return;
-    lab_tally_largest(tally, key, bucket, partition);
-    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
-        tally->nodes[replicas[i]].rows += partition->rows;
-        lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
+    struct bk_strategy counted = strategy->settings.strategy;
+    uint64_t rows = 0;
+    if (lab_closes_when_full(strategy) &&
+        !__builtin_mul_overflow(counts_of_partition(strategy), strategy->settings.every_rows, &rows))
+        counted.of.count.rows = rows;
+    return counted;
+}
+
+bool lab_closes_when_full(const struct lab_strategy *strategy)
+{
+    return strategy->settings.source == BK_SOURCE_INCREMENTAL || strategy->settings.source == BK_SOURCE_SCAN;
+}
+
+/* Returns the rows scanned by `counts` counts of n, 2n, 3n, ... rows, where n is every_rows. */
+static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows)
+{
+    return (counts % 2 == 0 ? counts / 2 * (counts + 1) : (counts + 1) / 2 * counts) * every_rows;
+}
+
+/* Adds the cost of `rows` rows of one key, above 0, by the protocols of count: there is one writer, whose
+ * cache never evicts a key and whose operations take no time, so the cost depends only on the number of rows.
+ */
+static void count_cost(const struct lab_strategy *strategy, uint64_t rows, struct lab_tally *tally)
+{
+    uint64_t every_rows = strategy->settings.every_rows, counts = every_rows > 0 ? rows / every_rows : 0;
+    assert(rows > 0);
+    tally->state_reads +=
+        strategy->settings.source >= BK_SOURCE_LWT; /* the first operation reads the state */
+    switch (strategy->settings.source) {
+    case BK_SOURCE_EXTERNAL:
+        break;
+    case BK_SOURCE_COUNTER:
+        tally->counter_increments += rows;
+        tally->state_reads += rows;
+        break;
+    case BK_SOURCE_LWT:
+        tally->lwt += rows;
+        break;
+    case BK_SOURCE_LEASE:
+        tally->lwt += (rows - 1) / strategy->settings.lease_rows + 1;
+        break;
+    case BK_SOURCE_INCREMENTAL:
+        tally->state_reads += counts;
+        tally->lwt += counts;
+        tally->rows_scanned += counts * every_rows;
+        break;
+    case BK_SOURCE_SCAN: {
+        uint64_t of_partition = counts_of_partition(strategy), full = counts / of_partition;
+        /* A roll reads the state again before it writes it. */
+        tally->state_reads += counts + full;
+        tally->state_writes += full;
+        tally->rows_scanned +=
+            full * rows_scanned(of_partition, every_rows) + rows_scanned(counts % of_partition, every_rows);
+        break;
     }
-}
-
-void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
-                     struct lab_disk **disk, uint64_t gone, int64_t first_ns, bool is_closed)
-{
-    const uint32_t *replicas =
-        settings->scenario->is_raced
-            ? NULL
-            : cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
-    finish_on(replicas, settings, tally, key, bucket, rows, disk, gone, first_ns, is_closed);
-}
-
-/* Computes the tokens of several cells first and their replicas afterwards, so that the memory loads of the
- * searches in the ring overlap. */
-static void finish_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         struct lab_tally *tally, const struct lab_key_name *key)
-{
-    const bool is_raced = settings->scenario->is_raced;
-    for (uint32_t begin = 0, end; lane->cells_used > 0 && begin < lane->cell_count; begin = end) {
-        const uint32_t *replicas[CELLS_AT_ONCE];
-        int64_t tokens[CELLS_AT_ONCE];
-        end = lane->cell_count - begin < CELLS_AT_ONCE ? lane->cell_count : begin + CELLS_AT_ONCE;
-        struct lab_cell *cells = lane->cells + begin;
-        for (uint32_t i = 0; !is_raced && i < end - begin; i++)
-            tokens[i] = cells[i].rows > 0 ? cass_token_bucketed(key->text, key->size, cells[i].bucket) : 0;
-        for (uint32_t i = 0; i < end - begin; i++)
-            replicas[i] = is_raced ? NULL : cass_ring_replicas(settings->ring, tokens[i]);
-        for (uint32_t i = 0; i < end - begin; i++) {
-            const struct cass_partition partition = {cells[i].rows, cells[i].bytes};
-            if (cells[i].rows > 0)
-                finish_on(replicas[i], settings, tally, key, cells[i].bucket, &partition, &cells[i].disk,
-                          cells[i].gone, cells[i].first_ns, false);
-            cells[i] = (struct lab_cell){0};
-        }
+    case BK_SOURCE_MEMORY:
+        tally->state_reads++; /* the first operation counts an empty bucket */
+        tally->state_writes += (rows - 1) / strategy->settings.strategy.of.count.rows;
+        break;
     }
-    lane->cells_used = 0;
 }
 
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns)
 {
+    struct lab_book *book = &lane->book;
+    const bool has_eras = settings->regimes != NULL;
     if (lane->expected != NULL)
         lab_expect_end(lane, settings, tally, end_ns);
     if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
-        lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
+        count_cost(settings->scenario_strategy, lane->placement.rows, tally);
+    const int64_t current = current_bucket(lane, settings, end_ns);
     if (tally->stored != NULL && lane->placement.rows > 0)
-        lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
+        lab_stored_key_end(tally->stored, key, current);
     tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
-    if (settings->regimes != NULL) {
-        lab_eras_end(lane, settings, tally, key, end_ns);
+    if (has_eras)
+        lab_lane_enter(lane, settings->regimes, end_ns);
+    if (!has_eras && settings->strategy->kind == BK_HASH) {
+        finish_cells(book, settings, tally, key);
         return;
     }
-    finish_cells(lane, settings, tally, key);
-    int64_t current = current_bucket(lane, settings, end_ns);
-    lab_windows_end(lane, settings, tally, key, current);
-    if (lane->open.rows > 0)
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, &lane->open_disk, lane->open_gone,
-                        lane->open_first_ns, current > lane->bucket);
+    /* Where rows come in the order of buckets, all partitions but the last have finished already. */
+    const bool is_all =
+        has_eras || (settings->strategy->kind == BK_TIME && wl_has_own_times(&settings->scenario->workload));
+    for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
+        struct lab_entry *partition = item(book, i);
+        const bool is_closed = has_eras ? is_era_closed(lane, settings->regimes, partition, end_ns)
+                                        : partition->bucket < current;
+        finish(settings, tally, key, partition, is_closed);
+    }
+    book->begin = book->count = 0;
 }
 
 void lab_lane_clear(struct lab_lane *lane)
 {
-    for (uint32_t i = 0; i < lane->cell_count; i++)
-        free(lane->cells[i].disk);
-    for (size_t i = 0; i < lane->window_count; i++)
-        free(lab_window_at(lane, i)->disk);
-    free(lane->open_disk);
-    free(lane->cells);
-    free(lane->past);
-    free(lane->windows);
-    lab_eras_clear(lane->eras);
+    const struct lab_book *book = &lane->book;
+    for (size_t i = 0; i < (book->is_table ? book->capacity : book->count); i++)
+        free(item(book, i)->disk);
+    free(lane->book.items);
     free(lane->empties);
     free(lane->in_range);
     free(lane->expected);
     memset(lane, 0, sizeof *lane);
-}
-
-static bool grow_cells(struct lab_lane *lane)
-{
-    uint32_t cell_count = lane->cell_count == 0 ? CELLS_MIN : lane->cell_count * 2;
-    struct lab_cell *cells = calloc(cell_count, sizeof *cells);
-    if (cells == NULL)
-        return false;
-    for (uint32_t i = 0; i < lane->cell_count; i++) {
-        if (lane->cells[i].rows == 0)
-            continue;
-        cells[lab_cell_slot(cells, cell_count, lane->cells[i].bucket)] = lane->cells[i];
-    }
-    free(lane->cells);
-    lane->cells = cells;
-    lane->cell_count = cell_count;
-    return true;
-}
-
-/* If there are as many cells as buckets, each bucket has its own cell. */
-struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
-{
-    if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
-        !grow_cells(lane))
-        return NULL;
-    uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, bucket);
-    if (lane->cells[i].rows == 0) {
-        lane->cells[i].bucket = bucket;
-        lane->cells_used++;
-    }
-    return &lane->cells[i];
 }

@@ -3,8 +3,8 @@
  * rows a route is valid, so a run of rows in the same bucket costs one step, and only strategies that use
  * every row's id have a cost per row.
  *
- * A lane has the open partitions; finished partitions are added to the tally of (worker, strategy), and
- * tallies merge by addition. */
+ * A lane has a book of the key's partitions: those that may still get rows, and those that a read may still
+ * reach. A finished partition is added to the tally of (worker, strategy); tallies merge by addition. */
 #ifndef LAB_LANE_H
 #define LAB_LANE_H
 
@@ -14,34 +14,33 @@
 
 #include "bucketing/bucketing.h"
 #include "cassandra/ring.h"
-#include "lab/batch.h"
 #include "lab/change.h"
 #include "lab/disk.h"
+#include "lab/stored.h"
 #include "lab/tally.h"
 
-struct lab_cell {
-    uint64_t rows, bytes, gone;
-    struct lab_disk *disk; /* NULL: all rows are on disk; here and below */
-    int64_t first_ns;      /* arrival of its first row, here and below */
-    uint64_t second;
-    uint32_t bucket;
+/* A partition of a key in its book. */
+struct lab_entry {
+    int64_t bucket;
+    struct cass_partition size; /* its rows so far, and their bytes */
+    uint64_t gone;              /* of these, those that are deleted or expired at the end of the run */
+    uint64_t end_row;           /* number, within the key, of its last row + 1; in order of time the others
+                                   are those before it. Where rows have their own times: its rows */
+    int64_t first_ns;           /* arrival of its first row */
+    struct lab_disk *disk;      /* NULL: all rows are on disk */
+    uint64_t second;            /* of its last row, as in lab_watch_second() */
     uint32_t rows_in_second;
+    uint16_t regime;  /* that wrote last, if the settings change */
+    bool is_reopened; /* it got a row after it was closed */
 };
 
-/* A partition of BK_TIME, when rows are out of order. */
-struct lab_time_window {
-    int64_t bucket;
-    uint64_t rows, bytes, gone;
-    struct lab_disk *disk;
-    int64_t first_ns;
-    uint64_t second;
-    uint32_t rows_in_second;
-    bool is_reopened;
-};
-
-struct lab_past {
-    int64_t bucket;
-    uint64_t first_row, rows; /* numbers within the key; consecutive, since rows are in order of time */
+/* The partitions of a key. Those of BK_HASH are a hash table: a partition is at bucket & mask or in the free
+ * items after it, which have no rows. All others are in order of their buckets, items[begin ...]. */
+struct lab_book {
+    struct lab_entry *items;
+    size_t begin, count, capacity;
+    size_t recent; /* index from `begin` of the partition that was found last */
+    bool is_table;
 };
 
 /* The rows of a key that a read of a range may still reach, oldest first. */
@@ -70,28 +69,16 @@ struct lab_expected {
 
 struct lab_lane {
     struct bk_key_state state;
-    int64_t bucket; /* bucket of the open partition, if it has rows */
-    struct cass_partition open;
-    struct lab_disk *open_disk;
-    uint64_t open_first_row, open_gone;
-    int64_t open_first_ns;
     struct sim_placement placement;
-    /* BK_SCOPE_ROW: hash table of the key's partitions, by bucket & mask; a free cell has no rows. */
-    struct lab_cell *cells;
-    uint32_t cell_count, cells_used;
-    /* BK_TIME, when rows have their own times: the key's partitions, in order of buckets. */
-    struct lab_time_window *windows;
-    size_t window_begin, window_count, window_capacity;
-    /* With reads: the finished partitions that a read of the newest rows can reach, oldest first. */
-    uint32_t past_begin, past_end, past_capacity;
-    uint32_t in_range_count; /* of the last */
-    struct lab_past *past;
-    uint64_t past_rows;
-    struct lab_era_lane
-        *eras; /* for a strategy whose settings change; replaces all members above except placement */
-    uint64_t past_count;           /* number of all finished partitions, including those no longer stored */
+    struct lab_book book;
+    uint64_t partition_count; /* all of the key, including those no longer in the book */
+    /* For a strategy whose settings change. */
+    struct bk_history_state history;
+    uint32_t regime;
+    bool is_unordered;             /* rows do not come in the order of their times */
     struct bk_empties *empties;    /* empty windows that readers remember; NULL: none */
-    uint64_t *in_range;            /* BK_HASH, for reads of ranges: rows per cell */
+    uint64_t *in_range;            /* BK_HASH, for reads of ranges: rows per item of the book */
+    size_t in_range_count;         /* of the last */
     struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
     size_t firing_place;           /* in the batch's rows that fire: those before it were passed */
 };
@@ -121,70 +108,74 @@ struct lab_read_event {
 void lab_lane_begin(struct lab_lane *lane);
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
-/* lane_read.c: lab_lane_reads() makes reads at the given times, between which no row arrives; they differ
- * from `first` only in now_ns. lab_lane_remember() is called when the open partition has finished, so that
- * later readers reach it as a past one. */
-void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct lab_read_event *first, const int64_t *times_ns, size_t count);
-/* Computes what a read queries and finds; false when out of memory. Not for a strategy whose settings
- * change. */
-bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                  const struct lab_read_event *event, struct lab_read_done *done);
-/* Returns the greatest number of buckets that one step of a read queries. */
-uint32_t lab_read_width(const struct lab_lane_settings *settings);
-/* The bucket with which a reader begins at this time. Not for BK_HASH. */
-int64_t lab_newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                          int64_t now_ns);
-/* BK_TIME: the end of the window of this time. */
-int64_t lab_window_end(const struct lab_lane_settings *settings, int64_t time_ns);
-void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_horizon *horizon);
 /* Called after the key's last row; end_ns: end of the run. */
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
+
+/* The open partition of a lane whose rows come in the order of its buckets; NULL before the first row. */
+static inline struct lab_entry *lab_open(const struct lab_lane *lane)
+{
+    const struct lab_book *book = &lane->book;
+    return book->count == 0 ? NULL : &book->items[book->begin + book->count - 1];
+}
+/* Finishes the open partition, if there is one, and begins the next one, which has no rows yet. NULL when out
+ * of memory. horizon: as in lab_read_event. */
+struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                                struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                                int64_t first_ns, const struct lab_horizon *horizon);
+/* The number of partitions with buckets up to this one, in a book in order of buckets. */
+size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
+/* BK_HASH: the item of a bucket, or the free one into which it would be inserted. */
+static inline struct lab_entry *lab_cell_at(const struct lab_book *book, int64_t bucket)
+{
+    const size_t mask = book->capacity - 1;
+    size_t i = (size_t)bucket & mask;
+    while (book->items[i].size.rows > 0 && book->items[i].bucket != bucket)
+        i = (i + 1) & mask;
+    return &book->items[i];
+}
 /* BK_HASH: finds or makes the partition of a bucket; NULL when out of memory. */
-struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
+struct lab_entry *lab_cell_grow(struct lab_book *book, uint32_t buckets, int64_t bucket);
+static inline struct lab_entry *lab_cell(struct lab_book *book, uint32_t buckets, int64_t bucket)
+{
+    if (book->capacity < buckets)
+        return lab_cell_grow(book, buckets, bucket);
+    /* Each bucket has its own item. */
+    struct lab_entry *cell = &book->items[bucket];
+    if (cell->size.rows == 0) {
+        cell->bucket = bucket;
+        book->count++;
+    }
+    return cell;
+}
+
 /* The size of a partition whose rows have rows->bytes: adds the partition's overhead, and a tombstone for
  * each deleted row. */
 struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
                                      const struct cass_partition *rows, uint64_t gone);
-/* lane_over.c: only a partition with more rows, or with more bytes of rows, can exceed a limit. */
+/* Only a partition with more rows, or with more bytes of rows, can exceed a limit. */
 struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const struct lab_key_name *key);
-/* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which it has
- * rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their tombstones
- * count from then on. */
-void lab_lane_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
-                   const struct cass_partition *rows, uint64_t gone);
-/* Puts the rows on disk, and notes the same. */
-void lab_lane_store(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
-                    uint64_t gone, struct lab_disk **disk);
-/* To be called after the rows [from, to) were added to a partition; cheap for those that have no limit, or
- * are far below it. */
-static inline void lab_lane_watch(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                                  const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
-                                  size_t to, const struct cass_partition *rows, uint64_t gone,
-                                  struct lab_disk **disk)
-{
-    if (settings->disk.window_ns != 0)
-        lab_lane_store(settings, tally, key, batch, from, to, gone, disk);
-    else if ((rows->rows > batch->over_rows || rows->bytes > batch->over_bytes) &&
-             batch->times_ns[from] < tally->first_over_ns)
-        lab_lane_over(settings, tally, key, batch, from, to, rows, gone);
-}
-/* BK_HASH: the same for the rows from `from` on with these buckets, which their cells have. */
-void lab_cells_over(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
-                    const int32_t *buckets, size_t count);
-/* Adds a partition that gets no more rows to the tally: all of its rows and their bytes, what it had on disk,
- * which is freed, the time of its first row, and whether it is closed. */
-void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
-                     struct lab_disk **disk, uint64_t gone, int64_t first_ns, bool is_closed);
-/* lane_expect.c: for lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when
- * out of memory. */
+
+/* The strategy by which rows are placed: a writer that counts after every n-th row closes a partition at the
+ * first multiple of n that is not below its number of rows. */
+struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy);
+/* Whether a partition is closed by its last row, and not by the first row of the next one. */
+bool lab_closes_when_full(const struct lab_strategy *strategy);
+
+/* Begins the regimes up to a time, if the settings change. */
+void lab_lane_enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
+
+/* lane_read.c: lab_lane_reads() makes reads at the given times, between which no row arrives; they differ
+ * from `first` only in now_ns. */
+void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_read_event *first, const int64_t *times_ns, size_t count);
+/* Returns the greatest number of buckets that one step of a read queries. */
+uint32_t lab_read_width(const struct lab_lane_settings *settings);
+/* Called when the open partition has finished: removes those from the book that no later read can reach. */
+void lab_lane_forget(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                     const struct lab_horizon *horizon);
+/* For lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when out of memory. */
 bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
                       int64_t start_ns);
 /* The arrival times of rows or, when each_ns is NULL, their expected arrival times, with equal gaps. */
@@ -199,48 +190,17 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *s
 static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                                    struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
 {
-    if (lane->open.rows == rows || lane->expected->rows_left <= rows ||
-        (settings->strategy->kind != BK_TIME && lane->state.bucket != lane->bucket))
+    const struct lab_entry *open = lab_open(lane);
+    if (open->size.rows == rows || lane->expected->rows_left <= rows ||
+        (settings->strategy->kind != BK_TIME && lane->state.bucket != open->bucket))
         lab_expect_changes(lane, settings, tally, times, rows);
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
 }
 void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                     int64_t end_ns);
-/* lane_windows.c: the lane for BK_TIME when rows have their own times, so that any window may get another
- * row: all windows are kept, and memory grows with the number of windows of a key. */
-static inline struct lab_time_window *lab_window_at(const struct lab_lane *lane, size_t index)
-{
-    return &lane->windows[lane->window_begin + index];
-}
-void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
-                      size_t from, size_t to);
-void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t current);
-
-/* lane_eras.c: the lane for a strategy whose settings change. eras may be NULL for begin and clear. */
-void lab_eras_begin(struct lab_era_lane *eras);
-void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
-void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_read_event *event);
-void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                  const struct lab_key_name *key, int64_t end_ns);
-void lab_eras_clear(struct lab_era_lane *eras);
-
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */
 size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
-
-/* The slot of a hash bucket's cell, or the free slot into which it would be inserted: linear probing from
- * bucket & mask. */
-static inline uint32_t lab_cell_slot(const struct lab_cell *cells, uint32_t cell_count, uint32_t bucket)
-{
-    uint32_t mask = cell_count - 1, i = bucket & mask;
-    while (cells[i].rows > 0 && cells[i].bucket != bucket)
-        i = (i + 1) & mask;
-    return i;
-}
 
 #endif

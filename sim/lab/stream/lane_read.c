@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reads of a lane: the core's reader queries partitions of which only the numbers of rows are known. Rows
- * come in the order of their times, so each partition, except with BK_HASH, and each range of time consists
- * of consecutive rows of the key; and rows expire in the order of their numbers. */
+/* The reads of a lane, of whose partitions only the numbers of rows are known. Reads are made one by one, by
+ * the core's reader, or their expected numbers are computed.
+ *
+ * Rows come in the order of their times, so each partition, except with BK_HASH, and each range of time
+ * consists of consecutive rows of the key; and rows expire in the order of their numbers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/gone.h"
 #include "lane.h"
+#include "workload/rows.h"
 
-#define PAST_MIN 8u
+/* A span in which more windows end is divided into this many pieces. */
+#define PIECES 64
 
 /* The state of a read. */
 struct reading {
@@ -19,9 +23,7 @@ struct reading {
     struct bk_reader reader;
     uint64_t row_from, row_until; /* the range of row numbers that the read is for */
     uint64_t live_from;           /* the rows before this one have expired */
-    bool at_open;
-    size_t windows; /* if rows come out of order: the number of windows not yet passed */
-    uint32_t past;  /* the next lower partition is the one before this index, if not the open one */
+    size_t left;                  /* partitions of the book that it has not passed yet; not for BK_HASH */
     struct lab_read_done done;
 };
 
@@ -83,71 +85,50 @@ static void begin(struct reading *reading)
     enum bk_status status = bk_read_begin(settings->strategy, &lane->state, &query, &reading->reader);
     assert(status == BK_OK);
     (void)status;
-    reading->at_open = lane->open.rows > 0;
-    reading->past = lane->past_end;
-    reading->windows = lane->window_count;
+    reading->left = settings->strategy->kind == BK_HASH ? 0 : lane->book.count;
+    if (reading->left > 0 && lab_open(lane)->size.rows == 0)
+        reading->left--; /* without the rows that are to come */
     find_rows(reading);
     uint64_t all = wanted_between(reading, 0, UINT64_MAX);
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
-/* Finds the highest partition that the read has not passed yet. Returns false if none is left, or if it was
- * not kept. */
-static bool next_down(const struct reading *reading, struct lab_past *out)
+/* The highest partition of the book that the read has not passed yet; NULL: none. */
+static const struct lab_entry *next_down(const struct reading *reading)
 {
-    const struct lab_lane *lane = reading->lane;
-    if (reading->windows > 0) /* there are no reads of ranges, so row numbers are not needed */
-        *out = (struct lab_past){lab_window_at(lane, reading->windows - 1)->bucket, 0,
-                                 lab_window_at(lane, reading->windows - 1)->rows};
-    else if (reading->at_open)
-        *out = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
-    else if (reading->past > lane->past_begin)
-        *out = lane->past[reading->past - 1];
-    else
-        return false;
-    return true;
+    const struct lab_book *book = &reading->lane->book;
+    return reading->left == 0 ? NULL : &book->items[book->begin + reading->left - 1];
+}
+
+static uint64_t first_row(const struct lab_entry *partition)
+{
+    return partition->end_row - partition->size.rows;
 }
 
 /* Returns whether the partition has the row just below the range, at which an ordered read ends. */
-static bool holds_older(const struct reading *reading, const struct lab_past *past)
+static bool holds_older(const struct reading *reading, const struct lab_entry *partition)
 {
-    uint64_t from = past->first_row, until = past->first_row + past->rows;
+    uint64_t from = first_row(partition), until = partition->end_row;
     from = from > reading->live_from ? from : reading->live_from;
     until = until < reading->row_from ? until : reading->row_from;
     return from < until;
 }
 
-/* Returns whether all rows have expired, so that the partition looks like an empty one. */
-static bool is_all_expired(const struct reading *reading, const struct lab_past *past)
-{
-    return past->first_row + past->rows <= reading->live_from;
-}
-
-static void pass(struct reading *reading)
-{
-    if (reading->windows > 0)
-        reading->windows--;
-    else if (reading->at_open)
-        reading->at_open = false;
-    else
-        reading->past--;
-}
-
 static void answer_walk(struct reading *reading, const struct bk_read_step *step)
 {
     struct bk_reader *reader = &reading->reader;
-    struct lab_past past;
+    const struct lab_entry *past;
     uint64_t rows = 0;
     int64_t empty_high = step->bucket_high;
     bool saw_older = false;
     const struct lab_reading *named = &reading->settings->scenario_strategy->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
-    for (; next_down(reading, &past) && past.bucket >= step->bucket_low; pass(reading)) {
-        uint64_t wanted = wanted_between(reading, past.first_row, past.first_row + past.rows);
-        bool is_older = holds_older(reading, &past);
-        if (is_all_expired(reading, &past))
-            continue;
-        if (past.bucket <=
+    for (; (past = next_down(reading)) != NULL && past->bucket >= step->bucket_low; reading->left--) {
+        uint64_t wanted = wanted_between(reading, first_row(past), past->end_row);
+        bool is_older = holds_older(reading, past);
+        if (past->end_row <= reading->live_from)
+            continue; /* all rows have expired, so it looks like an empty one */
+        if (past->bucket <=
             step->bucket_high) { /* otherwise the partition is newer than the range and not queried */
             rows += wanted;
             reading->done.filled += wanted > 0;
@@ -155,10 +136,10 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
             /* The end of a range is recognised by the first row beyond it. */
             reading->done.scanned += is_older && reader->ends_at_older;
             saw_older = saw_older || is_older;
-            if (empties != NULL && past.bucket < empty_high)
+            if (empties != NULL && past->bucket < empty_high)
                 bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns,
-                                 named->late_ns, past.bucket + 1, empty_high);
-            empty_high = past.bucket - 1;
+                                 named->late_ns, past->bucket + 1, empty_high);
+            empty_high = past->bucket - 1;
         }
     }
     if (empties != NULL && step->bucket_low <= empty_high)
@@ -172,11 +153,11 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
 static void read_walk(struct reading *reading)
 {
     struct bk_read_step step;
-    struct lab_past newest;
     const struct bk_empties *known = reading->lane->empties;
     for (;;) {
+        const struct lab_entry *newest = next_down(reading);
         if (known == NULL)
-            bk_read_skip_to(&reading->reader, next_down(reading, &newest) ? newest.bucket : INT64_MIN);
+            bk_read_skip_to(&reading->reader, newest == NULL ? INT64_MIN : newest->bucket);
         if (!bk_read_next_known(&reading->reader, known, &step))
             return;
         answer_walk(reading, &step);
@@ -187,11 +168,10 @@ static void read_walk(struct reading *reading)
 static void read_whole(struct reading *reading)
 {
     struct bk_reader *reader = &reading->reader;
-    const struct lab_lane *lane = reading->lane;
     reader->partitions_asked = (uint64_t)(reader->next - reader->floor) + 1;
     reader->rows_found = reading->event->key_rows;
     reading->done.scanned = reader->rows_found;
-    reading->done.filled = lane->past_count + (lane->open.rows > 0) + lane->window_count;
+    reading->done.filled = reading->lane->partition_count;
 }
 
 /* Returns whether some rows of a cell may be outside of the range or expired. */
@@ -200,10 +180,10 @@ static bool is_counted(const struct reading *reading)
     return reading->event->kind == LAB_READ_RANGE || rows_expire(reading->settings);
 }
 
-static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit)
+static uint64_t add_cell(struct reading *reading, const struct lab_entry *cell, uint64_t limit)
 {
     const struct lab_lane *lane = reading->lane;
-    uint64_t rows = is_counted(reading) ? lane->in_range[index] : lane->cells[index].rows;
+    uint64_t rows = is_counted(reading) ? lane->in_range[cell - lane->book.items] : cell->size.rows;
     reading->done.filled += rows > 0;
     reading->done.scanned += rows < limit ? rows : limit;
     return rows;
@@ -212,17 +192,16 @@ static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit
 /* Answers a step: if it queries all buckets, goes through the cells; otherwise looks up each bucket. */
 static void answer_cells(struct reading *reading, const struct bk_read_step *step)
 {
-    const struct lab_lane *lane = reading->lane;
+    const struct lab_book *book = &reading->lane->book;
     uint64_t rows = 0, buckets = (uint64_t)(step->bucket_high - step->bucket_low) + 1;
     if (buckets == reading->settings->strategy->of.hash.buckets) {
-        for (uint32_t i = 0; i < lane->cell_count; i++)
-            rows += add_cell(reading, i, step->rows);
+        for (size_t i = 0; i < book->capacity; i++)
+            rows += add_cell(reading, &book->items[i], step->rows);
     } else {
-        for (int64_t bucket = step->bucket_high; lane->cell_count > 0 && bucket >= step->bucket_low;
-             bucket--) {
-            uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)bucket);
-            if (lane->cells[i].rows > 0)
-                rows += add_cell(reading, i, step->rows);
+        for (int64_t bucket = step->bucket_high; book->capacity > 0 && bucket >= step->bucket_low; bucket--) {
+            const struct lab_entry *cell = lab_cell_at(book, bucket);
+            if (cell->size.rows > 0)
+                rows += add_cell(reading, cell, step->rows);
         }
     }
     bk_read_found(&reading->reader, rows);
@@ -233,10 +212,10 @@ static bool count_range(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
     const struct lab_horizon *horizon = reading->event->horizon;
-    if (lane->in_range_count != lane->cell_count) {
+    if (lane->in_range_count != lane->book.capacity) {
         free(lane->in_range);
-        lane->in_range = calloc(lane->cell_count, sizeof *lane->in_range);
-        lane->in_range_count = lane->in_range == NULL ? 0 : lane->cell_count;
+        lane->in_range = calloc(lane->book.capacity, sizeof *lane->in_range);
+        lane->in_range_count = lane->in_range == NULL ? 0 : lane->book.capacity;
         if (lane->in_range == NULL)
             return false;
     }
@@ -244,7 +223,7 @@ static bool count_range(struct reading *reading)
     for (uint64_t row = first; row < reading->row_until; row++) {
         uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
         uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->settings->strategy->of.hash.buckets);
-        lane->in_range[lab_cell_slot(lane->cells, lane->cell_count, bucket)]++;
+        lane->in_range[lab_cell_at(&lane->book, bucket) - lane->book.items]++;
     }
     return true;
 }
@@ -272,8 +251,9 @@ static bool keeps_all(const struct lab_lane_settings *settings)
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
-int64_t lab_newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                          int64_t now_ns)
+/* Returns the bucket with which a reader begins at this time. Not for BK_HASH. */
+static int64_t newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                             int64_t now_ns)
 {
     const struct bk_row row = {.time_ns = now_ns};
     struct bk_route route;
@@ -291,17 +271,20 @@ static bool ends_at_once(const struct lab_lane *lane, const struct lab_lane_sett
     const struct bk_strategy *strategy = settings->strategy;
     enum bk_plan plan;
     uint32_t at_once;
-    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_HASH || lane->window_count > 0 ||
-        lane->open.rows < settings->scenario->reads.kinds[LAB_READ_LATEST].rows || rows_expire(settings) ||
+    if (event->kind != LAB_READ_LATEST || strategy->kind == BK_HASH || lane->book.count == 0 ||
+        lab_open(lane)->size.rows < settings->scenario->reads.kinds[LAB_READ_LATEST].rows ||
+        wl_has_own_times(&settings->scenario->workload) || rows_expire(settings) ||
         settings->scenario_strategy->settings.reading.remembers_empty)
         return false;
     lab_read_plan(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, &plan, &at_once);
     return (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
-           lane->bucket == lab_newest_bucket(lane, settings, event->now_ns);
+           lab_open(lane)->bucket == newest_bucket(lane, settings, event->now_ns);
 }
 
-bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                  const struct lab_read_event *event, struct lab_read_done *done)
+/* Computes what a read queries and finds; false when out of memory. Not for a strategy whose settings change.
+ */
+static bool ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                const struct lab_read_event *event, struct lab_read_done *done)
 {
     if (ends_at_once(lane, settings, event)) {
         const uint64_t rows = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
@@ -309,7 +292,7 @@ bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *setting
                                        .order = BK_ORDER_NEWEST_FIRST,
                                        .partitions = 1,
                                        .filled = 1,
-                                       .rows = lane->open.rows,
+                                       .rows = lab_open(lane)->size.rows,
                                        .due = rows,
                                        .scanned = rows};
         return true;
@@ -343,7 +326,7 @@ static void read_times(struct lab_lane *lane, const struct lab_lane_settings *se
                        struct lab_tally *tally, const struct lab_read_event *event, uint64_t times)
 {
     struct lab_read_done done;
-    if (!lab_lane_ask(lane, settings, event, &done)) {
+    if (!ask(lane, settings, event, &done)) {
         tally->out_of_memory = true;
         return;
     }
@@ -352,12 +335,74 @@ static void read_times(struct lab_lane *lane, const struct lab_lane_settings *se
         lab_read_count(&tally->reads_of[event->kind], &done, times);
 }
 
-int64_t lab_window_end(const struct lab_lane_settings *settings, int64_t time_ns)
+/* BK_TIME: the end of the window of this time. */
+static int64_t window_end(const struct lab_lane_settings *settings, int64_t time_ns)
 {
     const struct bk_row row = {.time_ns = time_ns};
     struct bk_route route;
     bk_route(settings->strategy, NULL, &row, &route);
     return route.until_ns;
+}
+
+/* Returns whether a partition outside of [low, high], which was not queried, has a row with this number or a
+ * later one. */
+static bool holds_newer(const struct lab_book *book, int64_t low, int64_t high, uint64_t number)
+{
+    for (size_t i = 0; i < book->count; i++) {
+        const struct lab_entry *partition = &book->items[book->begin + i];
+        if ((partition->bucket < low || partition->bucket > high) && partition->end_row > number)
+            return true;
+    }
+    return false;
+}
+
+/* Makes a read where the settings change. */
+static void read_eras(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                      struct lab_tally *tally, const struct lab_read_event *event)
+{
+    const struct lab_read *read = &settings->scenario->reads.kinds[LAB_READ_LATEST];
+    struct lab_read_done done = {.kind = LAB_READ_LATEST};
+    const struct lab_book *book = &lane->book;
+    lab_lane_enter(lane, settings->regimes, event->now_ns);
+    const struct bk_history *history = &settings->regimes->items[lane->regime].history;
+    struct bk_query query;
+    struct bk_history_reader reader;
+    struct bk_read_step step;
+    lab_read_query(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, event->now_ns,
+                   event->birth_ns, &query);
+    enum bk_status status = bk_history_read_begin(history, &lane->history, &query, &reader);
+    assert(status == BK_OK);
+    (void)status;
+    int64_t high = INT64_MIN, low = INT64_MAX; /* the range of queried buckets */
+    for (;;) {
+        size_t left = lab_book_up_to(book, reader.reader.next);
+        int64_t newest = left > 0 ? book->items[book->begin + left - 1].bucket : INT64_MIN;
+        bk_read_skip_to(&reader.reader, newest);
+        if (!bk_history_read_next(history, &reader, &step))
+            break;
+        high = step.bucket_high > high ? step.bucket_high : high;
+        low = step.bucket_low;
+        uint64_t rows = 0;
+        for (size_t i = lab_book_up_to(book, step.bucket_high);
+             i > 0 && book->items[book->begin + i - 1].bucket >= step.bucket_low; i--) {
+            uint64_t held = book->items[book->begin + i - 1].size.rows;
+            rows += held;
+            done.scanned += held < step.rows ? held : step.rows;
+            done.filled++;
+        }
+        bk_read_found(&reader.reader, rows);
+    }
+    done.rows = bk_history_rows_found(&reader);
+    done.due = event->key_rows < read->rows ? event->key_rows : read->rows;
+    done.partitions = bk_history_partitions_asked(&reader);
+    done.empties = done.partitions - done.filled;
+    done.order = reader.reader.order;
+    done.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
+    done.is_early = done.order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
+    /* If older settings were forgotten, the read may find enough rows that are not the newest ones. */
+    if (done.rows >= done.due && lane->regime > 0 && !lane->is_unordered)
+        done.is_stale = holds_newer(book, low, high, event->key_rows - done.due);
+    lab_read_count(&tally->reads, &done, 1);
 }
 
 void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -374,12 +419,12 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
         if (are_alike && end < count) {
             /* Until the next row, only the end of a window changes what a read queries. */
             const int64_t until_ns =
-                settings->strategy->kind == BK_TIME ? lab_window_end(settings, event.now_ns) : INT64_MAX;
+                settings->strategy->kind == BK_TIME ? window_end(settings, event.now_ns) : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
                 end++;
         }
         if (settings->regimes != NULL)
-            lab_eras_read(lane, settings, tally, &event);
+            read_eras(lane, settings, tally, &event);
         else
             read_times(lane, settings, tally, &event, end - i);
     }
@@ -407,12 +452,9 @@ static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_setti
                         const struct lab_horizon *horizon, uint32_t width)
 {
     const struct lab_reads *reads = &settings->scenario->reads;
-    const struct lab_past *oldest = &lane->past[lane->past_begin];
-    uint64_t older = 0;
-    for (uint32_t i = 0; i <= width; i++)
-        older += oldest[i].rows;
+    const struct lab_entry *above = &lane->book.items[lane->book.begin + width];
     if (reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
-        lane->past_rows - older + lane->open.rows < reads->kinds[LAB_READ_LATEST].rows)
+        lab_open(lane)->end_row - above->end_row < reads->kinds[LAB_READ_LATEST].rows)
         return true;
     bool expires = rows_expire(settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
     if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 && !expires)
@@ -420,45 +462,204 @@ static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_setti
     /* A read of a range ends below the first partition that has only older rows, and a read of all rows does
      * not find expired ones. */
     uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
-    return oldest[width].first_row + oldest[width].rows > first_row;
+    return above->end_row > first_row;
 }
 
-static bool make_room(struct lab_lane *lane)
+void lab_lane_forget(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                     const struct lab_horizon *horizon)
 {
-    uint32_t kept = lane->past_end - lane->past_begin;
-    if (lane->past_begin > lane->past_capacity / 2) {
-        memmove(lane->past, lane->past + lane->past_begin, kept * sizeof *lane->past);
-    } else {
-        uint32_t capacity = lane->past_capacity == 0 ? PAST_MIN : lane->past_capacity * 2;
-        struct lab_past *past = malloc(capacity * sizeof *past);
-        if (past == NULL)
-            return false;
-        if (kept > 0)
-            memcpy(past, lane->past + lane->past_begin, kept * sizeof *past);
-        free(lane->past);
-        lane->past = past;
-        lane->past_capacity = capacity;
+    /* The last step of a read of a range is one below the step with the range's last rows. */
+    const uint32_t width = 2 * settings->width;
+    struct lab_book *book = &lane->book;
+    while (!keeps_all(settings) && book->count - 1 > width && !is_in_reach(lane, settings, horizon, width)) {
+        book->begin++;
+        book->count--;
     }
-    lane->past_begin = 0;
-    lane->past_end = kept;
+}
+
+/* --- Expected numbers of reads ---
+ *
+ * Computes the expected numbers of a lane's reads instead of simulating each read. Reads of the newest rows
+ * are a Poisson process, so between two changes of what a read queries, their expected number is proportional
+ * to the time between. What a read queries depends only on the rows of a few of the newest partitions and on
+ * the ends of windows, so the work depends on the number of partitions and not on that of reads or rows. */
+
+/* Returns the expected number of reads from the first one to this time, in fractional parts. */
+static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns)
+{
+    return (uint64_t)((double)(time_ns - expected->start_ns) * expected->parts_per_ns);
+}
+
+/* Returns how many partitions a read that begins at this time queries. A walk ends where look() found its
+ * end.
+ */
+static uint64_t partitions_at(struct lab_lane *lane, const struct lab_lane_settings *settings, int64_t now_ns)
+{
+    struct lab_read_done done;
+    if (lane->expected->is_walk && lane->placement.rows > 0) {
+        const int64_t top = newest_bucket(lane, settings, now_ns);
+        if (top >= lane->expected->newest)
+            return (uint64_t)(top - lane->expected->lowest) + 1;
+    }
+    const bool is_born = lane->placement.rows > 0;
+    const struct lab_read_event event = {.kind = LAB_READ_LATEST,
+                                         .now_ns = now_ns,
+                                         .birth_ns = is_born ? lane->expected->birth_ns : now_ns,
+                                         .key_rows = lane->placement.rows};
+    ask(lane, settings, &event, &done);
+    return done.partitions;
+}
+
+/* Finds the last partition that a walk queries: the newest partitions down to it hold as many rows as a read
+ * wants. And finds how many more rows the open partition needs for the walk to end one partition sooner. */
+static void find_end(struct lab_lane *lane, const struct lab_lane_settings *settings)
+{
+    struct lab_expected *expected = lane->expected;
+    const uint64_t wanted = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    const struct lab_book *book = &lane->book;
+    uint64_t newer = 0, found = 0;
+    expected->newest = expected->lowest = 0;
+    for (size_t i = book->count; found < wanted && i > 0; i--) {
+        const struct lab_entry *partition = &book->items[book->begin + i - 1];
+        if (partition->size.rows == 0)
+            continue; /* the open one, without the rows to come */
+        expected->newest = found == 0 ? partition->bucket : expected->newest;
+        expected->lowest = partition->bucket;
+        newer = found;
+        found += partition->size.rows;
+    }
+    expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
+    if (found < wanted && expected->is_walk && lane->placement.rows > 0)
+        expected->lowest =
+            settings->strategy->kind == BK_TIME ? newest_bucket(lane, settings, expected->birth_ns) : 0;
+}
+
+static void count(struct lab_expected *expected, struct lab_tally *tally, uint64_t partitions,
+                  int64_t until_ns)
+{
+    const uint64_t parts = parts_until(expected, until_ns);
+    if (parts > expected->parts && partitions < LAB_FEW_PARTITIONS)
+        expected->parts_of[partitions] += parts - expected->parts;
+    else if (parts > expected->parts)
+        lab_histogram_add(&tally->reads.partitions, partitions, parts - expected->parts, 1);
+    expected->parts = parts;
+    expected->since_ns = until_ns;
+}
+
+/* Each window that ends without a row is one more to query. If there are very many, each piece is evaluated
+ * at its middle. */
+static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         struct lab_tally *tally, int64_t until_ns)
+{
+    struct lab_expected *expected = lane->expected;
+    for (unsigned i = 0; i < PIECES && expected->since_ns < until_ns; i++) {
+        const int64_t end_ns = window_end(settings, expected->since_ns);
+        count(expected, tally, expected->partitions, end_ns < until_ns ? end_ns : until_ns);
+        if (expected->since_ns == end_ns)
+            expected->partitions = partitions_at(lane, settings, end_ns);
+    }
+    if (expected->since_ns == until_ns)
+        return;
+    const int64_t piece_ns = (until_ns - expected->since_ns) / PIECES + 1;
+    while (expected->since_ns < until_ns) {
+        const int64_t left_ns = until_ns - expected->since_ns;
+        const int64_t some_ns = left_ns < piece_ns ? left_ns : piece_ns;
+        const uint64_t partitions = partitions_at(lane, settings, expected->since_ns + some_ns / 2);
+        count(expected, tally, partitions, expected->since_ns + some_ns);
+    }
+    expected->partitions = partitions_at(lane, settings, until_ns);
+}
+
+/* Counts the reads up to until_ns, during which the lane did not change. An expected time may be after a time
+ * that is drawn later; then nothing is counted twice and nothing is taken back. */
+static void go_to(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  int64_t until_ns)
+{
+    struct lab_expected *expected = lane->expected;
+    if (until_ns <= expected->since_ns)
+        return;
+    if (settings->strategy->kind == BK_TIME && lane->placement.rows > 0)
+        pass_windows(lane, settings, tally, until_ns);
+    else
+        count(expected, tally, expected->partitions, until_ns);
+}
+
+static void look(struct lab_lane *lane, const struct lab_lane_settings *settings)
+{
+    find_end(lane, settings);
+    lane->expected->partitions = partitions_at(lane, settings, lane->expected->since_ns);
+}
+
+bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
+                      int64_t start_ns)
+{
+    if (lane->expected == NULL)
+        lane->expected = malloc(sizeof *lane->expected);
+    if (lane->expected == NULL)
+        return false;
+    enum bk_plan plan;
+    uint32_t at_once;
+    lab_read_plan(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, &plan, &at_once);
+    *lane->expected = (struct lab_expected){.start_ns = start_ns,
+                                            .since_ns = start_ns,
+                                            .is_walk = settings->strategy->kind != BK_HASH &&
+                                                       (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
+                                                       settings->scenario->reads.limit == 0,
+                                            .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
+    look(lane, settings);
     return true;
 }
 
-void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_horizon *horizon)
+static int64_t time_of(const struct lab_row_times *times, uint64_t row)
 {
-    /* The last step of a read of a range is one below the step with the range's last rows. */
-    uint32_t width = 2 * settings->width;
-    while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
-           !is_in_reach(lane, settings, horizon, width)) {
-        lane->past_rows -= lane->past[lane->past_begin].rows;
-        lane->past_begin++;
+    return times->each_ns != NULL ? times->each_ns[row]
+                                  : times->first_ns + (int64_t)((double)row * times->gap_ns);
+}
+
+/* Adds rows to the open partition's numbers only; fewer, if the number wraps around. */
+static void count_rows(struct lab_lane *lane, struct lab_entry *open, uint64_t rows)
+{
+    open->size.rows += rows;
+    open->end_row += rows;
+    lane->placement.rows += rows;
+}
+
+/* Goes step by step from the lane's state before these rows to its state after them, which is restored at the
+ * end. */
+void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
+{
+    struct lab_expected *expected = lane->expected;
+    struct lab_entry *open = lab_open(lane);
+    const int64_t bucket = lane->state.bucket;
+    uint64_t left = rows;
+    if (open->size.rows == rows)
+        expected->rows_left = 1; /* a new partition begins */
+    lane->state.bucket = open->bucket;
+    count_rows(lane, open, -rows);
+    while (expected->rows_left <= left) {
+        const uint64_t some = expected->rows_left;
+        left -= some;
+        go_to(lane, settings, tally, time_of(times, rows - left - 1));
+        if (lane->placement.rows == 0)
+            expected->birth_ns = time_of(times, 0);
+        count_rows(lane, open, some);
+        look(lane, settings);
     }
-    if (lane->past_end == lane->past_capacity && !make_room(lane)) {
-        tally->out_of_memory = true;
-        return;
+    count_rows(lane, open, left);
+    lane->state.bucket = bucket;
+    if (expected->rows_left != UINT64_MAX)
+        expected->rows_left -= left;
+    if (settings->strategy->kind != BK_TIME && bucket != open->bucket) {
+        go_to(lane, settings, tally, time_of(times, rows - 1));
+        look(lane, settings);
     }
-    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
-    lane->past_rows += lane->open.rows;
-    lane->past_count++;
+}
+
+void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    int64_t end_ns)
+{
+    go_to(lane, settings, tally, end_ns);
+    for (unsigned partitions = 0; partitions < LAB_FEW_PARTITIONS; partitions++)
+        lab_histogram_add(&tally->reads.partitions, partitions, lane->expected->parts_of[partitions], 1);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "count_cost.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/gone.h"

@@ -10,7 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "thin.h"
+#include "kernel/counts.h"
+#include "stream.h"
 
 /* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
  * task. */
@@ -19,6 +20,44 @@
 /* The cost of beginning and ending a key, in rows; only for the progress. */
 #define LAB_KEY_ROWS 64u
 
+/* The state of a strategy, and of the current key. */
+struct lab_thin {
+    bool can_fire, goes_by_time;
+    bool fires_always;        /* every row fires, with a weight that depends on the row */
+    struct sim_trials trials; /* number of rows up to the next one that fires */
+    uint64_t quiet, firing;   /* ids of a row that does not fire, and of one that does */
+    uint64_t threshold;       /* if rows that fire only raise the counter until it reaches this; else 0 */
+    uint64_t bytes_each;      /* payload per row */
+    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
+    struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
+    struct sim_random draws;                /* the key's */
+    struct cass_partition over;             /* lab_over_bound() of the key */
+    uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
+};
+
+/* The rows of a key within an interval without other events of the key. */
+struct lab_stretch {
+    int64_t begin_ns, end_ns;
+    uint64_t first_row, rows;
+    bool is_gone; /* the rows will have expired when the run ends */
+};
+
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
+                      struct lab_worker *worker, struct lab_thin *out);
+/* The position within a key. */
+struct lab_thin_walk {
+    struct wl_key arrivals;
+    struct wl_stretch steady; /* the current interval of constant rate, or the last one */
+    int64_t begin_ns;         /* beginning of the rest of that interval */
+    struct sim_random counts; /* of rows */
+    struct lab_stretch piece;
+};
+/* Processes the rows and reads of a key, between its beginning and its end: lab_thin_begin(), and then
+ * lab_thin_go(), which returns false when lab_worker_is_stopped(). */
+void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
+                    const struct lab_key_name *name);
+bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
 /* The key in progress. */
 struct lab_task {
     struct lab_key key;

@@ -1,16 +1,431 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Divides a key's rows into stretches. They are cut where the rate changes, at reads, where rows become too
- * old to exist at the end, and where a stretch is so long that progress would not be visible. */
+/* The stream engine's thinned mode: results have the same distribution as if every row were drawn, but the
+ * engine jumps from one relevant row to the next, so the cost of a run is proportional to its partitions and
+ * increments, and not to its rows.
+ *
+ * In an interval of constant rate, the number of rows of a Poisson process is Poisson distributed; given
+ * their number, the rows are uniform in time, and independent of each other and of their ids. All strategies
+ * have the same numbers of rows. Which rows fire, and when rows arrive within an interval, is drawn for each
+ * strategy separately, from the same random stream per key, so that a strategy's results do not depend on the
+ * other strategies.
+ *
+ * A key's rows are divided into stretches, which are cut where the rate changes, at reads, where rows become
+ * too old to exist at the end, and where a stretch is so long that progress would not be visible. A lane
+ * jumps to the next relevant row of a stretch (the next that fires, the first outside of the route's ranges,
+ * the first of a partition) and only counts the rows between. The gaps between rows that fire are geometric,
+ * whatever their times. A time is drawn only where it is needed: if n rows of a stretch are left, the time of
+ * the (j + 1)-th is the (j + 1)-th order statistic of n uniform points. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "kernel/time.h"
 #include "lab/gone.h"
-#include "thin.h"
+#include "stream_synthetic.h"
+
+/* The number of steps between two checks for a stop of the run. */
+#define STEPS_A_LOOK 65536u
 
 /* A stretch of more than PIECE_ROWS rows is cut into at most PIECES pieces, so that all counts stay far below
  * SIM_COUNT_MAX. There are few pieces, because each of them costs a strategy one draw per bucket. */
 #define PIECE_ROWS 0x1p24
 #define PIECES     256
+
+/* The rest of an interval, or of its part before a line. */
+struct lab_rest {
+    int64_t begin_ns, end_ns;
+    uint64_t after; /* rows taken since begin_ns, at unknown times */
+    uint64_t rows;  /* rows left */
+    bool is_at;     /* the first of these rows is at begin_ns */
+};
+
+/* The k-th smallest of n points that are uniform in [begin_ns, end_ns), which must not be empty. */
+static int64_t thin_place(struct sim_random *draws, int64_t begin_ns, int64_t end_ns, uint64_t k, uint64_t n)
+{
+    int64_t into_ns = (int64_t)((double)(end_ns - begin_ns) * sim_order(draws, k, n));
+    /* With very many points, the last one may be rounded up to the end. */
+    return into_ns < end_ns - begin_ns ? begin_ns + into_ns : end_ns - 1;
+}
+
+/* Returns the product, limited to 2^64 - 1 as in lab_bytes_add(). */
+static uint64_t product(uint64_t rows, uint64_t bytes_each)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* The total size of `rows` rows with times in [begin_ns, end_ns). The number of rows in each class of times
+ * is proportional to its share of the interval if draws is NULL, otherwise random. */
+static uint64_t thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
+                           struct sim_random *draws)
+{
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    uint64_t sum = 0, left = rows;
+    uint32_t class = 0;
+    while (begin_ns >= stamps->until_ns[class] && class + 1 < stamps->count)
+        class ++;
+    for (; end_ns > stamps->until_ns[class] && class + 1 < stamps->count; class ++) {
+        double share = (double)(stamps->until_ns[class] - begin_ns) / (double)(end_ns - begin_ns);
+        uint64_t some =
+            draws == NULL ? (uint64_t)((double)left * share + 0.5) : sim_binomial(draws, left, share);
+        some = some < left ? some : left;
+        lab_bytes_add(&sum, product(some, thin->row_bytes[class]));
+        left -= some;
+        begin_ns = stamps->until_ns[class];
+    }
+    lab_bytes_add(&sum, product(left, thin->row_bytes[class]));
+    return sum;
+}
+
+/* Returns the bytes of the next `rows` rows. The time of the first one may be known; the others are assumed
+ * to be evenly distributed. */
+static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
+{
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    const uint32_t class = lab_row_stamp_class(stamps, rest->begin_ns);
+    if (class + 1 == stamps->count || rest->end_ns < stamps->until_ns[class] - SIM_SECOND)
+        return product(rows, thin->row_bytes[class]);
+    uint64_t first = rest->is_at ? 1 : 0, before = rest->after + first;
+    double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
+    int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);
+    int64_t end_ns = begin_ns + (int64_t)(row_ns * (double)(rows - first));
+    uint64_t sum = first == 0 ? 0 : thin_bytes(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
+    lab_bytes_add(&sum, thin_bytes(thin, begin_ns, end_ns, rows - first, NULL));
+    return sum;
+}
+
+/* Finds out when the next row came. */
+static int64_t locate(struct lab_rest *rest, struct sim_random *draws)
+{
+    if (!rest->is_at && rest->begin_ns < rest->end_ns)
+        rest->begin_ns =
+            thin_place(draws, rest->begin_ns, rest->end_ns, rest->after + 1, rest->after + rest->rows);
+    rest->after = 0;
+    rest->is_at = true;
+    return rest->begin_ns;
+}
+
+static void take(struct lab_rest *rest, uint64_t rows)
+{
+    rest->after = rest->is_at ? rows - 1 : rest->after + rows;
+    rest->rows -= rows;
+    rest->is_at = false;
+}
+
+/* Limits *rest to the rows before the line, the first of which is located, and returns the other rows. */
+static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws)
+{
+    double share = (double)(line_ns - rest->begin_ns) / (double)(rest->end_ns - rest->begin_ns);
+    uint64_t before = 1 + sim_binomial(draws, rest->rows - 1, share);
+    struct lab_rest later = {line_ns, rest->end_ns, 0, rest->rows - before, false};
+    rest->end_ns = line_ns;
+    rest->rows = before;
+    return later;
+}
+
+/* Returns the number of rows for which the route is valid, up to and including the first one that fires. */
+static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
+                           uint64_t rows, bool *fires)
+{
+    if (route->sequence_high - sequence < rows)
+        rows = route->sequence_high - sequence;
+    if (route->begins)
+        rows = 1; /* bk_advance() must be called for this row before the next one is routed */
+    *fires = false;
+    if (!thin->can_fire)
+        return rows;
+    if (thin->to_fire == 0)
+        thin->to_fire = sim_trials_next(&thin->trials, &thin->draws);
+    *fires = thin->to_fire <= rows;
+    rows = *fires ? thin->to_fire : rows;
+    thin->to_fire -= rows;
+    return rows;
+}
+
+static void advance(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct bk_row *row)
+{
+    struct bk_effect effect;
+    enum bk_status status = bk_advance(settings->strategy, &lane->state, row, &effect);
+    assert(status == BK_OK);
+    (void)status;
+    tally->counter_increments += effect.counter_increments;
+    tally->state_writes += effect.state_writes;
+}
+
+/* Passes the next rows to lab_expect_rows() with the expected times of order statistics of uniform points. */
+static void expect(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_rest *rest, uint64_t rows)
+{
+    const double length_ns = (double)(rest->end_ns - rest->begin_ns);
+    struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
+    if (!rest->is_at) {
+        times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
+        times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
+    }
+    lab_expect_rows(lane, settings, tally, &times, rows);
+}
+
+/* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
+ * times before the end of the class. The margin is far above the rounding errors of these times. */
+static uint64_t rows_of_class(const struct lab_thin *thin, const struct lab_rest *rest, uint32_t *class)
+{
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    const double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
+    *class = lab_row_stamp_class(stamps, rest->begin_ns + (int64_t)(row_ns * (double)rest->after));
+    if (*class + 1 == stamps->count)
+        return rest->rows;
+    const double left_ns = (double)(stamps->until_ns[*class] - rest->begin_ns) * (1 - 0x1p-40) - 16;
+    const double rows = left_ns - row_ns * (double)rest->after;
+    return rows >= row_ns * (double)rest->rows ? rest->rows : rows > 0 ? (uint64_t)(rows / row_ns) : 0;
+}
+
+static void add_rows(struct lab_lane *lane, struct lab_entry *open, uint64_t rows, uint64_t bytes,
+                     bool is_gone)
+{
+    open->size.rows += rows;
+    lab_bytes_add(&open->size.bytes, bytes);
+    open->gone += is_gone ? rows : 0;
+    sim_placement_add(&lane->placement, open->bucket, rows);
+    open->end_row = lane->placement.rows;
+}
+
+/* Takes the rows up to the last one whose increment neither ends the partition nor changes what a read
+ * queries, so that nothing else happens at these rows. Their route is that of the row before. */
+static void take_increments(struct lab_lane *lane, struct lab_entry *open, struct lab_thin *thin,
+                            struct lab_tally *tally, struct lab_rest *rest, bool is_gone)
+{
+    const uint64_t most = thin->threshold - 1 - lane->state.counter;
+    uint32_t class;
+    uint64_t limit = rows_of_class(thin, rest, &class), rows = 0, count = 0;
+    if (lane->expected != NULL && limit >= lane->expected->rows_left)
+        limit = lane->expected->rows_left - 1;
+    struct sim_random draws = thin->draws;
+    for (; rows < rest->rows && count < most && count < STEPS_A_LOOK; count++) {
+        if (thin->to_fire == 0)
+            thin->to_fire = sim_trials_next(&thin->trials, &draws);
+        if (thin->to_fire > limit - rows)
+            break;
+        rows += thin->to_fire;
+        thin->to_fire = 0;
+    }
+    thin->draws = draws;
+    lane->state.counter += count;
+    add_rows(lane, open, rows, product(rows, thin->row_bytes[class]), is_gone);
+    tally->counter_increments += count;
+    if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
+        lane->expected->rows_left -= rows;
+    rest->after += rows;
+    rest->rows -= rows;
+}
+
+/* Returns by which of its new rows a partition exceeded a limit, from 1; their bytes are about equal. 0: it
+ * has not. */
+static uint64_t first_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                           const struct cass_partition *before, const struct cass_partition *after)
+{
+    const struct lab_scenario *scenario = settings->scenario;
+    const double bytes_each = (double)(after->bytes - before->bytes) / (double)(after->rows - before->rows);
+    struct cass_partition whole = lab_lane_weigh(scenario, key, after, 0),
+                          start = lab_lane_weigh(scenario, key, before, 0);
+    if (!lab_is_over(&scenario->limits, &whole) ||
+        (before->rows > 0 && lab_is_over(&scenario->limits, &start)))
+        return 0;
+    uint64_t low = 1, high = after->rows - before->rows;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const struct cass_partition then = {before->rows + middle,
+                                            before->bytes + (uint64_t)((double)middle * bytes_each)};
+        whole = lab_lane_weigh(scenario, key, &then, 0);
+        if (lab_is_over(&scenario->limits, &whole))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* first_ns: when the partition's first row came. */
+static bool may_be_over(const struct lab_thin *thin, const struct lab_tally *tally,
+                        const struct cass_partition *rows, int64_t first_ns,
+                        const struct lab_stretch *stretch)
+{
+    const int64_t since_ns = first_ns > stretch->begin_ns ? first_ns : stretch->begin_ns;
+    return (rows->rows > thin->over.rows || rows->bytes > thin->over.bytes) &&
+           since_ns < tally->first_over_ns;
+}
+
+/* The time of the k-th of n rows of the stretch. `which` selects the draw: a row of the key has the same time
+ * in all strategies. */
+static int64_t time_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
+                         const struct lab_stretch *stretch, uint64_t which, uint64_t k, uint64_t n)
+{
+    struct sim_random draws;
+    if (stretch->begin_ns == stretch->end_ns)
+        return stretch->begin_ns;
+    sim_random_init(&draws, settings->scenario->seed, SIM_THIN_OVER, sim_mix64(key->index) ^ which);
+    return thin_place(&draws, stretch->begin_ns, stretch->end_ns, k, n);
+}
+
+/* Adds rows to what is on disk. A stretch is within one compaction window. */
+static const struct cass_partition *store(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                                          const struct lab_stretch *stretch, uint64_t rows, uint64_t bytes,
+                                          struct lab_disk **disk, const struct cass_partition *all)
+{
+    if (settings->disk.window_ns == 0)
+        return all;
+    if (lab_disk_add(disk, &settings->disk, stretch->begin_ns, rows, bytes))
+        return &(*disk)->now;
+    tally->out_of_memory = true;
+    return all;
+}
+
+/* Takes note of new rows of the open partition, the first of which is row `first` of the key: when the
+ * partition exceeded a limit. They came after the partition's first row, and not after `rest`. */
+static void watch(struct lab_entry *open, const struct lab_lane_settings *settings,
+                  const struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                  const struct lab_stretch *stretch, const struct cass_partition *old,
+                  const struct lab_rest *rest)
+{
+    const uint64_t rows = open->size.rows - old->rows, bytes = open->size.bytes - old->bytes;
+    if (rows == 0)
+        return;
+    const struct cass_partition *now = store(settings, tally, stretch, rows, bytes, &open->disk, &open->size);
+    if (!may_be_over(thin, tally, now, open->first_ns, stretch))
+        return;
+    const struct cass_partition before = {now->rows - rows, now->bytes - bytes};
+    const uint64_t over = first_over(settings, key, &before, now), row = open->end_row - rows + over - 1;
+    if (over == 0)
+        return;
+    const int64_t time_ns =
+        time_over(settings, key, stretch, row, row - stretch->first_row + 1, stretch->rows);
+    const int64_t since_ns = time_ns < open->first_ns ? open->first_ns : time_ns;
+    lab_tally_over(tally, since_ns < rest->end_ns ? since_ns : rest->end_ns);
+}
+
+static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_stretch *stretch)
+{
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
+    for (uint32_t step = 1; rest.rows > 0; step++) {
+        struct lab_entry *open = lab_open(lane);
+        if (thin->goes_by_time)
+            locate(&rest, &thin->draws);
+        if (!rest.is_at && lane->state.counter + 1 < thin->threshold && open != NULL &&
+            lane->state.bucket == open->bucket) {
+            const struct cass_partition before = open->size;
+            take_increments(lane, open, thin, tally, &rest, stretch->is_gone);
+            watch(open, settings, thin, tally, key, stretch, &before, &rest);
+            if (rest.rows == 0)
+                break;
+        }
+        const uint64_t sequence = lane->placement.rows;
+        struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
+        struct bk_route route;
+        enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
+        (void)status;
+        if (thin->goes_by_time && route.until_ns < rest.end_ns) {
+            assert(later.rows == 0); /* no row is before a line that was passed */
+            later = cut(&rest, route.until_ns, &thin->draws);
+        }
+        if (open == NULL || route.bucket != open->bucket) {
+            locate(&rest, &thin->draws);
+            open = lab_open_next(lane, settings, tally, key, route.bucket, rest.begin_ns, NULL);
+            if (open == NULL)
+                return true;
+        }
+        bool fires;
+        const uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
+        const struct cass_partition before = open->size;
+        add_rows(lane, open, rows, bytes_of_next(thin, &rest, rows), stretch->is_gone);
+        watch(open, settings, thin, tally, key, stretch, &before, &rest);
+        row.sequence = lane->placement.rows - 1;
+        if (fires)
+            row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
+        advance(lane, settings, tally, &row);
+        if (lane->placement.rows == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
+            lane->state.bucket = route.bucket + 1;
+        if (lane->expected != NULL)
+            expect(lane, settings, tally, &rest, rows);
+        take(&rest, rows);
+        if (rest.rows == 0) {
+            rest = later;
+            later.rows = 0;
+        }
+        if (step % STEPS_A_LOOK == 0 && lab_worker_is_stopped(thin->worker))
+            return false;
+    }
+    return true;
+}
+
+/* Draws the time of the first of `rows` rows of the stretch. */
+static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
+{
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
+    return locate(&rest, draws);
+}
+
+/* A row's id is hashed to a bucket, so buckets are uniformly distributed like ids. A few rows are drawn
+ * individually; of many rows, each bucket in turn gets a random share of the remaining ones. */
+static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                       struct lab_tally *tally, const struct lab_key_name *key,
+                       const struct lab_stretch *stretch)
+{
+    uint32_t buckets = settings->strategy->of.hash.buckets;
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
+    bool is_few = rest.rows / 4 < buckets;
+    /* The times at which rows were written are drawn from a copy of the stream, so that the sizes of rows do
+     * not affect their places. */
+    struct sim_random times, copy = thin->draws;
+    sim_random_init(&times, settings->scenario->seed, SIM_THIN_BYTES, sim_random_next(&copy));
+    for (uint32_t i = 0; rest.rows > 0; i++) {
+        uint32_t bucket = is_few ? (uint32_t)sim_random_below(&thin->draws, buckets) : i;
+        uint64_t rows = is_few ? 1 : sim_binomial(&thin->draws, rest.rows, 1 / (double)(buckets - i));
+        if (rows == 0)
+            continue;
+        struct lab_entry *cell = lab_cell(&lane->book, buckets, bucket);
+        if (cell == NULL) {
+            tally->out_of_memory = true;
+            return;
+        }
+        if (cell->size.rows == 0)
+            cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
+        const uint64_t bytes = is_few ? bytes_of_next(thin, &rest, 1)
+                                      : thin_bytes(thin, stretch->begin_ns, stretch->end_ns, rows, &times);
+        add_rows(lane, cell, rows, bytes, stretch->is_gone);
+        const struct cass_partition after =
+            *store(settings, tally, stretch, rows, bytes, &cell->disk, &cell->size);
+        if (may_be_over(thin, tally, &after, cell->first_ns, stretch)) {
+            const struct cass_partition then = {after.rows - rows, after.bytes - bytes};
+            const uint64_t over = first_over(settings, key, &then, &after);
+            const uint64_t which = sim_mix64(stretch->first_row + i) ^ bucket;
+            if (over > 0)
+                lab_tally_over(tally, time_over(settings, key, stretch, which, is_few ? i + 1 : over,
+                                                is_few ? stretch->rows : rows));
+        }
+        take(&rest, rows);
+    }
+}
+
+/* Processes a stretch in a lane; false when the run must stop. */
+static bool lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                         const struct lab_stretch *stretch)
+{
+    if (stretch->rows == 0)
+        return true;
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+        tally->state_reads++; /* the writer's cache does not have the key yet */
+    tally->rows += stretch->rows;
+    tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
+    lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
+    if (settings->strategy->kind != BK_HASH)
+        return take_ranges(lane, settings, thin, tally, key, stretch);
+    take_cells(lane, settings, thin, tally, key, stretch);
+    return true;
+}
 
 void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
                       struct lab_worker *worker, struct lab_thin *out)
@@ -101,17 +516,17 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
     if (key->rows == 0 && rows > 0) {
         struct sim_random draws;
         sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
-        key->birth_ns = lab_thin_place(&draws, begin_ns, end_ns, 1, rows);
+        key->birth_ns = thin_place(&draws, begin_ns, end_ns, 1, rows);
         worker->keys++;
         struct lab_stretch first = {key->birth_ns, key->birth_ns, 0, 1, piece->is_gone};
         for (size_t i = 0; i < worker->lane_count; i++)
-            lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
+            lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
         piece->begin_ns = key->birth_ns;
         piece->first_row++;
         piece->rows--;
     }
     key->rows += rows;
-    const uint64_t bytes = lab_thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL);
+    const uint64_t bytes = thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL);
     lab_bytes_add(&key->bytes, bytes);
     if (worker->disk.window_ns != 0 && rows > 0)
         lab_key_store(key, worker, begin_ns, rows, bytes);
@@ -123,8 +538,8 @@ static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct
                       struct lab_thin *thins, const struct lab_key_name *name)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (!lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
-                              &walk->piece))
+        if (!lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
+                          &walk->piece))
             return false;
     }
     return true;
