@@ -50,7 +50,7 @@ class StoreTest(ProgramTest):
         lines = self.good("runs").splitlines()
         self.assertEqual(lines[1].split(), ["3", "a-scenario-with-a-very-long-name"])
         self.assertEqual({line.rindex("  ") for line in lines if line != lines[1]}, {lines[2].rindex("  ")})
-        self.assertEqual([len(line) for line in lines[2:]], [80, 80, 80])
+        self.assertLessEqual(max(map(len, lines)), 80)
 
     def test_show_says_where_numbers_come_from(self):
         sources = ["counter", "lease, batch: 50", "scan", "incremental, every_rows: 7"]

@@ -121,6 +121,16 @@ size_t cli_text_width(const char *text)
     return part_width(text, strlen(text));
 }
 
+void cli_print_label(FILE *stream, const char *label, size_t columns, size_t indent)
+{
+    const size_t width = cli_text_width(label);
+    cli_print_text(stream, label);
+    if (width > columns)
+        fprintf(stream, "\n%*s", (int)(indent + columns), "");
+    else
+        fprintf(stream, "%*s", (int)(columns - width), "");
+}
+
 size_t cli_terminal_columns(FILE *stream)
 {
     struct winsize size;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/text.h"
 #include "lab/statements.h"
 #include "stress_distribution.h"

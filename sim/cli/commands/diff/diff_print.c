@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/text.h"
 #include "diff.h"
 #include "lab/metric.h"

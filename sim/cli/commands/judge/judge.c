@@ -10,7 +10,7 @@
 
 #include "cli/execute.h"
 #include "cli/json.h"
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/text.h"
 #include "lab/judge.h"
 #include "lab/oracle.h"
@@ -75,13 +75,13 @@ static bool holds(const struct lab_result *result, struct sim_error *error)
     return true;
 }
 
-static void print(const struct lab_result *result)
+static bool print(const struct lab_result *result, struct sim_error *error)
 {
     char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
     cli_grouped(result->rows, rows);
     cli_grouped(result->keys, keys);
     printf("%s rows of %s keys, according to their histories\n\n", rows, keys);
-    cli_print_agents(result);
+    return cli_print_agents(result, error);
 }
 
 static int judge(const struct cli_args *args, struct sim_error *error)
@@ -103,10 +103,8 @@ static int judge(const struct cli_args *args, struct sim_error *error)
         cli_signals_release(&signals);
     }
     if (is_fine) {
-        if (cli_has(args, "json"))
-            is_fine = cli_json_print(cli_json_run(0, job.result, json_array()), error);
-        else
-            print(job.result);
+        is_fine = cli_has(args, "json") ? cli_json_print(cli_json_run(0, job.result, json_array()), error)
+                                        : print(job.result, error);
         is_fine = is_fine && holds(job.result, error);
         code = is_fine ? 0 : (int)error->class;
     }

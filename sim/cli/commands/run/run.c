@@ -18,7 +18,7 @@
 #include "cli/page.h"
 #include "cli/partial.h"
 #include "cli/sample.h"
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
 #include "lab/expects.h"

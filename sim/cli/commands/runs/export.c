@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cli/commands/runs.h"
-#include "cli/csv.h"
 #include "cli/outputs.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "kernel/text.h"
@@ -94,22 +94,6 @@ static bool check_label(const struct wish *wish, const struct lab_result *result
                     wish->label, nearest != NULL ? nearest : labels[0]);
 }
 
-static void write_field(FILE *stream, const char *text)
-{
-    const char *guard = cli_csv_guard(text);
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fprintf(stream, "%s%s", guard, text);
-        return;
-    }
-    fprintf(stream, "\"%s", guard);
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '"')
-            fputc('"', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
-}
-
 /* For reads there is no number of rows; `partitions` is then the number of reads that queried `size`
  * partitions. */
 static bool write_histogram(FILE *stream, const char *label, int state, int unit,
@@ -120,7 +104,7 @@ static bool write_histogram(FILE *stream, const char *label, int state, int unit
     if (bins == NULL && histogram->used > 0)
         return false;
     for (size_t i = 0; i < count; i++) {
-        write_field(stream, label);
+        cli_csv_text(stream, label);
         fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", state_names[state], unit_names[unit], bins[i].size,
                 bins[i].count);
         if (state != STATE_READ)
@@ -148,7 +132,7 @@ static void write_metrics(FILE *stream, const struct lab_strategy_result *strate
 {
     for (size_t i = 0; i < strategy->metrics.count; i++) {
         const struct lab_metric *metric = &strategy->metrics.items[i];
-        write_field(stream, strategy->label);
+        cli_csv_text(stream, strategy->label);
         fprintf(stream, ",%s,", metric->name);
         if (isfinite(metric->value))
             fprintf(stream, "%.17g", metric->value);

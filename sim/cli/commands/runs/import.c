@@ -13,7 +13,7 @@
 #include "cli/json.h"
 #include "cli/observed.h"
 #include "cli/outputs.h"
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/warnings.h"
 #include "kernel/file.h"
 #include "show.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab runs: lists the runs of a database. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/commands/runs.h"
-#include "cli/json.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/time.h"
 #include "store/store.h"
@@ -15,84 +14,65 @@ static const struct cli_option options[] = {CLI_OPTION_DB,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static json_t *row_as_json(const struct store_run_row *row)
-{
-    char created[SIM_TIME_TEXT_SIZE], digest[17];
-    sim_time_format(row->created_unix_s * SIM_SECOND, created);
-    snprintf(digest, sizeof digest, "%016" PRIx64, row->digest);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "run", json_integer(row->run)) &&
-                   cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
-                   cli_json_set(object, "digest", json_string(digest)) &&
-                   cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
-                   cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
-                   cli_json_set(object, "expects", json_integer(row->expects)) &&
-                   cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
-                   cli_json_set(object, "created", json_string(created)) &&
-                   cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
-                   cli_json_set(object, "version", json_string(row->version));
-    if (row->sweep != 0)
-        is_fine = is_fine && cli_json_set(object, "sweep", json_integer(row->sweep)) &&
-                  cli_json_set(object, "sweep_runs", json_integer(row->sweep_runs));
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *as_json(const struct store_run_row *rows, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < count; i++)
-        list = cli_json_append(list, row_as_json(&rows[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct store_run_row *row = &rows[i];
+        char created[SIM_TIME_TEXT_SIZE];
+        sim_time_format(row->created_unix_s * SIM_SECOND, created);
+        json_t *object = CLI_OBJECT(
+            {"run", json_integer(row->run)}, {"scenario", json_string(row->scenario_name)},
+            {"seed", cli_json_whole(row->seed)}, {"digest", cli_json_digest(row->digest)},
+            {"rows", cli_json_whole(row->rows)}, {"strategies", json_integer(row->strategy_count)},
+            {"expects", json_integer(row->expects)}, {"expects_failed", json_integer(row->expects_failed)},
+            {"created", json_string(created)}, {"elapsed_ms", json_integer(row->elapsed_ms)},
+            {"version", json_string(row->version)});
+        if (row->sweep != 0) {
+            object = cli_json_with(object, "sweep", json_integer(row->sweep));
+            object = cli_json_with(object, "sweep_runs", json_integer(row->sweep_runs));
+        }
+        list = cli_json_append(list, object);
+    }
     return list;
 }
 
-/* The column of names is as wide as the longest name, if a row then fits into 80 columns. */
-#define NAME_COLUMNS_LEAST 8
-#define NAME_COLUMNS_MOST  27
-
-static int name_columns(const struct store_run_row *rows, size_t count)
+/* Tells of the runs of a sweep that are not listed. */
+static void print_folded(const void *is_all, const json_t *row)
 {
-    size_t most = NAME_COLUMNS_LEAST;
-    for (size_t i = 0; i < count; i++) {
-        size_t width = cli_text_width(rows[i].scenario_name);
-        most = width > most && width <= NAME_COLUMNS_MOST ? width : most;
-    }
-    return (int)most;
+    const json_int_t runs = json_integer_value(json_object_get(row, "sweep_runs"));
+    char count[CLI_NUMBER_SIZE];
+    if (*(const bool *)is_all || runs <= 1)
+        return;
+    cli_grouped((uint64_t)runs, count);
+    printf("      the newest of %s runs of sweep %" JSON_INTEGER_FORMAT "; --all lists them\n", count,
+           json_integer_value(json_object_get(row, "sweep")));
 }
 
-/* A name that is wider than the column gets a separate line. */
-static void print_name(const char *name, int columns)
+static void print_table(json_t *rows, bool is_all)
 {
-    size_t width = cli_text_width(name);
-    cli_print_text(stdout, name);
-    if (width > (size_t)columns)
-        printf("\n%*s", 6 + columns, "");
-    else
-        printf("%*s", columns - (int)width, "");
-}
-
-static void print_table(const struct store_run_row *rows, size_t count, bool is_all)
-{
-    int columns = name_columns(rows, count);
-    printf("%4s  %-*s  %6s  %5s  %-8s  %s\n", "run", columns, "scenario", "seed", "rows", "expected",
-           "stored");
-    for (size_t i = 0; i < count; i++) {
-        const struct store_run_row *row = &rows[i];
-        char created[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE], expected[2 * CLI_NUMBER_SIZE + 8] = "-";
-        sim_time_format(row->created_unix_s * SIM_SECOND, created);
-        cli_compact((double)row->rows, 5, size);
-        if (row->expects > 0 && row->expects_failed == 0)
-            snprintf(expected, sizeof expected, "ok");
-        else if (row->expects > 0)
-            snprintf(expected, sizeof expected, "%" PRId64 " FAILED", row->expects_failed);
-        printf("%4" PRId64 "  ", row->run);
-        print_name(row->scenario_name, columns);
-        printf("  %6" PRIu64 "  %5s  %-8s  %s\n", row->seed, size, expected, created);
-        if (row->sweep != 0 && !is_all && row->sweep_runs > 1) {
-            cli_grouped((uint64_t)row->sweep_runs, size);
-            printf("      the newest of %s runs of sweep %" PRId64 "; --all lists them\n", size, row->sweep);
-        }
+    static const struct cli_column columns[] = {
+        {"run", "run", CLI_EXACT, .group = NULL},        {"scenario", "scenario", CLI_LABEL, .group = NULL},
+        {"seed", "seed", CLI_EXACT, .group = NULL},      {"rows", "rows", CLI_NUMBER, .group = NULL},
+        {"expected", "state", CLI_WORDS, .group = NULL}, {"stored", "created", CLI_WORDS, .group = NULL}};
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row)
+    {
+        const json_int_t failed = json_integer_value(json_object_get(row, "expects_failed"));
+        const bool has_some = json_integer_value(json_object_get(row, "expects")) > 0;
+        json_object_set_new(row, "state",
+                            has_some && failed > 0 ? json_sprintf("%" JSON_INTEGER_FORMAT " FAILED", failed)
+                                                   : json_string(has_some ? "ok" : "-"));
     }
+    cli_table_print(stdout, &(struct cli_table){.rows = rows,
+                                                .columns = columns,
+                                                .count = 6,
+                                                .gap = 2,
+                                                .label_least = 8,
+                                                .label_most = 27,
+                                                .below = print_folded,
+                                                .context = &is_all});
 }
 
 static int runs(const struct cli_args *args, struct sim_error *error)
@@ -105,10 +85,13 @@ static int runs(const struct cli_args *args, struct sim_error *error)
     bool is_all = cli_has(args, "all");
     bool is_fine = is_all ? store_list_runs(store, &rows, &count, error)
                           : store_list_folded(store, &rows, &count, error);
+    json_t *list = is_fine ? as_json(rows, count) : NULL;
     if (is_fine && cli_has(args, "json")) {
-        is_fine = cli_json_print(as_json(rows, count), error);
+        is_fine = cli_json_print(list, error);
     } else if (is_fine) {
-        print_table(rows, count, is_all);
+        is_fine = list != NULL || sim_fail_memory(error);
+        print_table(list, is_all);
+        json_decref(list);
     }
     store_runs_free(rows, count);
     store_close(store);

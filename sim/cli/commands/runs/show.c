@@ -6,7 +6,7 @@
 #include "cli/again.h"
 #include "cli/commands/runs.h"
 #include "cli/json.h"
-#include "cli/table.h"
+#include "cli/result.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
 #include "kernel/time.h"

@@ -20,6 +20,9 @@ void cli_print_quoted(FILE *stream, const char *text);
 /* The number of terminal columns of text as cli_print_text() prints it: two for a wide character, none for a
  * combining one. */
 size_t cli_text_width(const char *text);
+/* Prints a label that begins at column `indent`, filled up to `columns`; a label that is wider has its own
+ * line. */
+void cli_print_label(FILE *stream, const char *label, size_t columns, size_t indent);
 /* The columns of the terminal that a stream is connected to; 80 when it is none, or they are not known. */
 size_t cli_terminal_columns(FILE *stream);
 /* The columns of lines on it: cli_terminal_columns(), but from 80 to 120. */
