@@ -37,7 +37,7 @@ static json_t *as_json(const struct store_run_row *rows, size_t count)
     return list;
 }
 
-/* Tells of the runs of a sweep that are not listed. */
+/* Prints how many runs of a sweep are not listed. */
 static void print_folded(const void *is_all, const json_t *row)
 {
     const json_int_t runs = json_integer_value(json_object_get(row, "sweep_runs"));
