@@ -1,10 +1,346 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that the host calls: they create an agent, begin operations, return their actions and accept
- * the outcomes. The next step of an operation is chosen in operation.c and in the file of the protocol. */
-#include "operation.h"
-
+/* The calls of an agent: what it knows of a key between two operations, how settings change, how it reads and
+ * writes, and what it returns to its caller. */
 #include <stdalign.h>
 #include <string.h>
+
+#include "calendar.h"
+#include "protocol.h"
+
+static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
+{
+    char *cache = (char *)(uintptr_t)(const void *)agent + agent->cache_at;
+    return (struct cache_entry *)(void *)cache + bk_agent_set_at(key, agent->cache_sets);
+}
+
+static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
+{
+    struct cache_entry *set = set_of(agent, key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
+        if (set[i].is_used && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
+}
+
+const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    /* The age of an entry that was learned at a later clock reading, before the clock was set back, is
+     * unknown. */
+    if (entry == NULL || now_ns < entry->known.learned_ns ||
+        (uint64_t)now_ns - (uint64_t)entry->known.learned_ns >= (uint64_t)agent->config.cache_ttl_ns)
+        return NULL;
+    return &entry->known;
+}
+
+void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key)
+{
+    if (agent == NULL)
+        return;
+#ifdef __GNUC__
+    const struct cache_entry *set = set_of(agent, key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++)
+        __builtin_prefetch(&set[i].key);
+#else
+    (void)key;
+#endif
+}
+
+const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    return entry == NULL ? NULL : &entry->known;
+}
+
+/* The entry with the lowest value is replaced: first an unused one, then one whose time is in the future
+ * because the clock was set back, then the oldest. */
+static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
+{
+    if (!entry->is_used)
+        return INT64_MIN;
+    return entry->known.learned_ns > now_ns ? INT64_MIN + 1 : entry->known.learned_ns;
+}
+
+static struct local_count *local_of(const struct bk_agent *agent, const struct cache_entry *entry)
+{
+    char *memory = (char *)(uintptr_t)(const void *)agent;
+    size_t index = ((size_t)((const char *)entry - memory) - agent->cache_at) / sizeof *entry;
+    return (struct local_count *)(void *)(memory + agent->local_at) + index;
+}
+
+void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known)
+{
+    struct cache_entry *entry = entry_of(agent, key);
+    if (entry == NULL) {
+        struct cache_entry *set = set_of(agent, key);
+        entry = set;
+        for (uint32_t i = 1; i < CACHE_WAYS; i++) {
+            if (worth_ns(&set[i], now_ns) < worth_ns(entry, now_ns))
+                entry = &set[i];
+        }
+    }
+    if (bk_protocol(agent)->has_local_count && !(entry->is_used && entry->key == key)) {
+        struct local_count *local = local_of(agent, entry);
+        memset(local, 0, sizeof *local);
+        /* A full set may have evicted this key before, and with it the number of rows that were not counted
+         * yet. */
+        local->is_cold = entry->is_used;
+    }
+    /* Assigned field by field, so that padding bytes stay 0 and copies of an agent are equal byte by byte. */
+    entry->is_used = true;
+    entry->key = key;
+    entry->known = *known;
+}
+
+struct local_count *bk_agent_cache_local(const struct bk_agent *agent, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    return entry == NULL ? NULL : local_of(agent, entry);
+}
+
+void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
+{
+    struct cache_entry *entry = entry_of(agent, key);
+    if (entry != NULL)
+        entry->is_used = false;
+}
+
+uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key)
+{
+    uint32_t sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
+    return (uint32_t)(bk_agent_set_at(key, sets) / CACHE_WAYS);
+}
+
+/* An agent's settings over time, according to its history, which the host may replace. */
+
+enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history)
+{
+    if (agent == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_agent_history_fits(&agent->config, history);
+    if (status != BK_OK)
+        return status;
+    agent->config.history = *history;
+    agent->config.strategy = history->eras[history->count - 1].strategy;
+    /* Remembered empty windows and the results of current reads use the old window numbers, so they are
+     * dropped. */
+    size_t entries = (size_t)agent->memory_sets * CACHE_WAYS;
+    memset((char *)agent + agent->memory_at, 0, entries * sizeof(struct memory_entry));
+    for (uint32_t i = 0; i < agent->operations_met; i++)
+        bk_agent_operations(agent)[i].is_outdated = true;
+    return BK_OK;
+}
+
+enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history)
+{
+    enum bk_status status = bk_history_check(history);
+    if (status != BK_OK)
+        return status;
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (history->eras[i].strategy.kind != config->strategy.kind)
+            return BK_ERROR_ERA_KIND;
+    }
+    bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
+    /* The sequence number at which new settings begin is only in the state, so all agents must read a
+     * state. */
+    return config->strategy.kind == BK_COUNT && history->count > 1 && !has_state ? BK_ERROR_ERA_KIND : BK_OK;
+}
+
+const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    uint32_t era = history->count == 1 ? 0 : bk_history_era_at(history, time_ns);
+    return &history->eras[era].strategy;
+}
+
+static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    struct bk_strategy grid = {.kind = BK_TIME, .of.time.window_ns = strategy->max_age_ns};
+    return bk_window_of(&grid, time_ns);
+}
+
+int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    for (uint32_t era = bk_history_era_at(history, time_ns); era < history->count; era++) {
+        const struct bk_era *current = &history->eras[era];
+        bool is_last = era + 1 == history->count;
+        if (current->strategy.max_age_ns == 0)
+            continue;
+        int64_t line_ns =
+            span_of(&current->strategy, current->from_ns > time_ns ? current->from_ns - 1 : time_ns).until_ns;
+        if (is_last || line_ns < history->eras[era + 1].from_ns)
+            return line_ns;
+    }
+    return INT64_MAX;
+}
+
+/* An era without a greatest age has no lines. The first era begins at INT64_MIN. */
+int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    for (uint32_t era = bk_history_era_at(history, time_ns);; era--) {
+        const struct bk_era *current = &history->eras[era];
+        bool has_age = current->strategy.max_age_ns != 0;
+        int64_t line_ns = has_age ? span_of(&current->strategy, time_ns).from_ns : INT64_MIN;
+        if (line_ns >= current->from_ns)
+            return line_ns;
+        time_ns = current->from_ns - 1;
+    }
+}
+
+/* An agent's reads: the steps of the reader, the starts of buckets that the agent knows exactly, and the
+ * empty windows that it remembers. */
+
+#define STARTS_MAX 2u
+
+/* Adds the start of a bucket. The first bucket has none. */
+static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns)
+{
+    if (bucket < 1)
+        return count;
+    starts[count] = (struct bk_bucket_start){bucket, start_ns};
+    return count + 1;
+}
+
+/* Returns the starts of buckets that are exact. With BK_SINGLE and BK_LOCKED, the change is dated at the time
+ * at which it is made, so other agents may put rows into the bucket on the wrong side of that date. Such
+ * dates are not used. */
+static size_t starts_of(const struct bk_agent_config *config, const struct known *known,
+                        struct bk_bucket_start *starts)
+{
+    const int64_t *columns = known->columns;
+    size_t count = 0;
+    if (known->mask == 0 || !bk_kind_fires(config->strategy.kind))
+        return 0;
+    int64_t bucket = columns[BK_BUCKET];
+    if (config->coordination == BK_GUARDED) {
+        count = add_start(starts, count, bucket - 1, columns[BK_GUARDED_BEFORE]);
+        return add_start(starts, count, bucket, columns[BK_GUARDED_START]);
+    }
+    if (config->coordination != BK_THREE_STATE)
+        return 0;
+    bool is_dated = columns[BK_NEXT_CHANGE] != 0;
+    count = add_start(starts, count, is_dated ? bucket - 1 : bucket, columns[BK_LAST_CHANGE]);
+    return is_dated ? add_start(starts, count, bucket, columns[BK_NEXT_CHANGE]) : count;
+}
+
+static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
+{
+    if (agent->memory_sets == 0)
+        return NULL;
+    struct memory_entry *memory = (struct memory_entry *)(void *)((char *)agent + agent->memory_at);
+    return memory + bk_agent_set_at(key, agent->memory_sets);
+}
+
+static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key)
+{
+    struct memory_entry *set = memory_set(agent, key);
+    for (uint32_t i = 0; set != NULL && i < CACHE_WAYS; i++) {
+        if (set[i].used != 0 && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
+}
+
+/* Opens the reader's next step, so that its rows can be reported. */
+static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
+{
+    struct bk_read_step step;
+    const struct memory_entry *entry = operation->is_outdated ? NULL : memory_find(agent, operation->key);
+    struct bk_reader *reader = &operation->reader.reader;
+    if (bk_read_next_known(reader, entry == NULL ? NULL : &entry->empties, &step) ||
+        bk_history_read_next(&agent->config.history, &operation->reader, &step))
+        bk_operation_go(operation, STEP_ROWS);
+    else
+        bk_operation_finish(operation, operation->reader.reader.status == BK_OK ? BK_OPERATION_OK
+                                                                                : BK_OPERATION_TOO_LONG);
+}
+
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
+{
+    const struct bk_history *history = &agent->config.history;
+    struct bk_history_state state;
+    struct bk_bucket_start starts[STARTS_MAX];
+    struct bk_query query = operation->query;
+    memset(&state, 0, sizeof state);
+    state.key.bucket = bucket;
+    query.start_count = starts_of(&agent->config, &operation->known, starts);
+    query.starts = query.start_count > 0 ? starts : NULL;
+    /* The query was checked when the read began, so this fails only if the starts contradict each other,
+     * which racing writers may cause. Then the read does without them. */
+    if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
+        query.starts = NULL;
+        if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
+            bk_operation_finish(operation, BK_OPERATION_REFUSED);
+            return;
+        }
+    }
+    ask_next_rows(agent, operation);
+}
+
+/* Returns the key's entry. A new key replaces the least recently used entry of its set. */
+static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key)
+{
+    struct memory_entry *entry = memory_find(agent, key);
+    if (entry == NULL) {
+        struct memory_entry *set = memory_set(agent, key);
+        entry = set;
+        for (uint32_t i = 1; i < CACHE_WAYS; i++) {
+            if (set[i].used < entry->used)
+                entry = &set[i];
+        }
+        memset(entry, 0, sizeof *entry);
+        entry->key = key;
+    }
+    entry->used = ++agent->memory_uses;
+    return entry;
+}
+
+/* A window counts as ended if it had ended when it was queried, not when the answer arrived. */
+static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
+{
+    const struct bk_reader *reader =
+        &operation->reader.reader; /* its step has been asked and not yet answered */
+    /* Windows are remembered by the numbers of one strategy, so this works only without a change of
+     * settings. */
+    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated)
+        return;
+    struct memory_entry *entry = memory_of(agent, operation->key);
+    uint64_t count = (uint64_t)(reader->next - reader->step_low) + 1;
+    for (uint64_t i = 0; i < count && i < 64; i++) {
+        int64_t bucket = reader->step_low + (int64_t)i;
+        if (empty >> i & 1)
+            bk_empties_learn(&entry->empties, &agent->config.strategy, reader, operation->asked_ns,
+                             agent->config.late_ns, bucket, bucket);
+    }
+}
+
+void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome)
+{
+    if (outcome->empty != 0)
+        learn_empties(agent, operation, outcome->empty);
+    bk_read_found_range(&operation->reader.reader, outcome->rows, outcome->saw_older);
+    ask_next_rows(agent, operation);
+}
+
+void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
+{
+    struct memory_entry *entry = memory_find(agent, key);
+    if (entry != NULL)
+        bk_empties_forget(&entry->empties, bucket);
+    /* A read whose request has not been answered yet may miss the row; its answer must not make the window
+     * count as empty. */
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
+        struct operation *operation = &bk_agent_operations(agent)[i];
+        if (operation->is_read && operation->waits_for_outcome && operation->key == key)
+            operation->is_outdated = true;
+    }
+}
+
+/* The functions that the host calls: they create an agent, begin operations, return their actions and accept
+ * the outcomes. The next step of an operation is chosen in operation.c and in the file of the protocol. */
 
 #define OPERATIONS_MAX 65535u
 #define MS_NS          INT64_C(1000000)
@@ -178,6 +514,34 @@ static struct operation *begin(struct bk_agent *agent, int64_t now_ns, uint64_t 
     return operation;
 }
 
+OUT_OF_LINE static void end_read(struct bk_agent_stats *stats, const struct operation *operation,
+                                 struct bk_action *out)
+{
+    out->rows_found = bk_history_rows_found(&operation->reader);
+    out->partitions_asked = bk_history_partitions_asked(&operation->reader);
+    out->partitions_spared = operation->reader.reader.partitions_spared;
+    out->order = operation->reader.reader.order;
+    ++*(operation->status == BK_OPERATION_OK ? &stats->reads_complete : &stats->reads_incomplete);
+}
+
+/* Returns the result of an operation, whose number is then free. */
+static void end(struct bk_agent *agent, uint32_t number, struct bk_action *out)
+{
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    out->kind = BK_ACT_DONE;
+    out->status = operation->status;
+    out->fired = operation->fired;
+    out->counted = operation->counted;
+    operation->step = STEP_FREE;
+    bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
+    if (operation->is_read)
+        end_read(&agent->stats, operation, out);
+    else
+        ++*(operation->status == BK_OPERATION_OK        ? &agent->stats.rows_stored
+            : operation->status == BK_OPERATION_REFUSED ? &agent->stats.rows_refused
+                                                        : &agent->stats.rows_unknown);
+}
+
 /* Queues an operation after its step changed: it has an action now, or sleeps first, or is parked until
  * another operation releases it. */
 static void after(struct bk_agent *agent, struct operation *operation, uint32_t number, int64_t now_ns)
@@ -313,34 +677,6 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     else
         take_for_all(agent, waiting, operation, now_ns, outcome);
     return BK_OK;
-}
-
-OUT_OF_LINE static void end_read(struct bk_agent_stats *stats, const struct operation *operation,
-                                 struct bk_action *out)
-{
-    out->rows_found = bk_history_rows_found(&operation->reader);
-    out->partitions_asked = bk_history_partitions_asked(&operation->reader);
-    out->partitions_spared = operation->reader.reader.partitions_spared;
-    out->order = operation->reader.reader.order;
-    ++*(operation->status == BK_OPERATION_OK ? &stats->reads_complete : &stats->reads_incomplete);
-}
-
-/* Returns the result of an operation, whose number is then free. */
-static void end(struct bk_agent *agent, uint32_t number, struct bk_action *out)
-{
-    struct operation *operation = &bk_agent_operations(agent)[number];
-    out->kind = BK_ACT_DONE;
-    out->status = operation->status;
-    out->fired = operation->fired;
-    out->counted = operation->counted;
-    operation->step = STEP_FREE;
-    bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
-    if (operation->is_read)
-        end_read(&agent->stats, operation, out);
-    else
-        ++*(operation->status == BK_OPERATION_OK        ? &agent->stats.rows_stored
-            : operation->status == BK_OPERATION_REFUSED ? &agent->stats.rows_refused
-                                                        : &agent->stats.rows_unknown);
 }
 
 /* Takes the action of the first operation in the ring. Returns true. */

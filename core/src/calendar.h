@@ -18,4 +18,9 @@ struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_n
 /* The first day of a month, in days since 1970-01-01; months are counted from 1970-01. */
 int64_t bk_month_begin_days(int64_t month);
 
+/* bk_weight() without the check of the strategy, for callers that have checked it before, such as agents. */
+struct bk_row;
+
+uint64_t bk_weight_of(const struct bk_strategy *strategy, const struct bk_row *row);
+
 #endif

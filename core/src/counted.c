@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts a row that fired, and plans the write of the state row for it. */
-#include "counted.h"
-#include "weight.h"
+#include "calendar.h"
+#include "protocol.h"
 
 /* Returns the start of the newest bucket; INT64_MIN for a key without a state. */
 static int64_t start_of(const struct bk_agent *agent, const struct known *known)

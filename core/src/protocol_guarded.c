@@ -8,7 +8,7 @@
  * beyond the line of the newest grant rolls the key before it is put. */
 #include <string.h>
 
-#include "counted.h"
+#include "protocol.h"
 
 #define WAIT_DOUBLINGS_MAX 6u
 /* The last time that can be granted; see bk_agent_saturating_add(). */

@@ -4,7 +4,7 @@
  * lock, both 0 after a release. An expired lock is taken over by an update whose condition names its owner
  * and end, so that only one contender succeeds. At a line of a greatest age no lock is needed, because all
  * rows beyond the line write the same state. */
-#include "counted.h"
+#include "protocol.h"
 
 /* After losing a free lock to other agents this many times, an operation gives up. */
 #define LOCK_LOST_MAX 64u

@@ -5,7 +5,7 @@
  * While one operation of a key makes a request, the others are parked. */
 #include <string.h>
 
-#include "operation.h"
+#include "protocol.h"
 
 enum memory_step {
     MEMORY_READ = STEP_OF_PROTOCOL, /* reads the state */

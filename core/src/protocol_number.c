@@ -2,7 +2,7 @@
 /* The protocols that take a number for a row before they put it: from a counter column (BK_SOURCE_COUNTER),
  * or from the state row by conditional updates, one number (BK_SOURCE_LWT) or many (BK_SOURCE_LEASE) at a
  * time. A number whose row is not stored is lost, and its partition has one row fewer. */
-#include "operation.h"
+#include "protocol.h"
 
 enum number_step {
     NUMBER_ADD = STEP_OF_PROTOCOL, /* adds 1 to the counter, */

@@ -3,7 +3,7 @@
  * all rows each time (BK_SOURCE_SCAN), or only those newer than the last counted one
  * (BK_SOURCE_INCREMENTAL). */
 #include "bucketing/hash.h"
-#include "operation.h"
+#include "protocol.h"
 
 #define PLACE (BIT(BK_PLACE_TIME) | BIT(BK_PLACE_ID))
 

@@ -10,7 +10,7 @@
  *
  * A change at a line of a greatest age is dated at the line: all agents know that no row beyond the line
  * belongs to the old bucket, so this change needs no lead. */
-#include "counted.h"
+#include "protocol.h"
 
 enum three_state_step {
     THREE_STATE_FRESH = STEP_OF_COUNTED, /* a row that does not fire reads the state again, */

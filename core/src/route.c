@@ -1,13 +1,258 @@
 /* SPDX-License-Identifier: MIT */
-/* Places a row in a bucket, determines for which other rows the result is valid, and advances the state of a
- * key. */
-#include "bucketing/route.h"
-
+/* Where a row belongs: the strategies and their checks, the calendar of windows, one row and many rows. */
+#include <stddef.h>
 #include <string.h>
 
 #include "bucketing/hash.h"
+#include "bucketing/route.h"
+#include "bucketing/status.h"
+#include "bucketing/strategy.h"
 #include "calendar.h"
-#include "weight.h"
+
+const char *bk_status_text(enum bk_status status)
+{
+    static const char *const texts[] = {
+#define BK_STATUS_ROW(name, text) [name] = text,
+        BK_STATUS_MAP(BK_STATUS_ROW)
+#undef BK_STATUS_ROW
+    };
+    if ((size_t)status >= sizeof texts / sizeof *texts)
+        return "unknown status";
+    return texts[status];
+}
+
+const char *bk_version(void)
+{
+    return BK_VERSION;
+}
+
+/* Finds the window or UTC calendar unit that contains a time. Days are computed by Howard Hinnant's
+ * algorithms for the civil calendar. */
+
+#define HOUR_NS INT64_C(3600000000000)
+#define DAY_NS  INT64_C(86400000000000)
+#define WEEK_NS INT64_C(604800000000000)
+/* 1970-01-01 was a Thursday, and its week began on Monday, 1969-12-29. */
+#define WEEK_EPOCH_NS (-3 * DAY_NS)
+
+/* The distance from the epoch may exceed int64_t but not uint64_t. A window that extends beyond the range of
+ * int64_t is truncated, since no row can have a time there. */
+static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns)
+{
+    uint64_t window = (uint64_t)window_ns;
+    struct bk_window out;
+    if (time_ns >= epoch_ns) {
+        uint64_t distance = (uint64_t)time_ns - (uint64_t)epoch_ns;
+        uint64_t into = distance % window, left = window - into;
+        out.index = (int64_t)(distance / window);
+        out.from_ns = (int64_t)((uint64_t)time_ns - into);
+        out.until_ns = left > (uint64_t)INT64_MAX - (uint64_t)time_ns ? INT64_MAX : time_ns + (int64_t)left;
+    } else {
+        uint64_t distance = (uint64_t)epoch_ns - (uint64_t)time_ns;
+        uint64_t left = (distance - 1) % window + 1, into = window - left;
+        out.index = -(int64_t)((distance - 1) / window) - 1;
+        out.from_ns = into > (uint64_t)time_ns - (uint64_t)INT64_MIN ? INT64_MIN : time_ns - (int64_t)into;
+        out.until_ns = (int64_t)((uint64_t)time_ns + left);
+    }
+    return out;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* Years begin in March here, so that the leap day is the last day of a year. Source: Hinnant,
+ * chrono-Compatible Low-Level Date Algorithms, days_from_civil. */
+int64_t bk_month_begin_days(int64_t month)
+{
+    int64_t from_march = month - 2;
+    int64_t year = 1970 + floor_divide(from_march, 12);
+    int64_t month_of_year = from_march - 12 * floor_divide(from_march, 12);
+    int64_t era = floor_divide(year, 400);
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * month_of_year + 2) / 5;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+static struct bk_window month_window(int64_t time_ns)
+{
+    int64_t days = floor_divide(time_ns, DAY_NS);
+    /* A mean month lasts 30.436875 days, so the estimate is off by at most one. */
+    int64_t month = floor_divide(days * 10000, 304369);
+    while (bk_month_begin_days(month) > days)
+        month--;
+    while (bk_month_begin_days(month + 1) <= days)
+        month++;
+    int64_t from = bk_month_begin_days(month), until = bk_month_begin_days(month + 1);
+    return (struct bk_window){
+        .index = month,
+        .from_ns = from < INT64_MIN / DAY_NS ? INT64_MIN : from * DAY_NS,
+        .until_ns = until > INT64_MAX / DAY_NS ? INT64_MAX : until * DAY_NS,
+    };
+}
+
+struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    switch (strategy->of.time.calendar) { /* checked before, so GCOVR_EXCL_BR_LINE */
+    case BK_CALENDAR_HOUR:
+        return fixed_window(HOUR_NS, 0, time_ns);
+    case BK_CALENDAR_DAY:
+        return fixed_window(DAY_NS, 0, time_ns);
+    case BK_CALENDAR_WEEK:
+        return fixed_window(WEEK_NS, WEEK_EPOCH_NS, time_ns);
+    case BK_CALENDAR_MONTH:
+        return month_window(time_ns);
+    case BK_CALENDAR_NONE:
+        break;
+    }
+    return fixed_window(strategy->of.time.window_ns, strategy->of.time.epoch_ns, time_ns);
+}
+
+/* Creates a strategy from its settings, and refuses invalid settings. */
+
+#define WINDOW_NS_MIN 1000
+
+static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(made);
+    if (status == BK_OK)
+        *out = *made;
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+enum bk_status bk_strategy_unbucketed(struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_UNBUCKETED}, out);
+}
+
+enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns}},
+                out);
+}
+
+enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out)
+{
+    struct bk_strategy made = {.kind = BK_TIME, .of.time = {unit, 0, 0}};
+    if (out != NULL && unit == BK_CALENDAR_NONE) {
+        memset(out, 0, sizeof *out);
+        return BK_ERROR_CALENDAR;
+    }
+    return make(&made, out);
+}
+
+enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_COUNT, .of.count = {rows}}, out);
+}
+
+enum bk_status bk_strategy_probabilistic(uint32_t bits, uint64_t threshold, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_PROBABILISTIC, .of.probabilistic = {bits, 0, 0, threshold}},
+                out);
+}
+
+enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t denominator, uint64_t threshold,
+                                                struct bk_strategy *out)
+{
+    struct bk_strategy made = {.kind = BK_PROBABILISTIC,
+                               .of.probabilistic = {0, numerator, denominator, threshold}};
+    if (out != NULL && denominator == 0) {
+        memset(out, 0, sizeof *out);
+        return BK_ERROR_CHANCE;
+    }
+    return make(&made, out);
+}
+
+enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_HASH, .of.hash = {buckets}}, out);
+}
+
+enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_WEIGHTED, .of.weighted = {bytes, threshold}}, out);
+}
+
+enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy)
+{
+    if (strategy == NULL)
+        return BK_ERROR_NULL;
+    struct bk_strategy aged = *strategy;
+    aged.max_age_ns = max_age_ns;
+    enum bk_status status = bk_strategy_check(&aged);
+    if (status == BK_OK)
+        *strategy = aged;
+    return status;
+}
+
+enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
+{
+    if (strategy == NULL)
+        return BK_ERROR_NULL;
+    if (strategy->max_age_ns != 0 && (strategy->max_age_ns < WINDOW_NS_MIN ||
+                                      (strategy->kind != BK_COUNT && !bk_kind_fires(strategy->kind))))
+        return BK_ERROR_AGE;
+    switch (strategy->kind) {
+    case BK_UNBUCKETED:
+        return BK_OK;
+    case BK_TIME:
+        if ((unsigned)strategy->of.time.calendar > BK_CALENDAR_MONTH)
+            return BK_ERROR_CALENDAR;
+        if (strategy->of.time.calendar == BK_CALENDAR_NONE && strategy->of.time.window_ns < WINDOW_NS_MIN)
+            return BK_ERROR_WINDOW;
+        return BK_OK;
+    case BK_COUNT:
+        return strategy->of.count.rows >= 1 ? BK_OK : BK_ERROR_ROWS;
+    case BK_PROBABILISTIC:
+        if (strategy->of.probabilistic.bits > BK_BITS_MAX)
+            return BK_ERROR_BITS;
+        if (strategy->of.probabilistic.chance_denominator != 0 &&
+            (strategy->of.probabilistic.chance_numerator == 0 ||
+             strategy->of.probabilistic.chance_numerator > strategy->of.probabilistic.chance_denominator))
+            return BK_ERROR_CHANCE;
+        return strategy->of.probabilistic.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
+    case BK_HASH:
+        return strategy->of.hash.buckets >= 1 && strategy->of.hash.buckets <= BK_BUCKETS_MAX
+                   ? BK_OK
+                   : BK_ERROR_BUCKETS;
+    case BK_WEIGHTED:
+        if (strategy->of.weighted.bytes < 1)
+            return BK_ERROR_BYTES;
+        return strategy->of.weighted.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
+    case BK_KIND_COUNT:
+        break;
+    }
+    return BK_ERROR_KIND;
+}
+
+const char *bk_kind_name(enum bk_kind kind)
+{
+    static const char *const names[BK_KIND_COUNT] = {"unbucketed",    "time", "count",
+                                                     "probabilistic", "hash", "weighted"};
+    return (unsigned)kind < BK_KIND_COUNT ? names[kind] : "unknown";
+}
+
+bool bk_kind_fires(enum bk_kind kind)
+{
+    return kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
+}
+
+uint64_t bk_threshold(const struct bk_strategy *strategy)
+{
+    if (strategy == NULL || !bk_kind_fires(strategy->kind))
+        return 0;
+    return strategy->kind == BK_WEIGHTED ? strategy->of.weighted.threshold
+                                         : strategy->of.probabilistic.threshold;
+}
+
+/* Places a row in a bucket, determines for which other rows the result is valid, and advances the state of a
+ * key. */
 
 static const struct bk_route everywhere = {
     .scope = BK_SCOPE_RANGE,
@@ -296,4 +541,117 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
     if (effect != NULL)
         *effect = done;
     return BK_OK;
+}
+
+/* Places many rows of one key in one call, with one route for each run of rows. A run ends before the first
+ * row for which its route is not valid; a row that fires is a run by itself. */
+
+#define IDS_AT_ONCE 256u
+
+static bool goes_by_time(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_TIME || strategy->max_age_ns != 0;
+}
+
+/* Returns whether `rows` has the columns that the strategy needs. */
+static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
+{
+    bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_HASH;
+    return (rows->times_ns != NULL || !goes_by_time(strategy)) && (rows->ids != NULL || !wants_ids) &&
+           (rows->sequences != NULL || strategy->kind != BK_COUNT) &&
+           (rows->bytes != NULL || strategy->kind != BK_WEIGHTED);
+}
+
+static struct bk_row row_at(const struct bk_rows *rows, size_t i)
+{
+    return (struct bk_row){
+        .time_ns = rows->times_ns != NULL ? rows->times_ns[i] : 0,
+        .sequence = rows->sequences != NULL ? rows->sequences[i] : 0,
+        .id = rows->ids != NULL ? rows->ids[i] : 0,
+        .bytes = rows->bytes != NULL ? rows->bytes[i] : 0,
+    };
+}
+
+/* Returns the first row in [begin, end) for which the route is not valid, or `end` if it is valid for all.
+ * The caller passes a range in which no row fires. If the route has no upper bound, it is still taken as not
+ * valid for a row with the greatest possible time or number; that only costs another route. Unsigned
+ * arithmetic makes two comparisons one. */
+static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_route *route,
+                         const struct bk_rows *rows, size_t begin, size_t end)
+{
+    if (strategy->kind == BK_COUNT) {
+        uint64_t low = route->sequence_low, span = route->sequence_high - low;
+        size_t i = begin;
+        while (i < end && rows->sequences[i] - low < span)
+            i++;
+        end = i;
+    }
+    if (goes_by_time(strategy)) {
+        uint64_t from = (uint64_t)route->from_ns, span = (uint64_t)route->until_ns - from;
+        size_t i = begin;
+        while (i < end && (uint64_t)rows->times_ns[i] - from < span)
+            i++;
+        end = i;
+    }
+    return end;
+}
+
+static void hash_rows(const struct bk_strategy *strategy, const uint64_t *ids, size_t count, int64_t *buckets)
+{
+    int32_t some[IDS_AT_ONCE];
+    for (size_t begin = 0; begin < count; begin += IDS_AT_ONCE) {
+        size_t size = count - begin < IDS_AT_ONCE ? count - begin : IDS_AT_ONCE;
+        bk_buckets_of_ids(ids + begin, size, strategy->of.hash.buckets, some);
+        for (size_t i = 0; i < size; i++)
+            buckets[begin + i] = some[i];
+    }
+}
+
+static enum bk_status place(const struct bk_strategy *strategy, struct bk_key_state *state,
+                            const struct bk_rows *rows, size_t count, int64_t *buckets)
+{
+    size_t firing = bk_first_firing(strategy, rows->ids, rows->bytes, 0, count);
+    for (size_t i = 0, end; i < count; i = end) {
+        struct bk_row row = row_at(rows, i);
+        struct bk_route route;
+        enum bk_status status = bk_route(strategy, state, &row, &route);
+        if (status != BK_OK)
+            return status;
+        end = i + 1;
+        if (i < firing)
+            end = end_of_run(strategy, &route, rows, end, firing);
+        else
+            firing = bk_first_firing(strategy, rows->ids, rows->bytes, end, count);
+        for (size_t j = i; j < end; j++)
+            buckets[j] = route.bucket;
+        /* Only the first row of a run can begin a bucket or fire. */
+        bk_advance(strategy, state, &row, NULL); /* cannot fail, because the route succeeded */
+    }
+    return BK_OK;
+}
+
+enum bk_status bk_route_batch(const struct bk_strategy *strategy, struct bk_key_state *state,
+                              const struct bk_rows *rows, size_t count, int64_t *buckets)
+{
+    if (strategy == NULL || rows == NULL || (buckets == NULL && count > 0))
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(strategy);
+    if (status != BK_OK)
+        return status;
+    bool is_stateless =
+        strategy->kind == BK_UNBUCKETED || strategy->kind == BK_TIME || strategy->kind == BK_HASH;
+    if (!has_columns(strategy, rows) || (state == NULL && !is_stateless))
+        return BK_ERROR_NULL;
+    if (strategy->kind == BK_HASH) {
+        hash_rows(strategy, rows->ids, count, buckets);
+        return BK_OK;
+    }
+    struct bk_key_state after;
+    memset(&after, 0, sizeof after);
+    if (state != NULL)
+        after = *state;
+    status = place(strategy, &after, rows, count, buckets);
+    if (status == BK_OK && state != NULL)
+        *state = after;
+    return status;
 }

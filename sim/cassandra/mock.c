@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pools with free lists, and an open-addressing hash table of indices. */
+/* The mock cluster from its creation to its end: the pools and hash tables that keep its state, the events of
+ * the cluster, the requests of clients and their answers, and the checks of a configuration with its defaults
+ * (docs/mock.md gives their sources). */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
