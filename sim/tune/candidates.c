@@ -13,7 +13,7 @@
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/quantity.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "lab/setting.h"
 #include "tune/contest.h"
 #include "tune/horizon.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/metric.h"
 #include "tune/expected.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "tune/contest.h"
 
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor)

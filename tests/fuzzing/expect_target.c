@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzzing.h"
-#include "lab/expect.h"
+#include "lab/scenario.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

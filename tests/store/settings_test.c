@@ -6,7 +6,7 @@
 #include "sample.h"
 
 #include "lab/result_make.h"
-#include "lab/scenario_part.h"
+#include "lab/fields.h"
 
 #define TEXT_SIZE 2048
 

@@ -10,7 +10,7 @@
 #include "cli/clock.h"
 #include "cli/text.h"
 #include "kernel/digest.h"
-#include "lab/sources.h"
+#include "lab/context.h"
 
 /* The time between two partial results, and its least multiple of the time to store one. */
 #define EVERY_MS    1000

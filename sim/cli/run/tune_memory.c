@@ -14,7 +14,7 @@
 #include "cli/text.h"
 #include "kernel/digest.h"
 #include "kernel/grow.h"
-#include "lab/sources.h"
+#include "lab/context.h"
 #include "tune/contest.h"
 
 #define BATCH_MS 500

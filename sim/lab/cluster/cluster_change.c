@@ -10,7 +10,7 @@
 #include "cluster_view.h"
 #include "evidence.h"
 #include "history.h"
-#include "lab/change.h"
+#include "lab/scenario.h"
 #include "oracles.h"
 
 static bool is_deployed(const struct lab_change *change)

@@ -8,7 +8,7 @@
 #include "cluster_agents.h"
 #include "cluster_event_trace.h"
 #include "cluster_run.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "oracles.h"
 
 /* Returns LAB_NO_DELETE when out of memory. */

@@ -20,8 +20,7 @@
 #include "kernel/likely.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
-#include "lab/gone.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "oracles.h"
 
 #define PROGRESS_EVENTS 65536u

@@ -11,7 +11,7 @@
 #include "evidence.h"
 #include "idgen.h"
 #include "kernel/digest.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/metrics.h"
 #include "lab/result_make.h"
 #include "oracles.h"

@@ -12,7 +12,7 @@
 #include "kernel/grow.h"
 #include "kernel/likely.h"
 #include "lab/context.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "workload/trace.h"
 
 /* The most rows of a trace in memory: 32 GiB. */

@@ -5,7 +5,7 @@
 
 #include "cluster_view.h"
 #include "kernel/time.h"
-#include "lab/change.h"
+#include "lab/scenario.h"
 
 /* A limit on clocks, so that leads and times to live can be added to their readings without overflow, however
  * often they jump. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recognises whether the files that a scenario reads have changed. */
-#include "lab/sources.h"
+#include "lab/context.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "fuzz_plan.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
-#include "lab/cluster.h"
+#include "lab/scenario.h"
 
 #define CHAOS_SHARE 0.6
 #define LASTS_MAX   (10 * SIM_MINUTE)

@@ -7,7 +7,7 @@
 #include "fuzz_plan.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
-#include "lab/cluster.h"
+#include "lab/scenario.h"
 
 /* Shares of the seeds. */
 #define DAILY       0.04

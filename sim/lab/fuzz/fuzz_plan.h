@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 #include "cassandra/cluster.h"
-#include "lab/scenario_tree.h"
-#include "lab/scenario_write.h"
+#include "lab/fields.h"
 
 /* Each value is drawn from the random stream with its own number, so a new value does not change the others.
  * Only append numbers; otherwise every seed would become another scenario. */

@@ -15,10 +15,9 @@
 #include "kernel/file.h"
 #include "kernel/text.h"
 #include "lab/expects.h"
+#include "lab/fields.h"
 #include "lab/quantity.h"
 #include "lab/result_make.h"
-#include "lab/scenario_sweep.h"
-#include "lab/scenario_write.h"
 #include "workload/trace_files.h"
 
 #define BLOCK_SIZE 65536
@@ -45,33 +44,32 @@ static bool fail_without_section(struct build *build)
     const struct lab_sweep *sweep = build->sweep;
     struct sim_error *error = build->reader.tree.error;
     struct lab_scenario *scenario = NULL;
-    bool is_fine = lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, build->overrides,
-                                      build->override_count, build->seed, &scenario, error);
+    bool ok = lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, build->overrides,
+                                 build->override_count, build->seed, &scenario, error);
     lab_scenario_destroy(scenario);
-    return is_fine && sim_fail(error, SIM_ERROR_INPUT,
-                               "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
-                               "{arrivals.rate: [100/s, 200/s]}}",
-                               sweep->path);
+    return ok && sim_fail(error, SIM_ERROR_INPUT,
+                          "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
+                          "{arrivals.rate: [100/s, 200/s]}}",
+                          sweep->path);
 }
 
 static bool read_section(struct build *build, struct lab_node **root)
 {
     struct lab_tree *tree = &build->reader.tree;
     struct lab_writer writer = {0};
-    if (!lab_tree_read(tree, NULL, build->sweep->text, build->sweep->text_size, "", root) ||
-        !lab_check_root(tree, *root))
-        return false;
     for (size_t i = 0; i < build->override_count; i++) {
         const struct lab_place place = {build->overrides[i].text, 0, 0};
         if (strpbrk(place.argument, "\r\n") != NULL)
-            return lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
-        if (!lab_override_apply(tree, *root, build->overrides[i].text))
-            return false;
-        lab_writer_add(&writer, "%s\n", build->overrides[i].text);
+            return free(writer.text),
+                   lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
+        lab_writer_add(&writer, "%s\n", place.argument);
     }
     build->sweep->overrides = lab_writer_take(&writer);
     if (build->sweep->overrides == NULL)
         return sim_fail_memory(tree->error);
+    if (!lab_root_read(tree, build->sweep->text, build->sweep->text_size, build->overrides,
+                       build->override_count, root))
+        return false;
     build->node = lab_node_find(*root, "sweep");
     if (build->node == NULL)
         return fail_without_section(build);
@@ -286,11 +284,11 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     digest_add_bytes(build->sweep, text, strlen(text));
     free(text);
     digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
-    bool is_fine = scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
-    is_fine = is_fine && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
-    for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
-        is_fine = digest_file(build, scenario->observed[i].path);
-    return is_fine;
+    bool ok = scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
+    ok = ok && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
+    for (size_t i = 0; ok && i < scenario->observed_count; i++)
+        ok = digest_file(build, scenario->observed[i].path);
+    return ok;
 }
 
 /* Reports a point's error as an error of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." if one of its
@@ -352,20 +350,18 @@ static bool check_point(struct build *build, size_t point)
     struct lab_scenario *scenario = NULL;
     const struct lab_sweep *sweep = build->sweep;
     char *settings = copy(sweep->points[point].settings, strlen(sweep->points[point].settings));
-    bool is_fine = (settings != NULL || sim_fail_memory(&inner)) &&
-                   lab_tree_read(&tree, NULL, sweep->text, sweep->text_size, "", &root);
-    for (size_t i = 0; is_fine && i < build->override_count; i++)
-        is_fine = lab_override_apply(&tree, root, build->overrides[i].text);
-    for (char *line = settings, *next; is_fine && *line != '\0'; line = next) {
+    bool ok =
+        (settings != NULL || sim_fail_memory(&inner)) &&
+        lab_root_read(&tree, sweep->text, sweep->text_size, build->overrides, build->override_count, &root);
+    for (char *line = settings, *next; ok && *line != '\0'; line = next) {
         next = line + strcspn(line, "\n");
         *next++ = '\0';
-        is_fine = lab_override_apply(&tree, root, line);
+        ok = lab_override_apply(&tree, root, line);
     }
-    is_fine = is_fine && lab_scenario_of_tree(&tree, root, "", &scenario) &&
-              lab_expects_check(scenario, &inner) && (point > 0 || fill_seeds(build, scenario)) &&
-              digest_point(build, root, scenario);
+    ok = ok && lab_scenario_of_tree(&tree, root, "", &scenario) && lab_expects_check(scenario, &inner) &&
+         (point > 0 || fill_seeds(build, scenario)) && digest_point(build, root, scenario);
     /* Done before `settings` is freed, since the message may point into it. */
-    bool is_told = is_fine || fail_point(build, point, &inner);
+    bool is_told = ok || fail_point(build, point, &inner);
     lab_scenario_destroy(scenario);
     lab_tree_clear(&tree);
     free(settings);
@@ -415,25 +411,25 @@ static bool refuse_same_points(struct build *build)
 {
     const struct lab_sweep *sweep = build->sweep;
     struct named_point *sorted = calloc(sweep->point_count, sizeof *sorted);
-    bool is_fine = sorted != NULL || sim_fail_memory(build->reader.tree.error);
-    for (size_t i = 0; is_fine && i < sweep->point_count; i++)
+    bool ok = sorted != NULL || sim_fail_memory(build->reader.tree.error);
+    for (size_t i = 0; ok && i < sweep->point_count; i++)
         sorted[i] = (struct named_point){&sweep->points[i], i};
-    if (is_fine)
+    if (ok)
         qsort(sorted, sweep->point_count, sizeof *sorted, by_settings);
-    for (size_t i = 1; is_fine && i < sweep->point_count; i++) {
+    for (size_t i = 1; ok && i < sweep->point_count; i++) {
         const struct lab_sweep_point *one = sorted[i - 1].point, *other = sorted[i].point;
         char shown[SHOWN_SIZE];
         if (strcmp(one->settings, other->settings) != 0 || one->has_own_seed != other->has_own_seed ||
             (one->has_own_seed && one->own_seed != other->own_seed))
             continue;
         const struct lab_node *value = setting_at(build, sorted[i].index, 0);
-        is_fine = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
-                              "point %zu is point %zu again (%s); remove one", sorted[i].index + 1,
-                              sorted[i - 1].index + 1,
-                              lab_sweep_describe(one->settings, false, shown, sizeof shown));
+        ok = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
+                         "point %zu is point %zu again (%s); remove one", sorted[i].index + 1,
+                         sorted[i - 1].index + 1,
+                         lab_sweep_describe(one->settings, false, shown, sizeof shown));
     }
     free(sorted);
-    return is_fine;
+    return ok;
 }
 
 bool lab_sweep_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
@@ -454,12 +450,12 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
     sweep->path = copy(path, strlen(path));
     sweep->text = copy(text, size);
     sweep->text_size = size;
-    bool is_fine = (sweep->path != NULL && sweep->text != NULL) || sim_fail_memory(error);
-    is_fine = is_fine && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
-              number_jobs(&build) && refuse_same_points(&build) && check_points(&build);
+    bool ok = (sweep->path != NULL && sweep->text != NULL) || sim_fail_memory(error);
+    ok = ok && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
+         number_jobs(&build) && refuse_same_points(&build) && check_points(&build);
     lab_tree_clear(&build.reader.tree);
     free(build.digests);
-    if (!is_fine) {
+    if (!ok) {
         lab_sweep_destroy(sweep);
         return false;
     }
@@ -513,11 +509,11 @@ bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_
     *out = NULL;
     lab_sweep_job(sweep, job, &point, &seed);
     char *overrides = lab_sweep_overrides(sweep, job);
-    bool is_fine = overrides == NULL
-                       ? sim_fail_memory(error)
-                       : lab_scenario_again(sweep->path, sweep->text, overrides, NULL, 0, seed, out, error);
+    bool ok = overrides == NULL
+                  ? sim_fail_memory(error)
+                  : lab_scenario_again(sweep->path, sweep->text, overrides, NULL, 0, seed, out, error);
     free(overrides);
-    return is_fine;
+    return ok;
 }
 
 char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lab/design.h"
+#include "lab/scenario.h"
 
 struct lab_value_column {
     uint32_t values;

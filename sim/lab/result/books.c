@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "lab/disk.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/result_make.h"
 
 /* Counts of rows are below 2^53, so they are exact. */

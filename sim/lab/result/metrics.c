@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/stored.h"
 #include "workload/rows.h"
 

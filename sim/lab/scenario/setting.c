@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluates the table of settings for a strategy's settings: offsets, rules, and values as text. */
-#include "lab/setting.h"
-
+/* Evaluates the table of settings. In: the settings of a strategy. Kept: nothing. Out: their kind and
+ * protocol, offsets, whether rules hold, values as text, and the struct that the core's text of a setting
+ * has. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +9,30 @@
 
 #include "kernel/time.h"
 #include "lab/quantity.h"
+#include "lab/setting.h"
+
+enum bk_kind lab_settings_kind(const struct lab_settings *settings)
+{
+    if (settings->observed != WL_OBSERVED_AUTO)
+        return LAB_KIND_OBSERVED;
+    return settings->is_idgen ? LAB_KIND_IDGEN : settings->strategy.kind;
+}
+
+const char *lab_kind_name(enum bk_kind kind)
+{
+    assert((unsigned)kind < LAB_KIND_COUNT);
+    if (kind == LAB_KIND_OBSERVED)
+        return "observed";
+    return kind == LAB_KIND_IDGEN ? "idgen" : bk_kind_name(kind);
+}
+
+unsigned lab_settings_protocol(const struct lab_settings *settings)
+{
+    if (settings->is_idgen)
+        return (unsigned)settings->idgen.lock;
+    return settings->strategy.kind == BK_COUNT ? (unsigned)settings->source
+                                               : (unsigned)settings->coordination;
+}
 
 #define PLACE(member) offsetof(struct lab_settings, member)
 
@@ -316,4 +340,25 @@ void lab_setting_put_standard(const struct lab_setting *setting, struct lab_sett
         *(uint32_t *)held = (uint32_t)setting->standard;
     else
         *(int64_t *)held = setting->standard;
+}
+
+void lab_settings_core(const struct lab_settings *settings, uint64_t scenario_digest, struct bk_setting *out)
+{
+    memset(out, 0, sizeof *out);
+    out->scenario_digest = scenario_digest;
+    out->strategy = settings->strategy;
+    out->coordination = settings->coordination;
+    out->counter = settings->counter;
+    out->source = settings->source;
+    out->lease_rows = settings->lease_rows;
+    out->every_rows = settings->every_rows;
+    out->every_ns = settings->every_ns;
+    out->lead_ns = settings->lead_ns;
+    out->lock_lasts_ns = settings->lock_lasts_ns;
+    out->lock_backoff_ns = settings->lock_backoff_ns;
+    out->grant_ns = settings->grant_ns;
+    out->read_plan = settings->reading.plan;
+    out->read_at_once = settings->reading.plan == BK_PLAN_PARALLEL ? settings->reading.at_once : 0;
+    out->read_remember_empty = settings->reading.remembers_empty;
+    out->read_late_ns = settings->reading.remembers_empty ? settings->reading.late_ns : 0;
 }

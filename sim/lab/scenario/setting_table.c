@@ -19,13 +19,11 @@
 #define NOTHING_IN(path) IS(path, 0)
 #define SPAN_MAX         (365.0 * (double)SIM_DAY)
 #define LONG_MAX_NS      (36500.0 * (double)SIM_DAY)
-#define ABOVE_RANGE      "a duration above 0s and at most 365d"
-#define BILLION_RANGE    "a whole number from 1 to 1000000000"
 /* Ranges of numbers and spans. */
-#define FROM(low, high, text) .least = (low), .most = (high), .range = text
-#define BILLION               FROM(1, 1e9, BILLION_RANGE)
-#define SPAN                  FROM(1, SPAN_MAX, ABOVE_RANGE)
-#define MICROSECOND           FROM(1000, 0x1p63, "a duration of at least 1us")
+#define FROM(low, high) .least = (low), .most = (high)
+#define BILLION         FROM(1, 1e9)
+#define SPAN            FROM(1, SPAN_MAX)
+#define MICROSECOND     FROM(1000, 0x1p63)
 
 static const struct lab_choice calendars[] = {{"hour", BK_CALENDAR_HOUR},
                                               {"day", BK_CALENDAR_DAY},
@@ -68,7 +66,6 @@ static const struct lab_choice formats[] = {{"auto", WL_OBSERVED_AUTO},
                                             {"tablehistograms", WL_OBSERVED_PERCENTILES},
                                             {"large_partitions", WL_OBSERVED_LARGEST},
                                             {NULL, 0}};
-static const struct lab_choice flags[] = {{"true", true}, {"false", false}, {NULL, 0}};
 const struct lab_choice lab_plan_words[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
                                             {"all", BK_PLAN_ALL},           {"lazy", BK_PLAN_LAZY},
                                             {"parallel", BK_PLAN_PARALLEL}, {NULL, 0}};
@@ -118,7 +115,7 @@ const struct lab_setting lab_setting_table[] = {
      .required = BOTH,
      .type = LAB_SETTING_U64,
      .place = PLACE(strategy.of.count.rows),
-     FROM(1, 1e15, "a whole number of at least 1"),
+     FROM(1, 1e15),
      .is_rung = true,
      .told = "rows %s",
      .drawn = "%s rows",
@@ -180,7 +177,7 @@ const struct lab_setting lab_setting_table[] = {
      .required = LAB_OF_CHANGE,
      .type = LAB_SETTING_U32,
      .place = PLACE(strategy.of.probabilistic.bits),
-     FROM(0, BK_BITS_MAX, "a whole number from 0 to 32"),
+     FROM(0, BK_BITS_MAX),
      .when = NOTHING_IN("chance_denominator"),
      .zero = LAB_ZERO_STORED,
      .is_rung = true,
@@ -226,7 +223,7 @@ const struct lab_setting lab_setting_table[] = {
      .required = BOTH,
      .type = LAB_SETTING_BYTES,
      .place = PLACE(strategy.of.weighted.bytes),
-     FROM(1, 0x1p40, "a size from 1B to 1TiB"),
+     FROM(1, 0x1p40),
      .is_rung = true,
      .told = "1 in %s",
      .drawn = "1 in %s",
@@ -280,7 +277,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = FIRES,
      .type = LAB_SETTING_DURATION,
      .place = PLACE(lead_ns),
-     FROM(0, SPAN_MAX, "a duration from 0s to 365d"),
+     FROM(0, SPAN_MAX),
      .needs = IS("coordination", BK_THREE_STATE),
      .zero = LAB_ZERO_WRITTEN,
      .needs_agents = true,
@@ -337,9 +334,8 @@ const struct lab_setting lab_setting_table[] = {
      .required = BOTH,
      .type = LAB_SETTING_U32,
      .place = PLACE(strategy.of.hash.buckets),
-     FROM(1, BK_BUCKETS_MAX, "a whole number from 1 to 2147483647"),
+     FROM(1, BK_BUCKETS_MAX),
      .change_most = LAB_CHANGED_BUCKETS_MAX,
-     .change_range = "a whole number from 1 to 4096",
      .is_rung = true,
      .told = "buckets %s",
      .drawn = "%s bucket{s}",
@@ -360,7 +356,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = IDGEN,
      .type = LAB_SETTING_U32,
      .place = PLACE(idgen.stripes),
-     FROM(1, BK_IDGEN_STRIPES_MAX, "a whole number from 1 to 65536"),
+     FROM(1, BK_IDGEN_STRIPES_MAX),
      .standard = 1,
      .told = "stripes %s",
      .drawn = "%s stripe{s}",
@@ -381,7 +377,8 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = IDGEN,
      .type = LAB_SETTING_U32,
      .place = PLACE(idgen.stripe),
-     FROM(1, BK_IDGEN_STRIPES_MAX, "a whole number from 1 to the number of stripes"),
+     FROM(1, BK_IDGEN_STRIPES_MAX),
+     .range = "a whole number from 1 to the number of stripes",
      .standard = 1,
      .when = {"choice", VALUE(BK_IDGEN_FIXED) | VALUE(BK_IDGEN_ROTATE)},
      .told = "stripe %s",
@@ -404,7 +401,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = IDGEN,
      .type = LAB_SETTING_DURATION,
      .place = PLACE(idgen.lock_lasts_ns),
-     FROM(2, SPAN_MAX, ABOVE_RANGE),
+     FROM(2, SPAN_MAX),
      .standard = 5 * SIM_SECOND,
      .told = " of %s",
      .meaning = "an older lock is stale"},
@@ -481,7 +478,8 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = IDGEN,
      .type = LAB_SETTING_U32,
      .place = PLACE(idgen.attempts),
-     FROM(1, 1e9, BILLION_RANGE ", or leave it out for any number"),
+     BILLION,
+     .range = ", or leave it out for any number",
      .told = "at most %s attempt{s}",
      .standard_text = "any number",
      .meaning = "a lease fails after this number of failed attempts"},
@@ -492,7 +490,8 @@ const struct lab_setting lab_setting_table[] = {
      .required = LAB_OF_STRATEGY,
      .type = LAB_SETTING_TEXT,
      .place = PLACE(observed_file),
-     FROM(0, 4096, "the name of a file"),
+     FROM(0, 4096),
+     .range = "the name of a file",
      .meaning = "the file, plain or gzip; relative to the scenario's folder"},
     {.path = "format",
      .stored = "format",
@@ -507,7 +506,8 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = OBSERVED,
      .type = LAB_SETTING_TEXT,
      .place = PLACE(observed_table),
-     FROM(0, 256, "a table, as in chat.messages"),
+     FROM(0, 256),
+     .range = "a table, as in chat.messages",
      .standard_text = "the only one in the file",
      .meaning = "which table, if the file has several"},
     /* of several kinds */
@@ -532,7 +532,8 @@ const struct lab_setting lab_setting_table[] = {
      .required = LAB_OF_CHANGE,
      .type = LAB_SETTING_DURATION,
      .place = PLACE(changes[0].at_ns),
-     FROM(1, LONG_MAX_NS, "a time after the start of the run, as in 30d"),
+     FROM(1, LONG_MAX_NS),
+     .range = "a time after the start of the run, as in 30d",
      .meaning = "the date, after the start of the run and after the previous change, and within the run"},
     {.path = "rollout",
      .stored = "rollout_ns",
@@ -540,7 +541,8 @@ const struct lab_setting lab_setting_table[] = {
      .scopes = LAB_OF_CHANGE,
      .type = LAB_SETTING_DURATION,
      .place = PLACE(changes[0].rollout_ns),
-     FROM(1, LONG_MAX_NS, "a duration above 0s"),
+     FROM(1, LONG_MAX_NS),
+     .range = "a duration above 0s",
      .standard_text = "none: all agents know the date in advance",
      .meaning = "each agent takes the new settings at its own moment between `at` and `at` + `rollout`, and "
                 "uses that moment, by its own clock, as their date. Needs `agents`; the next change comes "
@@ -551,7 +553,7 @@ const struct lab_setting lab_setting_table[] = {
      .scopes = LAB_OF_CHANGE,
      .type = LAB_SETTING_FLAG,
      .place = PLACE(changes[0].keeps_old),
-     .words = flags,
+     .words = lab_flag_words,
      .standard_text = "`true`",
      .meaning = "`true`: the application keeps the old settings, the time of each row selects its settings, "
                 "and readers walk into older eras; `false`: from then on it knows only the new settings, as "
@@ -574,7 +576,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = CORE,
      .type = LAB_SETTING_U32,
      .place = PLACE(reading.at_once),
-     FROM(1, 4096, "a whole number from 1 to 4096"),
+     FROM(1, 4096),
      .needs = IS("read.plan", BK_PLAN_PARALLEL),
      .standard_text = "8",
      .meaning = "for `parallel`: partitions queried at once"},
@@ -583,7 +585,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = CORE,
      .type = LAB_SETTING_FLAG,
      .place = PLACE(reading.remembers_empty),
-     .words = flags,
+     .words = lab_flag_words,
      .standard_text = "`false`",
      .meaning = "for `time`: readers remember the windows that they found empty, up to 32 spans of "
                 "consecutive windows per key, and do not query them again. In the cluster engine each agent "
@@ -593,7 +595,7 @@ const struct lab_setting lab_setting_table[] = {
      .kinds = CORE,
      .type = LAB_SETTING_DURATION,
      .place = PLACE(reading.late_ns),
-     FROM(0, LONG_MAX_NS, "a duration from 0s to 36500d"),
+     FROM(0, LONG_MAX_NS),
      .standard = SIM_MINUTE,
      .needs = IS("read.remember_empty", true),
      .zero = LAB_ZERO_WRITTEN,
@@ -602,7 +604,7 @@ const struct lab_setting lab_setting_table[] = {
     {.path = "label",
      .kinds = CORE | IDGEN | OBSERVED,
      .type = LAB_SETTING_LABEL,
-     FROM(0, 64, "a label of 1 to 64 bytes"),
+     FROM(0, 64),
      .standard_text = "the kind",
      .meaning = "its name in results"},
 };

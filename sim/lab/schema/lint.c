@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lints a scenario before it is run: estimates sizes and rates, and warns of problems. */
-#include "lab/lint.h"
+#include "lab/schema.h"
 
 #include <stdarg.h>
 #include <stdint.h>

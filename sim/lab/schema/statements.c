@@ -1,22 +1,478 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the statements of the rules of statement_rules.h that apply to a strategy, and the tables that these
- * statements use. */
-#include "lab/statements.h"
-
+/* Writes the CQL of a strategy. In: a checked scenario. Kept: nothing. Out: CREATE TABLE statements and every
+ * statement that an application prepares. The tables in addition to the rows, and which statement implements
+ * which action of the agent, are the rows of the tables below; the statements of the rows follow from the
+ * design of the table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cassandra/cluster.h"
-#include "cql_text.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "retention.h"
-#include "statement_rules.h"
+#include "lab/fields.h"
+#include "lab/quantity.h"
+#include "lab/schema.h"
+
+#define NAME_SIZE 128
+
+/* The reserved words of CQL, sorted. Source: apache/cassandra cql3/ReservedKeywords.java and
+ * pylib/cqlshlib/cqlhandling.py. */
+static const char *const reserved[] = {
+    "add",    "allow",    "alter",        "and",     "apply",       "asc",      "authorize", "batch",
+    "begin",  "by",       "columnfamily", "create",  "default",     "delete",   "desc",      "describe",
+    "drop",   "entries",  "execute",      "from",    "full",        "grant",    "if",        "in",
+    "index",  "infinity", "insert",       "into",    "is",          "keyspace", "limit",     "materialized",
+    "mbean",  "mbeans",   "modify",       "nan",     "norecursive", "not",      "null",      "of",
+    "on",     "or",       "order",        "primary", "rename",      "replace",  "revoke",    "schema",
+    "select", "set",      "table",        "to",      "token",       "truncate", "unlogged",  "unset",
+    "update", "use",      "using",        "view",    "where",       "with"};
+
+static bool is_bare(const char *name)
+{
+    if (name[0] < 'a' || name[0] > 'z')
+        return false;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_'))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (strcmp(reserved[i], name) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void add_name(struct lab_writer *text, const char *first, const char *second)
+{
+    char name[NAME_SIZE];
+    size_t size = strlen(first), more = strlen(second);
+    if (size + more >= sizeof name)
+        abort(); /* names in a scenario are never that long */
+    memcpy(name, first, size);
+    memcpy(name + size, second, more + 1);
+    if (is_bare(name)) {
+        lab_writer_add(text, "%s", name);
+        return;
+    }
+    lab_writer_add(text, "\"");
+    for (const char *c = name; *c != '\0'; c++)
+        lab_writer_add(text, *c == '"' ? "\"\"" : "%c", *c);
+    lab_writer_add(text, "\"");
+}
+
+#define WINDOWS_LEAST 20
+#define WINDOWS_MOST  30
+#define WINDOWS_MEANT 25
+
+struct window {
+    const char *unit;
+    int64_t size, span_ns;
+};
+
+/* The times at which a strategy's buckets end: all multiples of a step or, for calendar units, some of
+ * them. */
+struct grid {
+    int64_t step_ns; /* 0: they do not end at multiples of a step */
+    bool is_calendar;
+};
+
+static struct grid grid_of(const struct lab_strategy *strategy)
+{
+    const struct bk_strategy *core = &strategy->settings.strategy;
+    if (core->kind != BK_TIME)
+        return (struct grid){core->max_age_ns, false};
+    if (core->of.time.calendar != BK_CALENDAR_NONE)
+        return (struct grid){core->of.time.calendar == BK_CALENDAR_HOUR ? SIM_HOUR : SIM_DAY, true};
+    bool is_shifted = core->of.time.epoch_ns % core->of.time.window_ns != 0;
+    return (struct grid){is_shifted ? 0 : core->of.time.window_ns, false};
+}
+
+/* Whether every end of a bucket is the end of a window, or every end of a window the end of a bucket. */
+static bool fits(int64_t span_ns, struct grid grid)
+{
+    return grid.step_ns > 0 &&
+           (grid.step_ns % span_ns == 0 || (!grid.is_calendar && span_ns % grid.step_ns == 0));
+}
+
+/* The score of a window size: whether windows end with buckets, whether the size divides a day, and how close
+ * the number of windows is to the recommendation. */
+static int64_t score(int64_t span_ns, int64_t ttl_ns, struct grid grid)
+{
+    int64_t off = ttl_ns / span_ns - WINDOWS_MEANT;
+    return (fits(span_ns, grid) ? 1000 : 0) + (SIM_DAY % span_ns == 0 || span_ns % SIM_DAY == 0 ? 100 : 0) -
+           (off < 0 ? -off : off);
+}
+
+static struct window window_of(int64_t ttl_ns, struct grid grid)
+{
+    static const struct window units[] = {
+        {"DAYS", 1, SIM_DAY}, {"HOURS", 1, SIM_HOUR}, {"MINUTES", 1, SIM_MINUTE}};
+    struct window best = units[2];
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        int64_t unit = units[i].span_ns, most = ttl_ns / (WINDOWS_LEAST * unit);
+        for (int64_t size = ttl_ns / ((WINDOWS_MOST + 1) * unit) + 1; size <= most; size++) {
+            if (is_found && score(size * unit, ttl_ns, grid) <= score(best.span_ns, ttl_ns, grid))
+                continue;
+            best = (struct window){units[i].unit, size, size * unit};
+            is_found = true;
+        }
+    }
+    return best;
+}
+
+static void add_retention(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                          bool is_first, struct lab_writer *text)
+{
+    if (scenario->row_ttl_ns <= 0)
+        return;
+    struct window window = window_of(scenario->row_ttl_ns, grid_of(strategy));
+    lab_writer_add(
+        text,
+        "%s default_time_to_live = %" PRId64 "\n AND compaction = {'class': "
+        "'TimeWindowCompactionStrategy', 'compaction_window_unit': '%s', 'compaction_window_size': "
+        "'%" PRId64 "'}",
+        is_first ? " WITH" : "\n AND", (scenario->row_ttl_ns - 1) / SIM_SECOND + 1, window.unit, window.size);
+}
+
+/* Adds a note when buckets do not end with windows, or have no end. */
+static void tell_conflict(const struct lab_strategy *strategy, const struct window *window,
+                          struct lab_writer *text)
+{
+    char span[48], bucket[48];
+    struct grid grid = grid_of(strategy);
+    enum bk_kind kind = strategy->settings.strategy.kind;
+    lab_quantity_duration_text(window->span_ns, span, sizeof span);
+    lab_quantity_duration_text(grid.step_ns, bucket, sizeof bucket);
+    if (fits(window->span_ns, grid))
+        return;
+    if (kind == BK_TIME && (grid.step_ns == 0 || grid.is_calendar))
+        lab_writer_add(
+            text,
+            "conflict: buckets end by a calendar or an epoch, windows at multiples of %s since 1970; set "
+            "time: {window: %s}\n",
+            span, span);
+    else if (grid.step_ns > 0)
+        lab_writer_add(
+            text,
+            "conflict: buckets of %s and windows of %s end at different times; set %s: %s, or a multiple\n",
+            bucket, span, kind == BK_TIME ? "window" : "max_age", span);
+    else if (!lab_kind_ends(kind))
+        lab_writer_add(
+            text,
+            "conflict: a partition takes rows in every window, so a read of it queries up to %d sstables\n",
+            WINDOWS_MOST);
+    else
+        lab_writer_add(
+            text,
+            "conflict: a bucket ends where its rows do, in the middle of a window; set max_age: %s so "
+            "that both end together\n",
+            span);
+}
+
+static void tell_retention(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                           struct lab_writer *text)
+{
+    char span[48], late[48];
+    if (scenario->row_ttl_ns <= 0)
+        return;
+    struct window window = window_of(scenario->row_ttl_ns, grid_of(strategy));
+    lab_quantity_duration_text(window.span_ns, span, sizeof span);
+    lab_writer_add(text, "windows of %s: %" PRId64 " per time to live%s\n", span,
+                   scenario->row_ttl_ns / window.span_ns,
+                   scenario->row_ttl_ns / window.span_ns < WINDOWS_LEAST
+                       ? ", where 20 to 30 are meant; none is shorter than a minute"
+                       : "");
+    lab_writer_add(
+        text, "windows use the time of writing, not the row's own time: a late row, a repair and a hint are "
+              "in a later window\n");
+    lab_writer_add(
+        text,
+        "expired rows stay on disk, and reads pass over them, for gc_grace_seconds more (10 days unless "
+        "set)\n");
+    if (scenario->workload.late_share > 0 && scenario->workload.late_mean_ns > window.span_ns) {
+        lab_quantity_duration_text(scenario->workload.late_mean_ns, late, sizeof late);
+        lab_writer_add(text,
+                       "conflict: rows come late by %s on average, later than a window lasts; they keep its "
+                       "sstable from being dropped\n",
+                       late);
+    }
+    tell_conflict(strategy, &window, text);
+}
+
+#define SIDE_COLUMNS_MAX 4
+
+/* The tables in addition to the table of rows. Their columns are a key, or a key and a bucket, and
+ * numbers. */
+enum side {
+    SIDE_STATE,
+    SIDE_BASE,
+    SIDE_GRANTS,
+    SIDE_NUMBERS,
+    SIDE_SUM,
+    SIDE_STARTS,
+    SIDE_COUNTER,
+    SIDE_TOTAL,
+    SIDE_COUNTS,
+    SIDE_LOCK,
+    SIDE_COUNT,
+    SIDE_NONE = SIDE_COUNT /* the table of rows */
+};
+
+struct side_table {
+    const char *suffix;                    /* suffix of the name of the table of rows */
+    const char *columns[SIDE_COLUMNS_MAX]; /* columns in addition to the key; a NULL ends them */
+    const char *types[SIDE_COLUMNS_MAX];   /* " text" and the like; NULL: bigint */
+    bool by_bucket, is_counter;
+    const char *about;
+};
+
+enum form {
+    FORM_SELECT,
+    FORM_INSERT,
+    FORM_INSERT_IF,
+    FORM_UPDATE,
+    FORM_UPDATE_IF,
+    FORM_ADD,
+    FORM_COUNT_ALL,  /* counts the rows of a bucket */
+    FORM_COUNT_AFTER /* counts the rows after a time and an id, and returns the newest row's time and id
+                      */
+};
+enum level { LEVEL_STATE, LEVEL_SERIAL, LEVEL_CAS, LEVEL_READ };
+
+/* The settings with which a statement is needed. */
+enum rule_only { RULE_ALWAYS, RULE_AT_THRESHOLD_1, RULE_AT_LINES };
+
+struct rule {
+    uint32_t protocols; /* bit n: coordination n of probabilistic and weighted; source n of count */
+    uint32_t counters;  /* bit n: counter n of probabilistic and weighted */
+    enum rule_only only;
+    enum side side;
+    enum form form;
+    uint32_t columns; /* the columns that it sets or selects: bit n is column n of the table */
+    enum level level;
+    const char *when;
+};
 
 #define BIT(n)      (1u << (n))
+#define ANY         UINT32_MAX
 #define ALL_COLUMNS 15u
+/* Columns of the state tables, as bits. */
+#define BUCKET  BIT(BK_BUCKET)
+#define COUNTED BIT(BK_COUNTER)
+#define LAST    BIT(BK_LAST_CHANGE)
+#define NEXT    BIT(BK_NEXT_CHANGE)
+/* Coordinations and counters, as bits. */
+#define SINGLE      BIT(BK_SINGLE)
+#define LOCKED      BIT(BK_LOCKED)
+#define THREE_STATE BIT(BK_THREE_STATE)
+#define GUARDED     BIT(BK_GUARDED)
+#define UNGUARDED   (SINGLE | LOCKED | THREE_STATE)
+#define RMW         BIT(BK_COUNTER_RMW)
+#define LWT         BIT(BK_COUNTER_LWT)
+#define COLUMN      BIT(BK_COUNTER_COLUMN)
+/* When a rule applies. */
+#define ALWAYS         RULE_ALWAYS
+#define AT_THRESHOLD_1 RULE_AT_THRESHOLD_1
+#define AT_LINES       RULE_AT_LINES
+/* Sources, as bits. */
+#define BY_COUNTER     BIT(BK_SOURCE_COUNTER)
+#define BY_LWT         BIT(BK_SOURCE_LWT)
+#define BY_LEASE       BIT(BK_SOURCE_LEASE)
+#define BY_INCREMENTAL BIT(BK_SOURCE_INCREMENTAL)
+#define BY_SCAN        BIT(BK_SOURCE_SCAN)
+#define BY_MEMORY      BIT(BK_SOURCE_MEMORY)
+
+static const struct side_table sides[SIDE_COUNT] = {
+    [SIDE_STATE] = {"_state",
+                    {"bucket", "counted", "last_change", "next_change"},
+                    .about =
+                        "the state of each key: its bucket, what was counted in it, when it changed, and "
+                        "when it is to change (0: not)"},
+    [SIDE_BASE] = {"_state",
+                   {"bucket", "base", "last_change", "next_change"},
+                   .about =
+                       "the state of each key: its bucket, the counter's value at which the bucket's count "
+                       "begins, when it changed, and when it is to change (0: not)"},
+    [SIDE_GRANTS] = {"_state",
+                     {"bucket", "before", "start", "until"},
+                     .about = "the newest grant of each key: rows with times in [start, until) belong to "
+                              "bucket, those with times in [before, start) to bucket - 1"},
+    [SIDE_STARTS] = {"_starts", {"start"}, .by_bucket = true, .about = "the start of each older bucket"},
+    [SIDE_COUNTER] = {"_counter",
+                      {"n"},
+                      .is_counter = true,
+                      .about = "rows that fired, per key; a counter is never reset"},
+    [SIDE_COUNTS] = {"_counts",
+                     {"n"},
+                     .by_bucket = true,
+                     .is_counter = true,
+                     .about = "how many rows of each bucket fired; a counter is never reset"},
+    [SIDE_NUMBERS] = {"_state",
+                      {"bucket", "given", "last_change", "next_change"},
+                      .about = "how many numbers the rows of each key have taken, and the bucket of the last "
+                               "number; last_change: the first number of that bucket, if settings have "
+                               "changed (otherwise 0); next_change: always 0"},
+    [SIDE_SUM] = {"_state",
+                  {"bucket", "counted", "last_time", "last_id"},
+                  {NULL, NULL, " timestamp", " timeuuid"},
+                  .about = "how many rows of each key's newest bucket are counted, and the last of them; "
+                           "null: none"},
+    [SIDE_TOTAL] = {"_counter",
+                    {"n"},
+                    .is_counter = true,
+                    .about = "how many rows of each key took a number; a counter is never reset"},
+    [SIDE_LOCK] = {"_lock",
+                   {"owner", "until"},
+                   .about = "the agent that may roll a key, and until when; 0: none"},
+};
+
+static const struct rule firing_rules[] = {
+    {UNGUARDED, RMW | LWT, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+     "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_BASE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+     "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
+    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+     "after a conditional update of unknown outcome, and under a lock"},
+    {UNGUARDED, RMW, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
+     "the first row of a key that fires"},
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_BASE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
+     "the first time that a key rolls"},
+    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+     "the first row of a key that fires"},
+    {UNGUARDED, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED, LEVEL_STATE,
+     "a row that fires, after it was acknowledged: what was read, plus 1"},
+    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, COUNTED, LEVEL_CAS,
+     "a row that fires, after it was acknowledged: the known count, plus 1; the condition names all columns, "
+     "since a failed update returns only those that it names"},
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_ADD, 1, LEVEL_STATE,
+     "a row that fires, after it was acknowledged; not to be repeated when its outcome is unknown"},
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_SELECT, 1, LEVEL_STATE,
+     "after each addition: n minus base is the count"},
+    {SINGLE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+     "the count is full: bucket + 1, and the count back to 0"},
+    {SINGLE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+     "the count is full: bucket + 1, and the base up to n"},
+    {SINGLE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
+     "the count is full: bucket + 1, and the count back to 0"},
+    {LOCKED, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+     "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
+    {LOCKED, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+     "under the lock, when the count is still full: bucket + 1, and the base up to n"},
+    {LOCKED, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
+     "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
+    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_INSERT_IF, 3u, LEVEL_CAS,
+     "the count is full: take the lock of a key that never had one"},
+    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_UPDATE_IF, 3u, LEVEL_CAS,
+     "take a lock that was released or has expired; release it, as owner 0 until 0"},
+    {THREE_STATE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | NEXT, LEVEL_STATE,
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
+    {THREE_STATE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | NEXT, LEVEL_STATE,
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
+    {THREE_STATE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LEVEL_CAS,
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
+    {THREE_STATE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
+     "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
+     "0"},
+    {THREE_STATE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
+     "post-change, by the first agent that uses the key: base = n, last_change = next_change, next_change = "
+     "0"},
+    {THREE_STATE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, COUNTED | LAST | NEXT, LEVEL_CAS,
+     "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
+     "0"},
+    {THREE_STATE, RMW, AT_THRESHOLD_1, SIDE_STATE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
+    {THREE_STATE, COLUMN, AT_THRESHOLD_1, SIDE_BASE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
+    {THREE_STATE, LWT, AT_THRESHOLD_1, SIDE_STATE, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
+    {THREE_STATE, RMW, AT_LINES, SIDE_STATE, FORM_UPDATE, BUCKET | LAST | NEXT, LEVEL_STATE,
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
+    {THREE_STATE, COLUMN, AT_LINES, SIDE_BASE, FORM_UPDATE, BUCKET | LAST | NEXT, LEVEL_STATE,
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
+    {THREE_STATE, LWT, AT_LINES, SIDE_STATE, FORM_UPDATE_IF, BUCKET | LAST | NEXT, LEVEL_CAS,
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+     "a key that the agent does not know; an update of unknown outcome; a read near the end of the grant"},
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+     "the first grant of a key: bucket 0, before and start at the least bigint"},
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+     "a row at or after the end of the grant: a later until; a full count: bucket + 1, before = start, "
+     "start = until, and a later until"},
+    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_ADD, 1, LEVEL_STATE,
+     "a row that fires, after it was acknowledged: adds to the counter of the bucket that it went to"},
+    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_SELECT, 1, LEVEL_STATE,
+     "after each addition: the count of that bucket"},
+    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_INSERT, 1, LEVEL_STATE,
+     "before bucket 2 or a higher one is rolled: stores the start of the bucket below, which the new "
+     "state no longer has"},
+    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_SELECT, 1, LEVEL_STATE,
+     "a row with a time below before: the starts of lower buckets, one at a time, down to bucket 1"},
+};
+
+static const struct rule count_rules[] = {
+    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_ADD, 1, LEVEL_STATE,
+     "before each row: takes its number; not to be repeated when its outcome is unknown"},
+    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_SELECT, 1, LEVEL_STATE,
+     "after that: n - 1 is the row's number, and perhaps also that of a concurrent row; and before a read"},
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+     "before a row whose key the agent does not know; after an update of unknown outcome"},
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+     "before a read whose key the cache does not know"},
+    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+     "the first row of a key takes its number"},
+    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+     "before each row: takes its number"},
+    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+     "the first lease of a key's numbers"},
+    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+     "before a row for which no leased number is left: takes the next lease"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+     "before a row or a read whose key the cache does not know"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ,
+     "the first count of a bucket; also returns the newest row, which is now the last counted row"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_AFTER, 0, LEVEL_READ,
+     "at intervals: the rows after the last one that was counted"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS, "the first sum of a key"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+     "adds to the sum, or raises the bucket when it is full; a failed condition: another agent has counted "
+     "further"},
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+     "before a row or a read whose key the agent does not know; again before the bucket is raised"},
+    {BY_SCAN, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ, "at intervals: every row of the bucket"},
+    {BY_MEMORY, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ,
+     "once after the agent has started: how many rows the bucket already has"},
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
+     "the first time that a key's bucket is full"},
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | LAST, LEVEL_STATE,
+     "the bucket is full: bucket + 1"},
+};
+
+static const struct rule *rules_of(const struct lab_strategy *strategy, size_t *count)
+{
+    bool is_count = strategy->settings.strategy.kind == BK_COUNT,
+         fires = bk_kind_fires(strategy->settings.strategy.kind);
+    *count = fires      ? sizeof firing_rules / sizeof *firing_rules
+             : is_count ? sizeof count_rules / sizeof *count_rules
+                        : 0;
+    return is_count ? count_rules : firing_rules;
+}
+
+static bool rule_applies(const struct rule *rule, const struct lab_strategy *strategy)
+{
+    bool is_count = strategy->settings.strategy.kind == BK_COUNT;
+    unsigned protocol =
+        is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
+    return (rule->protocols & BIT(protocol)) != 0 &&
+           (rule->counters & BIT(strategy->settings.counter)) != 0 &&
+           (rule->only != AT_THRESHOLD_1 || bk_threshold(&strategy->settings.strategy) == 1) &&
+           (rule->only != AT_LINES || strategy->settings.strategy.max_age_ns != 0);
+}
 
 struct maker {
     const struct lab_scenario *scenario;
@@ -31,55 +487,55 @@ struct maker {
     bool out_of_memory;
 };
 
-static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text)
+static void add_partition_equals(const struct lab_design *design, struct lab_writer *text)
 {
     for (size_t i = 0; i < design->partition_count; i++) {
-        lab_cql_add(text, i == 0 ? " WHERE " : " AND ");
-        lab_cql_name(text, design->columns[design->partition[i]].name, "");
-        lab_cql_add(text, " = ?");
+        lab_writer_add(text, "%s", i == 0 ? " WHERE " : " AND ");
+        add_name(text, design->columns[design->partition[i]].name, "");
+        lab_writer_add(text, " = ?");
     }
 }
 
-static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text)
+static void add_clustering_equals(const struct lab_design *design, struct lab_writer *text)
 {
     for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(text, " AND ");
-        lab_cql_name(text, design->columns[design->clustering[i]].name, "");
-        lab_cql_add(text, " = ?");
+        lab_writer_add(text, " AND ");
+        add_name(text, design->columns[design->clustering[i]].name, "");
+        lab_writer_add(text, " = ?");
     }
 }
 
 /* Adds a statement, and takes ownership of the text. */
-static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
+static void keep(struct maker *maker, struct lab_writer *text, const char *when, const char *level,
                  const char *serial)
 {
     struct lab_statements *out = maker->out;
     maker->out_of_memory = maker->out_of_memory || text->out_of_memory ||
                            !sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
     if (maker->out_of_memory) {
-        free(text->bytes);
+        free(text->text);
         return;
     }
     out->items[out->count++] = (struct lab_statement){
-        .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->bytes};
+        .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->text};
 }
 
 /* Adds to each counter, since rows cannot be inserted into a table of counters. */
 static void make_addition(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
+    struct lab_writer text = {0};
     const char *before = " SET ";
-    lab_cql_add(&text, "UPDATE ");
-    lab_cql_name(&text, design->name, "");
+    lab_writer_add(&text, "UPDATE ");
+    add_name(&text, design->name, "");
     for (size_t i = 0; i < design->column_count; i++) {
         if (design->columns[i].type != CASS_COUNTER)
             continue;
-        lab_cql_add(&text, before);
-        lab_cql_name(&text, design->columns[i].name, "");
-        lab_cql_add(&text, " = ");
-        lab_cql_name(&text, design->columns[i].name, "");
-        lab_cql_add(&text, " + ?");
+        lab_writer_add(&text, "%s", before);
+        add_name(&text, design->columns[i].name, "");
+        lab_writer_add(&text, " = ");
+        add_name(&text, design->columns[i].name, "");
+        lab_writer_add(&text, " + ?");
         before = ", ";
     }
     add_partition_equals(design, &text);
@@ -91,22 +547,19 @@ static void make_addition(struct maker *maker)
 static void make_insert(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "INSERT INTO ");
-    lab_cql_name(&text, design->name, "");
+    struct lab_writer text = {0};
+    lab_writer_add(&text, "INSERT INTO ");
+    add_name(&text, design->name, "");
     for (size_t i = 0; i < design->column_count; i++) {
-        lab_cql_add(&text, i == 0 ? " (" : ", ");
-        lab_cql_name(&text, design->columns[i].name, "");
+        lab_writer_add(&text, "%s", i == 0 ? " (" : ", ");
+        add_name(&text, design->columns[i].name, "");
     }
     for (size_t i = 0; i < design->column_count; i++)
-        lab_cql_add(&text, i == 0 ? ") VALUES (?" : ", ?");
-    lab_cql_add(&text, ")");
-    if (maker->scenario->row_ttl_ns > 0) {
-        char ttl[48];
-        int64_t seconds = (maker->scenario->row_ttl_ns - 1) / SIM_SECOND + 1;
-        snprintf(ttl, sizeof ttl, " USING TTL %" PRId64, seconds);
-        lab_cql_add(&text, ttl);
-    }
+        lab_writer_add(&text, "%s", i == 0 ? ") VALUES (?" : ", ?");
+    lab_writer_add(&text, ")");
+    if (maker->scenario->row_ttl_ns > 0)
+        lab_writer_add(&text, " USING TTL %" PRId64, (maker->scenario->row_ttl_ns - 1) / SIM_SECOND + 1);
+
     keep(maker, &text,
          maker->takes_bits
              ? "each row; a retry goes to the bucket of the first try; the row's random bits are "
@@ -116,25 +569,25 @@ static void make_insert(struct maker *maker)
 }
 
 /* Adds the conditions on the row's time: from a time on, and before another. */
-static void add_times(const struct lab_design *design, struct lab_cql_text *text)
+static void add_times(const struct lab_design *design, struct lab_writer *text)
 {
     const char *name = design->columns[design->clustering[0]].name;
-    lab_cql_add(text, " AND ");
-    lab_cql_name(text, name, "");
-    lab_cql_add(text, " >= ? AND ");
-    lab_cql_name(text, name, "");
-    lab_cql_add(text, " < ?");
+    lab_writer_add(text, " AND ");
+    add_name(text, name, "");
+    lab_writer_add(text, " >= ? AND ");
+    add_name(text, name, "");
+    lab_writer_add(text, " < ?");
 }
 
 /* If the first clustering column is the time in ascending order, reads need ORDER BY ... DESC. */
-static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text)
+static void add_newest_first(const struct lab_design *design, struct lab_writer *text)
 {
     if (design->clustering_count == 0 || design->is_descending[0] ||
         design->columns[design->clustering[0]].feed != LAB_FEED_TIME)
         return;
-    lab_cql_add(text, " ORDER BY ");
-    lab_cql_name(text, design->columns[design->clustering[0]].name, "");
-    lab_cql_add(text, " DESC");
+    lab_writer_add(text, " ORDER BY ");
+    add_name(text, design->columns[design->clustering[0]].name, "");
+    lab_writer_add(text, " DESC");
 }
 
 static const char *when_of_select(const struct lab_design *design, bool is_hash)
@@ -154,19 +607,19 @@ static const char *when_of_select(const struct lab_design *design, bool is_hash)
 static void make_select(struct maker *maker, enum lab_read_kind kind)
 {
     const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
+    struct lab_writer text = {0};
     const char *when = when_of_select(design, maker->is_hash);
-    lab_cql_add(&text, "SELECT ");
+    lab_writer_add(&text, "SELECT ");
     for (size_t i = 0; i < design->column_count; i++) {
-        lab_cql_add(&text, i == 0 ? "" : ", ");
-        lab_cql_name(&text, design->columns[i].name, "");
+        lab_writer_add(&text, "%s", i == 0 ? "" : ", ");
+        add_name(&text, design->columns[i].name, "");
     }
-    lab_cql_add(&text, " FROM ");
-    lab_cql_name(&text, design->name, "");
+    lab_writer_add(&text, " FROM ");
+    add_name(&text, design->name, "");
     add_partition_equals(design, &text);
     if (kind == LAB_READ_LATEST) {
         add_newest_first(design, &text);
-        lab_cql_add(&text, " LIMIT ?");
+        lab_writer_add(&text, " LIMIT ?");
     } else if (kind == LAB_READ_RANGE) {
         add_times(design, &text);
         when = "the rows of a bucket in a span of time";
@@ -179,9 +632,9 @@ static void make_select(struct maker *maker, enum lab_read_kind kind)
 static void make_delete(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "DELETE FROM ");
-    lab_cql_name(&text, design->name, "");
+    struct lab_writer text = {0};
+    lab_writer_add(&text, "DELETE FROM ");
+    add_name(&text, design->name, "");
     add_partition_equals(design, &text);
     add_clustering_equals(design, &text);
     keep(maker, &text, "a row that is deleted, from the bucket that it was put into",
@@ -225,90 +678,91 @@ static const char *type_of(const struct lab_column *column)
 static void make_row_table(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "CREATE TABLE ");
-    lab_cql_name(&text, design->name, "");
-    lab_cql_add(&text, " (\n");
+    struct lab_writer text = {0};
+    lab_writer_add(&text, "CREATE TABLE ");
+    add_name(&text, design->name, "");
+    lab_writer_add(&text, " (\n");
     for (size_t i = 0; i < design->column_count; i++) {
-        lab_cql_add(&text, "    ");
-        lab_cql_name(&text, design->columns[i].name, "");
-        lab_cql_add(&text, " ");
-        lab_cql_add(&text, type_of(&design->columns[i]));
-        lab_cql_add(&text, design->columns[i].is_static ? " static" : "");
-        lab_cql_add(&text, ",\n");
+        lab_writer_add(&text, "    ");
+        add_name(&text, design->columns[i].name, "");
+        lab_writer_add(&text, " ");
+        lab_writer_add(&text, "%s", type_of(&design->columns[i]));
+        lab_writer_add(&text, "%s", design->columns[i].is_static ? " static" : "");
+        lab_writer_add(&text, ",\n");
     }
-    lab_cql_add(&text, design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
+    lab_writer_add(&text, "%s", design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
     for (size_t i = 0; i < design->partition_count; i++) {
-        lab_cql_add(&text, i == 0 ? "" : ", ");
-        lab_cql_name(&text, design->columns[design->partition[i]].name, "");
+        lab_writer_add(&text, "%s", i == 0 ? "" : ", ");
+        add_name(&text, design->columns[design->partition[i]].name, "");
     }
-    lab_cql_add(&text, design->partition_count > 1 ? ")" : "");
+    lab_writer_add(&text, "%s", design->partition_count > 1 ? ")" : "");
     for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(&text, ", ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_writer_add(&text, ", ");
+        add_name(&text, design->columns[design->clustering[i]].name, "");
     }
-    lab_cql_add(&text, ")\n)");
+    lab_writer_add(&text, ")\n)");
     for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(&text, i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
-        lab_cql_add(&text, design->is_descending[i] ? " DESC" : " ASC");
+        lab_writer_add(&text, "%s", i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
+        add_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_writer_add(&text, "%s", design->is_descending[i] ? " DESC" : " ASC");
     }
-    lab_cql_add(&text, design->clustering_count > 0 ? ")" : "");
-    lab_retention_add(maker->scenario, maker->strategy, design->clustering_count == 0, &text);
+    lab_writer_add(&text, "%s", design->clustering_count > 0 ? ")" : "");
+    add_retention(maker->scenario, maker->strategy, design->clustering_count == 0, &text);
     keep(maker, &text, "the rows", NULL, NULL);
-    struct lab_cql_text note = {0};
-    lab_retention_tell(maker->scenario, maker->strategy, &note);
+    struct lab_writer note = {0};
+    tell_retention(maker->scenario, maker->strategy, &note);
     maker->out_of_memory = maker->out_of_memory || note.out_of_memory;
     if (maker->out_of_memory)
-        free(note.bytes);
+        free(note.text);
     else
-        maker->out->items[maker->out->count - 1].note = note.bytes;
+        maker->out->items[maker->out->count - 1].note = note.text;
 }
 
-static void make_side_table(struct maker *maker, enum lab_side which)
+static void make_side_table(struct maker *maker, enum side which)
 {
-    const struct lab_side_table *side = &lab_sides[which];
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "CREATE TABLE ");
-    lab_cql_name(&text, maker->design->name, side->suffix);
-    lab_cql_add(&text, " (\n    ");
-    lab_cql_name(&text, maker->key, "");
-    lab_cql_add(&text, side->by_bucket ? " text,\n    bucket bigint,\n" : " text,\n");
-    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
-        lab_cql_add(&text, "    ");
-        lab_cql_name(&text, side->columns[i], "");
-        lab_cql_add(&text, side->is_counter         ? " counter"
-                           : side->types[i] == NULL ? " bigint"
-                                                    : side->types[i]);
-        lab_cql_add(&text, ",\n");
+    const struct side_table *side = &sides[which];
+    struct lab_writer text = {0};
+    lab_writer_add(&text, "CREATE TABLE ");
+    add_name(&text, maker->design->name, side->suffix);
+    lab_writer_add(&text, " (\n    ");
+    add_name(&text, maker->key, "");
+    lab_writer_add(&text, "%s", side->by_bucket ? " text,\n    bucket bigint,\n" : " text,\n");
+    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+        lab_writer_add(&text, "    ");
+        add_name(&text, side->columns[i], "");
+        lab_writer_add(&text, "%s",
+                       side->is_counter         ? " counter"
+                       : side->types[i] == NULL ? " bigint"
+                                                : side->types[i]);
+        lab_writer_add(&text, ",\n");
     }
-    lab_cql_add(&text, side->by_bucket ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
-    lab_cql_name(&text, maker->key, "");
-    lab_cql_add(&text, side->by_bucket ? ", bucket))\n)" : ")\n)");
+    lab_writer_add(&text, "%s", side->by_bucket ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
+    add_name(&text, maker->key, "");
+    lab_writer_add(&text, "%s", side->by_bucket ? ", bucket))\n)" : ")\n)");
     keep(maker, &text, side->about, NULL, NULL);
 }
 
 /* Counts the rows of one bucket. A count of the rows after a place, or of all rows if no place is known yet,
  * also returns the newest row. */
-static void make_count(struct maker *maker, const struct lab_rule *rule)
+static void make_count(struct maker *maker, const struct rule *rule)
 {
     const struct lab_design *design = maker->design;
-    bool is_summed = rule->form == LAB_FORM_COUNT_AFTER || maker->is_summed;
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "SELECT COUNT(*)");
+    bool is_summed = rule->form == FORM_COUNT_AFTER || maker->is_summed;
+    struct lab_writer text = {0};
+    lab_writer_add(&text, "SELECT COUNT(*)");
     for (size_t i = 0; is_summed && i < 2; i++) {
-        lab_cql_add(&text, ", ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_writer_add(&text, ", ");
+        add_name(&text, design->columns[design->clustering[i]].name, "");
     }
-    lab_cql_add(&text, " FROM ");
-    lab_cql_name(&text, design->name, "");
+    lab_writer_add(&text, " FROM ");
+    add_name(&text, design->name, "");
     add_partition_equals(design, &text);
-    if (rule->form == LAB_FORM_COUNT_AFTER) {
-        lab_cql_add(&text, " AND (");
-        lab_cql_name(&text, design->columns[design->clustering[0]].name, "");
-        lab_cql_add(&text, ", ");
-        lab_cql_name(&text, design->columns[design->clustering[1]].name, "");
-        lab_cql_add(&text, ") > (?, ?)");
+    if (rule->form == FORM_COUNT_AFTER) {
+        lab_writer_add(&text, " AND (");
+        add_name(&text, design->columns[design->clustering[0]].name, "");
+        lab_writer_add(&text, ", ");
+        add_name(&text, design->columns[design->clustering[1]].name, "");
+        lab_writer_add(&text, ") > (?, ?)");
     }
     if (is_summed)
         add_newest_first(design, &text);
@@ -316,14 +770,14 @@ static void make_count(struct maker *maker, const struct lab_rule *rule)
 }
 
 /* The purpose of a statement with a greatest age, when it differs; NULL: as without one. */
-static const char *when_aged(const struct lab_rule *rule)
+static const char *when_aged(const struct rule *rule)
 {
-    if (rule->side != LAB_SIDE_STATE && rule->side != LAB_SIDE_BASE)
+    if (rule->side != SIDE_STATE && rule->side != SIDE_BASE)
         return NULL;
-    if (rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF)
+    if (rule->form == FORM_INSERT || rule->form == FORM_INSERT_IF)
         return "the first row of a key, before it is put: last_change is the line before it";
     if (rule->columns == (BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE)))
-        return rule->side == LAB_SIDE_BASE
+        return rule->side == SIDE_BASE
                    ? "before a row at or beyond the bucket's line (max_age) is stored, and when the count is "
                      "full: bucket + 1, and the base up to n"
                    : "before a row at or beyond the bucket's line (max_age) is stored, and when the count is "
@@ -331,104 +785,108 @@ static const char *when_aged(const struct lab_rule *rule)
     return NULL;
 }
 
-static const char *when_of(const struct maker *maker, const struct lab_rule *rule)
+static const char *when_of(const struct maker *maker, const struct rule *rule)
 {
     const char *aged = maker->strategy->settings.strategy.max_age_ns != 0 ? when_aged(rule) : NULL;
     if (aged != NULL)
         return aged;
     if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
         return rule->when;
-    return rule->form == LAB_FORM_UPDATE_IF
+    return rule->form == FORM_UPDATE_IF
                ? "a row that fires, after it was acknowledged: the known count, plus its weight; the "
                  "condition names all columns, since a failed update returns only those that it names"
                : "a row that fires, after it was acknowledged: what was read, plus its weight";
 }
 
-static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct lab_side_table *side)
+static void add_key_equals(struct maker *maker, struct lab_writer *text, const struct side_table *side)
 {
-    lab_cql_add(text, " WHERE ");
-    lab_cql_name(text, maker->key, "");
-    lab_cql_add(text, side->by_bucket ? " = ? AND bucket = ?" : " = ?");
+    lab_writer_add(text, " WHERE ");
+    add_name(text, maker->key, "");
+    lab_writer_add(text, "%s", side->by_bucket ? " = ? AND bucket = ?" : " = ?");
 }
 
-static void add_assignments(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
+static void add_assignments(struct lab_writer *text, const struct side_table *side, uint32_t columns,
                             const char *between)
 {
     const char *before = "";
-    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
-        lab_cql_add(text, before);
-        lab_cql_name(text, side->columns[i], "");
-        lab_cql_add(text, " = ?");
+        lab_writer_add(text, "%s", before);
+        add_name(text, side->columns[i], "");
+        lab_writer_add(text, " = ?");
         before = between;
     }
 }
 
-static void add_list(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
+static void add_list(struct lab_writer *text, const struct side_table *side, uint32_t columns,
                      const char *before)
 {
-    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
-        lab_cql_add(text, before);
-        lab_cql_name(text, side->columns[i], "");
+        lab_writer_add(text, "%s", before);
+        add_name(text, side->columns[i], "");
         before = ", ";
     }
 }
 
-static void make_side(struct maker *maker, const struct lab_rule *rule)
+static void make_side(struct maker *maker, const struct rule *rule)
 {
     const struct lab_consistency *level = &maker->scenario->consistency;
-    const struct lab_side_table *side = &lab_sides[rule->side];
-    struct lab_cql_text text = {0};
-    bool is_insert = rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF;
-    lab_cql_add(&text, rule->form == LAB_FORM_SELECT ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
-    if (rule->form == LAB_FORM_SELECT) {
+    const struct side_table *side = &sides[rule->side];
+    struct lab_writer text = {0};
+    bool is_insert = rule->form == FORM_INSERT || rule->form == FORM_INSERT_IF;
+    lab_writer_add(&text, "%s",
+                   rule->form == FORM_SELECT ? "SELECT "
+                   : is_insert               ? "INSERT INTO "
+                                             : "UPDATE ");
+    if (rule->form == FORM_SELECT) {
         add_list(&text, side, rule->columns, "");
-        lab_cql_add(&text, " FROM ");
+        lab_writer_add(&text, " FROM ");
     }
-    lab_cql_name(&text, maker->design->name, side->suffix);
+    add_name(&text, maker->design->name, side->suffix);
     if (is_insert) {
-        lab_cql_add(&text, " (");
-        lab_cql_name(&text, maker->key, "");
-        lab_cql_add(&text, side->by_bucket ? ", bucket" : "");
+        lab_writer_add(&text, " (");
+        add_name(&text, maker->key, "");
+        lab_writer_add(&text, "%s", side->by_bucket ? ", bucket" : "");
         add_list(&text, side, rule->columns, ", ");
-        lab_cql_add(&text, side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
-        for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX; i++)
-            lab_cql_add(&text, (rule->columns & BIT(i)) != 0 && side->columns[i] != NULL ? ", ?" : "");
-        lab_cql_add(&text, rule->form == LAB_FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
+        lab_writer_add(&text, "%s", side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
+        for (size_t i = 0; i < SIDE_COLUMNS_MAX; i++)
+            lab_writer_add(&text, "%s",
+                           (rule->columns & BIT(i)) != 0 && side->columns[i] != NULL ? ", ?" : "");
+        lab_writer_add(&text, "%s", rule->form == FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
     } else {
-        if (rule->form == LAB_FORM_ADD)
-            lab_cql_add(&text, maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
-        else if (rule->form != LAB_FORM_SELECT) {
-            lab_cql_add(&text, " SET ");
+        if (rule->form == FORM_ADD)
+            lab_writer_add(&text, "%s", maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
+        else if (rule->form != FORM_SELECT) {
+            lab_writer_add(&text, " SET ");
             add_assignments(&text, side, rule->columns, ", ");
         }
         add_key_equals(maker, &text, side);
-        if (rule->form == LAB_FORM_UPDATE_IF) {
-            lab_cql_add(&text, " IF ");
+        if (rule->form == FORM_UPDATE_IF) {
+            lab_writer_add(&text, " IF ");
             add_assignments(&text, side, ALL_COLUMNS, " AND ");
         }
     }
-    bool is_conditional = rule->level == LAB_LEVEL_CAS;
-    const char *name = cass_consistency_name(rule->level == LAB_LEVEL_SERIAL ? level->serial : level->state);
+    bool is_conditional = rule->level == LEVEL_CAS;
+    const char *name = cass_consistency_name(rule->level == LEVEL_SERIAL ? level->serial : level->state);
     keep(maker, &text, when_of(maker, rule), name,
          is_conditional ? cass_consistency_name(level->serial) : NULL);
 }
 
 /* Makes the tables of the rules that apply, or their statements. */
-static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
+static void make_sides(struct maker *maker, const struct rule *rules, size_t count,
                        const struct lab_strategy *strategy, bool tables)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!lab_rule_applies(&rules[i], strategy))
+        if (!rule_applies(&rules[i], strategy))
             continue;
-        if (!tables && rules[i].side == LAB_SIDE_NONE) {
+        if (!tables && rules[i].side == SIDE_NONE) {
             make_count(maker, &rules[i]);
         } else if (!tables) {
             make_side(maker, &rules[i]);
-        } else if (rules[i].side != LAB_SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
+        } else if (rules[i].side != SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
             maker->sides_made |= BIT(rules[i].side);
             make_side_table(maker, rules[i].side);
         }
@@ -441,9 +899,9 @@ static const char *key_name(const struct lab_design *design)
     const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);
     if (key == NULL || strcmp(key->name, "bucket") == 0)
         return "key";
-    for (size_t i = 0; i < LAB_SIDE_COUNT; i++) {
-        for (size_t j = 0; j < LAB_SIDE_COLUMNS_MAX && lab_sides[i].columns[j] != NULL; j++) {
-            if (strcmp(lab_sides[i].columns[j], key->name) == 0)
+    for (size_t i = 0; i < SIDE_COUNT; i++) {
+        for (size_t j = 0; j < SIDE_COLUMNS_MAX && sides[i].columns[j] != NULL; j++) {
+            if (strcmp(sides[i].columns[j], key->name) == 0)
                 return "key";
         }
     }
@@ -454,7 +912,7 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
 {
     const struct lab_strategy *one = &scenario->strategies[strategy];
     size_t count;
-    const struct lab_rule *rules = lab_rules_of(one, &count);
+    const struct rule *rules = rules_of(one, &count);
     memset(out, 0, sizeof *out);
     struct maker maker = {.scenario = scenario,
                           .strategy = one,

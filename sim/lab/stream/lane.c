@@ -18,7 +18,7 @@
 
 #include "cassandra/token.h"
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "workload/rows.h"
 
 #define BOOK_MIN      8u

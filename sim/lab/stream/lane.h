@@ -14,8 +14,8 @@
 
 #include "bucketing/bucketing.h"
 #include "cassandra/ring.h"
-#include "lab/change.h"
 #include "lab/disk.h"
+#include "lab/scenario.h"
 #include "lab/stored.h"
 #include "lab/tally.h"
 

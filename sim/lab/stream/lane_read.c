@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lane.h"
 #include "workload/rows.h"
 

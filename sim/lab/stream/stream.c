@@ -8,7 +8,7 @@
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/stored.h"
 
 /* The mean number of reads between the rows of one batch, which is between two safe points. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab/partial.h"
+#include "lab/context.h"
 #include "lab/stream.h"
 #include "lane.h"
 #include "workload/rows.h"

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "stream_synthetic.h"
 
 /* The number of steps between two checks for a stop of the run. */

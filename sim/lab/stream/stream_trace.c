@@ -10,7 +10,7 @@
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "stream.h"
 #include "workload/trace_lines.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../scenario_of.h"
-#include "lab/lint.h"
+#include "lab/schema.h"
 #include "lab/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -15,7 +15,7 @@
 
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "lab/sources.h"
+#include "lab/context.h"
 
 #define BASE      "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 #define FILE_NAME "scenario_node_test.json"

@@ -17,7 +17,7 @@
 
 #include "lab/fuzz.h"
 #include "lab/scenario.h"
-#include "lab/scenario_tree.h"
+#include "lab/fields.h"
 
 #define NOT_PLAIN "\n#\t\n"
 #define SEEDS     300

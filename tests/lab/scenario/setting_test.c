@@ -14,8 +14,8 @@
 
 #include "../reference.h"
 #include "bucketing/agent.h"
+#include "lab/fields.h"
 #include "lab/scenario.h"
-#include "lab/scenario_part.h"
 #include "lab/setting.h"
 
 #define ROW_SIZE 2048
@@ -44,8 +44,13 @@ static const struct section sections[] = {
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 
 /* The accepted values: the words of a choice, or the range without its article. */
-static void takes(const struct lab_setting *setting, char *out, size_t size)
+static void takes(const struct section *section, const struct lab_setting *setting, const char *name,
+                  char *out, size_t size)
 {
+    const struct lab_table table = {
+        .kinds = 1u << section->kind, .group = section->group, .scope = section->scope};
+    struct lab_field made[LAB_FIELDS_MAX];
+    char range[LAB_RANGE_SIZE];
     size_t used = 0;
     out[0] = '\0';
     if (setting->type == LAB_SETTING_GROUP)
@@ -56,11 +61,16 @@ static void takes(const struct lab_setting *setting, char *out, size_t size)
         snprintf(out, size, "`m/n`");
     else if (setting->type == LAB_SETTING_TIME)
         snprintf(out, size, "time");
-    else if (setting->range != NULL)
-        snprintf(out, size, "%s", setting->range + (strncmp(setting->range, "a ", 2) == 0 ? 2 : 0));
-    else
-        for (const struct lab_choice *word = setting->words; word->name != NULL; word++)
-            used += (size_t)snprintf(out + used, size - used, "%s`%s`", used == 0 ? "" : ", ", word->name);
+    const struct lab_choice *word = setting->type == LAB_SETTING_WAIT ? NULL : setting->words;
+    for (; word != NULL && word->name != NULL; word++)
+        used += (size_t)snprintf(out + used, size - used, "%s`%s`", used == 0 ? "" : ", ", word->name);
+    if (out[0] != '\0')
+        return;
+    const struct lab_field *field = lab_table_fields(&table, made);
+    while (strcmp(field->name, name) != 0)
+        field++;
+    lab_field_range(field, range);
+    snprintf(out, size, "%s", range + (strncmp(range, "a ", 2) == 0 ? 2 : 0));
 }
 
 static void standard(const struct lab_setting *setting, uint32_t scope, char *out)
@@ -93,10 +103,10 @@ static void rows_of(const struct section *section, char *out, size_t size)
         if (!is_in || !is_of_scope || (setting->kinds >> section->kind & 1) == 0)
             continue;
         char taken[ROW_SIZE], given[LAB_SETTING_TEXT_SIZE];
-        takes(setting, taken, sizeof taken);
+        const char *name = length == 0 ? setting->path : point + 1;
+        takes(section, setting, name, taken, sizeof taken);
         standard(setting, section->scope, given);
-        used += (size_t)snprintf(out + used, size - used, "| `%s` | %s | %s%s| %s |\n",
-                                 length == 0 ? setting->path : point + 1, taken, given,
+        used += (size_t)snprintf(out + used, size - used, "| `%s` | %s | %s%s| %s |\n", name, taken, given,
                                  given[0] == '\0' ? "" : " ", setting->meaning);
         assert_true(used < size);
     }
@@ -237,8 +247,9 @@ static void test_agent_has_the_defaults_of_a_scenario(void **state)
 {
     (void)state;
     const struct bk_agent_config config = bk_agent_config_default(NULL);
-    struct lab_agents agents = {0};
-    lab_agents_default(&agents);
+    static struct lab_scenario scenario;
+    lab_cluster_default(&scenario);
+    const struct lab_agents agents = scenario.agents;
     assert_int_equal(config.cache_ttl_ns, agents.cache_ttl_ns);
     assert_int_equal(config.cache_entries, agents.cache_entries);
     assert_int_equal(config.retries, agents.retries);

@@ -17,7 +17,7 @@
 
 #include "../scenario_of.h"
 #include "kernel/time.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "lab/run.h"
 
 #define SIGMAS 6.2

@@ -12,7 +12,7 @@
 
 #include "../../share.h"
 #include "kernel/random.h"
-#include "lab/partial.h"
+#include "lab/context.h"
 #include "same.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "../scenario_of.h"
 #include "lab/run.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "tune/sample.h"
 
 #define SEEDS 8u

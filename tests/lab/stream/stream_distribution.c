@@ -20,7 +20,7 @@
 
 #include "lab/reads.h"
 #include "lab/run.h"
-#include "lab/runnable.h"
+#include "lab/scenario.h"
 #include "stream_draw.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"

@@ -10,7 +10,7 @@
 #include "cli/text.h"
 #include "kernel/text.h"
 #include "lab/scenario.h"
-#include "lab/statements.h"
+#include "lab/schema.h"
 #include "store/store.h"
 #include "stress.h"
 

@@ -8,7 +8,7 @@
 
 #include "cli/result.h"
 #include "cli/text.h"
-#include "lab/statements.h"
+#include "lab/schema.h"
 #include "stress_distribution.h"
 #include "tune/odds.h"
 

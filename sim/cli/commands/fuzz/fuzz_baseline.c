@@ -15,7 +15,7 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "kernel/file.h"
-#include "lab/scenario_write.h"
+#include "lab/fields.h"
 #include "tune/sample.h"
 
 #define FORMAT    1

@@ -13,7 +13,7 @@
 #include "kernel/digest.h"
 #include "lab/judgment.h"
 #include "lab/setting.h"
-#include "lab/sources.h"
+#include "lab/context.h"
 
 #define COMMENTS_SIZE 2048
 

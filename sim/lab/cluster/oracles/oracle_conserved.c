@@ -13,7 +13,7 @@
 #include "cluster_run.h"
 #include "evidence.h"
 #include "history.h"
-#include "lab/gone.h"
+#include "lab/scenario.h"
 #include "oracles.h"
 
 #define EVENTS_A_LOOK  4096 /* between two checks for a stop of the run */

@@ -24,7 +24,6 @@
 #include "lab/judgment.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
-#include "lab/tune.h"
 #include "tune/growth.h"
 #include "tune/lead.h"
 #include "tune/memory.h"

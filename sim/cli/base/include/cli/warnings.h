@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "lab/lint.h"
+#include "lab/schema.h"
 
 /* Prints one line per warning. Returns false when out of memory. */
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);

@@ -4,7 +4,7 @@
 #ifndef CLI_PARTIAL_H
 #define CLI_PARTIAL_H
 
-#include "lab/partial.h"
+#include "lab/context.h"
 #include "lab/scenario.h"
 #include "store/outcomes.h"
 

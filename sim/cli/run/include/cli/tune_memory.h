@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "lab/tune.h"
+#include "lab/scenario.h"
 #include "store/outcomes.h"
 #include "tune/memory.h"
 

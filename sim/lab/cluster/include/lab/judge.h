@@ -4,7 +4,7 @@
 #ifndef LAB_JUDGE_H
 #define LAB_JUDGE_H
 
-#include "lab/progress.h"
+#include "lab/context.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
 

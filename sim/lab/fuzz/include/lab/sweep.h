@@ -9,7 +9,7 @@
 #define LAB_SWEEP_H
 
 #include "lab/scenario.h"
-#include "lab/scenario_sweep.h"
+#include "lab/fields.h"
 
 struct lab_sweep_point {
     char *settings; /* PATH=VALUE, one per line, each with its line break; "": the scenario without changes */

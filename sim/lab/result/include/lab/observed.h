@@ -3,7 +3,7 @@
 #ifndef LAB_OBSERVED_H
 #define LAB_OBSERVED_H
 
-#include "lab/progress.h"
+#include "lab/context.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
 

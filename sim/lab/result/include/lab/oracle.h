@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lab/settings.h"
+#include "lab/setting.h"
 
 /* Each oracle's unit of violations is in brackets. */
 #define LAB_ORACLE_MAP(X)                                                                                    \

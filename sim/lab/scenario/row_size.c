@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Computes the sizes of rows and partitions of a checked scenario, from its table and its columns. In: the
+ * scenario. Out: struct lab_row_cost, and what differs between rows. If columns are missing in some rows, it
+ * is not drawn which: the bytes in addition to a row's values (flags, lengths, the bits that say which
+ * columns are present) are estimated from its payload by least squares, whose coefficients follow from the
+ * columns' sizes and shares. For counters the estimate is exact, since the payload determines how many there
+ * are. */
+#include <string.h>
+
+#include "kernel/time.h"
+#include "lab/fields.h"
+#include "lab/row_cost.h"
+
+#define TIME_BYTES   8u
+#define ID_BYTES     16u
+#define BUCKET_BYTES 8u
+
+/* The bytes of a text that is one of a number of values: as given, or the number of digits. */
+static uint64_t one_of_values(const struct lab_column *column)
+{
+    uint64_t count = 1;
+    if (column->bytes > 0)
+        return column->bytes;
+    for (uint32_t largest = column->values - 1; largest >= 10; largest /= 10)
+        count++;
+    return count;
+}
+
+/* The bytes of a clustering column, without its bits in the header. */
+static uint64_t clustering_bytes(const struct lab_column *column)
+{
+    switch (column->feed) {
+    case LAB_FEED_TIME:
+        return TIME_BYTES;
+    case LAB_FEED_ID:
+        return ID_BYTES;
+    case LAB_FEED_VALUES:
+        return cass_vint_size(one_of_values(column)) + one_of_values(column);
+    default:
+        return 0; /* the key, whose length is not known yet */
+    }
+}
+
+/* The size of a column's value; 0: the column has a share of the row's bytes. */
+static uint64_t own_value(const struct lab_column *column)
+{
+    uint32_t fixed = cass_type_size(column->type);
+    if (column->feed == LAB_FEED_VALUES)
+        return one_of_values(column);
+    return column->bytes > 0 ? column->bytes : fixed;
+}
+
+static uint64_t cell_bytes(const struct lab_column *column)
+{
+    uint64_t value = own_value(column);
+    return 1 + (cass_type_size(column->type) == 0 ? cass_vint_size(value) : 0) + value;
+}
+
+static bool is_in(const uint8_t *positions, size_t count, size_t column)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (positions[i] == column)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_key(const struct lab_design *design, size_t column)
+{
+    return is_in(design->partition, design->partition_count, column) ||
+           is_in(design->clustering, design->clustering_count, column);
+}
+
+static bool shares_payload(const struct lab_column *column)
+{
+    return column->feed == LAB_FEED_DATA && own_value(column) == 0;
+}
+
+static void add_columns(struct lab_row_cost *out, const struct lab_scenario *scenario)
+{
+    const struct lab_design *design = &scenario->design;
+    for (size_t i = 0; i < design->column_count; i++) {
+        const struct lab_column *column = &design->columns[i];
+        if (is_in_key(design, i) || column->is_static)
+            continue;
+        out->is_counter = out->is_counter || column->type == CASS_COUNTER;
+        out->is_estimated = out->is_estimated || out->is_counter || column->missing > 0;
+        if (shares_payload(column)) {
+            out->shares++;
+            out->shares_present += 1 - column->missing;
+        } else {
+            out->own_cells += cell_bytes(column);
+            out->own_values += column->feed == LAB_FEED_DATA ? own_value(column) : 0;
+        }
+    }
+    /* Without row.columns, the table has as many columns as row.cells. */
+    if (!scenario->has_row_columns && scenario->workload.row_cells > out->shares)
+        out->shares = (uint32_t)scenario->workload.row_cells;
+    if (!scenario->has_row_columns && out->shares == 0)
+        out->shares = 1;
+}
+
+/* Lists the columns of a kind in the order of an sstable, by name; returns their number. */
+static size_t sort_columns(const struct lab_design *design, bool is_static, const struct lab_column **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < design->column_count; i++) {
+        const struct lab_column *column = &design->columns[i];
+        if (is_in_key(design, i) || column->is_static != is_static)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && strcmp(out[at - 1]->name, column->name) > 0; at--)
+            out[at] = out[at - 1];
+        out[at] = column;
+    }
+    return count;
+}
+
+/* Means over rows, and the covariances with the payload. */
+struct moments {
+    double payload, variance;
+    double beside, beside_payload;
+    double cells, cells_payload;
+};
+
+/* Adds a column's contribution to the payload, and to the overhead of its cell. Columns that share the row's
+ * bytes are added later. */
+static void add_cell(struct moments *out, const struct lab_column *column)
+{
+    double present = 1 - column->missing, spread = present * column->missing;
+    double value = column->feed == LAB_FEED_DATA ? (double)own_value(column) : 0;
+    double beside = shares_payload(column) ? 0 : (double)cell_bytes(column) - value;
+    out->payload += present * value;
+    out->variance += spread * value * value;
+    out->beside += present * beside;
+    out->beside_payload += spread * value * beside;
+    out->cells += present;
+    out->cells_payload += spread * value;
+}
+
+/* The bitmap of missing columns has a bit per column, and is left out when no column is missing; the last
+ * missing column determines its number of bytes. */
+static void add_bits(struct moments *out, const struct lab_column *const *columns, size_t count)
+{
+    double above_present = 1, above = 0, below = 0, mean = 0, product = 0;
+    for (size_t i = 0; i < count; i++)
+        below +=
+            columns[i]->feed == LAB_FEED_DATA ? (1 - columns[i]->missing) * (double)own_value(columns[i]) : 0;
+    for (size_t i = count; i-- > 0;) {
+        double value = columns[i]->feed == LAB_FEED_DATA ? (double)own_value(columns[i]) : 0;
+        double chance = above_present * columns[i]->missing, bytes = (double)cass_vint_size(UINT64_C(1) << i);
+        below -= (1 - columns[i]->missing) * value;
+        mean += chance * bytes;
+        product += chance * bytes * (above + below);
+        above += value;
+        above_present *= 1 - columns[i]->missing;
+    }
+    out->beside += mean;
+    out->beside_payload += product - mean * out->payload;
+}
+
+/* If columns share the payload, the payload depends on their sizes, and not on how many are present. */
+static void add_estimate(struct lab_row_cost *out, const struct lab_design *design)
+{
+    const struct lab_column *columns[LAB_COLUMNS_MAX];
+    size_t count = sort_columns(design, false, columns);
+    struct moments moments = {0};
+    for (size_t i = 0; i < count; i++)
+        add_cell(&moments, columns[i]);
+    add_bits(&moments, columns, count);
+    bool tells = out->shares == 0 && moments.variance > 0;
+    out->payload_mean = moments.payload;
+    out->beside = moments.beside;
+    out->cells = moments.cells;
+    out->beside_slope = tells ? moments.beside_payload / moments.variance : 0;
+    out->cells_slope = tells ? moments.cells_payload / moments.variance : 0;
+    out->cells_most = (double)count;
+}
+
+/* Every partition of a table with static columns has a static row: two bytes of flags, two sizes, and in each
+ * cell the time of its write, since the row was not written by INSERT; 6 bytes last for 50 days. */
+static uint64_t static_row_bytes(const struct lab_design *design)
+{
+    const struct lab_column *columns[LAB_COLUMNS_MAX];
+    size_t count = sort_columns(design, true, columns);
+    struct moments moments = {0};
+    if (count == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        add_cell(&moments, columns[i]);
+    add_bits(&moments, columns, count);
+    uint64_t body = (uint64_t)(moments.payload + moments.beside + moments.cells * LAB_STAMP_USUAL + 0.5);
+    return 2 + cass_vint_size(body + 1) + 1 + body;
+}
+
+/* If the key is one of several components, it has two bytes of length and one byte at its end. */
+static uint64_t partition_key_bytes(const struct lab_design *design)
+{
+    uint64_t bytes = 0, each = design->partition_count > 1 ? 3 : 0;
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        bytes += each;
+        bytes += column->feed == LAB_FEED_BUCKET ? BUCKET_BYTES : 0;
+        bytes += column->feed == LAB_FEED_VALUES ? one_of_values(column) : 0;
+    }
+    return bytes;
+}
+
+void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost *out)
+{
+    const struct lab_design *design = &scenario->design;
+    *out = (struct lab_row_cost){.is_payload = scenario->row_format == LAB_ROW_PAYLOAD,
+                                 .ttl_ns = scenario->row_ttl_ns};
+    out->partitions_by_key = lab_design_partitions_by(design, LAB_FEED_KEY);
+    out->clusters_by_key = lab_design_clusters_by(design, LAB_FEED_KEY);
+    add_columns(out, scenario);
+    if (out->is_estimated)
+        add_estimate(out, design);
+    out->head = 1 + (design->clustering_count > 0);
+    for (size_t i = 0; i < design->clustering_count; i++)
+        out->head += clustering_bytes(&design->columns[design->clustering[i]]);
+    out->partition = 2 + partition_key_bytes(design) + (scenario->row_format == LAB_ROW_DA ? 1 : 12) + 1;
+    out->partition += static_row_bytes(design);
+}
+
+#define VINTS 9 /* possible sizes of a vint in bytes */
+#define US    INT64_C(1000)
+
+static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
+{
+    int64_t sum, product;
+    if (after > INT64_MAX || __builtin_mul_overflow((int64_t)after, unit_ns, &product) ||
+        __builtin_add_overflow(start_ns, product, &sum))
+        return INT64_MAX;
+    return sum;
+}
+
+/* Merges two sequences of times at which a vint grows: that of the timestamp in microseconds and, with a time
+ * to live, that of the expiry in seconds. */
+void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns)
+{
+    int64_t start_us_ns = start_ns - ((start_ns % US) + US) % US;
+    int64_t start_s_ns = start_ns - ((start_ns % SIM_SECOND) + SIM_SECOND) % SIM_SECOND;
+    uint32_t of_time = 1, of_expiry = cost->ttl_ns > 0 ? 1 : 0;
+    *out = (struct lab_row_stamps){0};
+    for (;;) {
+        int64_t time_until = later_or_end(start_us_ns, UINT64_C(1) << 7 * of_time, US);
+        int64_t expiry_until =
+            of_expiry == 0 ? INT64_MAX : later_or_end(start_s_ns, UINT64_C(1) << 7 * of_expiry, SIM_SECOND);
+        int64_t until = time_until < expiry_until ? time_until : expiry_until;
+        uint32_t ttl = of_expiry == 0 ? 0 : 1;
+        out->until_ns[out->count] = until;
+        out->bytes[out->count] = of_time + of_expiry + ttl;
+        out->count++;
+        if (until == INT64_MAX || out->count == LAB_ROW_STAMPS_MAX)
+            break;
+        of_time += until == time_until;
+        of_expiry += until == expiry_until && of_expiry > 0;
+        if (of_time >= VINTS || of_expiry >= VINTS)
+            break;
+    }
+    out->until_ns[out->count - 1] = INT64_MAX;
+}
+
+/* The value of the regression line, limited to the possible range. */
+static double on_line(double mean, double slope, double apart, double least, double most)
+{
+    double value = mean + slope * apart;
+    return value < least ? least : value > most ? most : value;
+}
+
+static double size_of_vint(double value)
+{
+    return (double)cass_vint_size((uint64_t)value);
+}
+
+uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
+{
+    const double most = 0x1p62; /* more than any row */
+    double value = (double)payload < most ? (double)payload : most, apart = value - cost->payload_mean;
+    double cells = on_line(cost->cells, cost->cells_slope, apart, 0, cost->cells_most);
+    double beside = on_line(cost->beside, cost->beside_slope, apart, cells, most);
+    if (cost->shares_present > 0) {
+        double rest = apart > 0 ? apart : 0, each = rest / cost->shares_present;
+        value = cost->payload_mean + rest;
+        beside += cost->shares_present * (1 + (each < 1 ? 0 : size_of_vint(each)));
+    }
+    double stamps = cost->is_counter ? cells * stamp : stamp;
+    uint64_t body = (uint64_t)(value + beside + stamps + 0.5);
+    uint32_t before = cass_vint_size(cost->head + body + 2);
+    return cost->head + cass_vint_size(body + before) + before + body;
+}
+
+void lab_row_last_set(const struct lab_row_cost *cost, const struct lab_row_stamps *stamps, uint64_t payload,
+                      int64_t time_ns, struct lab_row_last *last)
+{
+    uint32_t class = lab_row_stamp_class(stamps, time_ns);
+    *last = (struct lab_row_last){payload, lab_row_bytes(cost, payload, stamps->bytes[class]),
+                                  stamps->until_ns[class]};
+}
+
+/* Assumes that the row was written and deleted within the same class of times; the deletion time in seconds
+ * takes as many bytes as that of a time to live. */
+uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp)
+{
+    return cost->is_payload ? 0 : cost->head + 2 + stamp + 4;
+}
+
+/* Each row stores the size of the preceding one: the first row stores the size of the partition's header, and
+ * the size of the last row is not stored. */
+uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes)
+{
+    if (cost->is_payload)
+        return 0;
+    uint64_t header = cost->partition + (cost->partitions_by_key ? key_size : 0);
+    if (rows == 0)
+        return header;
+    return header + cass_vint_size(header - 1) - cass_vint_size(bytes / rows);
+}

@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the rows of a scenario: `keys`, `arrivals` and `row`, or a `trace`; which of them go, and how they
+ * are read. In: the nodes of these sections. Kept: nothing. Out: the workload of the scenario, checked as a
+ * whole, and the fate of each row. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/time.h"
+#include "lab/fields.h"
+#include "lab/quantity.h"
+#include "lab/scenario.h"
+#include "workload/rows.h"
+
+#define SPIKES_MAX 500
+/* Larger numbers are typing errors; within these limits the engines' sums cannot overflow. */
+#define RATE_MIN   1e-9
+#define RATE_MAX   1e9
+#define FACTOR_MIN 1e-6
+#define FACTOR_MAX 1e6
+#define BYTES_MAX  0x1p40
+#define ROWS_MAX   1e18
+#define LATE_MAX   (365.0 * (double)SIM_DAY)
+
+#define POINTS_FORM "write [[1, 12000], [20, 300], [370, 1]]: a key's rank and its weight"
+
+static bool read_point(struct lab_reader *reader, const struct lab_node *node, struct sim_zipf *zipf)
+{
+    struct sim_zipf_point *point = &zipf->points[zipf->point_count];
+    const struct lab_node *rank = node->first;
+    if (node->kind != LAB_NODE_LIST || node->count != 2 || rank->kind != LAB_NODE_SCALAR ||
+        rank->next->kind != LAB_NODE_SCALAR || lab_quantity_whole(rank->text, &point->rank) != NULL ||
+        lab_quantity_number(rank->next->text, &point->weight) != NULL ||
+        !(point->weight >= 1e-15 && point->weight <= ROWS_MAX))
+        return lab_fail_at(&reader->tree, &node->place, "not a point of popularity; " POINTS_FORM);
+    if (zipf->point_count == 0 && point->rank != 1)
+        return lab_fail_at(&reader->tree, &node->place, "the first point is that of rank 1; " POINTS_FORM);
+    if (zipf->point_count > 0 && (point->rank <= point[-1].rank || point->weight > point[-1].weight))
+        return lab_fail_at(&reader->tree, &node->place,
+                           "from point to point ranks rise and weights do not; " POINTS_FORM);
+    zipf->point_count++;
+    return true;
+}
+
+static bool read_points(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                        void *out)
+{
+    struct sim_zipf *zipf = &((struct lab_scenario *)out)->workload.popularity;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST || node->count == 0 || node->count > SIM_ZIPF_POINTS_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "'points' takes a list of 1 to %d; " POINTS_FORM,
+                           SIM_ZIPF_POINTS_MAX);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        if (!read_point(reader, item, zipf))
+            return false;
+    }
+    return true;
+}
+
+static const struct lab_table zipf_table = {
+    .fields = (const struct lab_field[]){
+        {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10)},
+        {.name = "points", .read = read_points},
+        {.name = NULL},
+    }};
+
+static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
+                            const struct lab_node *node, void *out)
+{
+    (void)field;
+    if (node->kind != LAB_NODE_SCALAR)
+        return lab_table_read(reader, &zipf_table, node, out) &&
+               ((lab_node_find(node, "zipf") == NULL) != (lab_node_find(node, "points") == NULL) ||
+                lab_fail_at(&reader->tree, &node->place,
+                            "popularity takes either zipf or points; write {zipf: 1.1}"));
+    if (strcmp(node->text, "uniform") != 0)
+        return lab_fail_value(
+            reader, node,
+            "no such popularity; use uniform, {zipf: 1.1}, or {points: [[1, 12000], [370, 1]]}");
+    ((struct lab_scenario *)out)->workload.popularity.s = 0;
+    return true;
+}
+
+const struct lab_table lab_keys_table = {
+    .fields = (const struct lab_field[]){
+        {"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0)},
+        {.name = "popularity", .read = read_popularity},
+        {"zipf", .range = "belongs under 'popularity'; write popularity: {zipf: 1.1}"},
+        {.name = NULL},
+    }};
+
+static const struct lab_table daily_table = {
+    .fields = (const struct lab_field[]){
+        {"amplitude", lab_read_number, LAB_IN(workload.daily_amplitude), LAB_REQUIRED, LAB_FROM(0, 1)},
+        {"peak", lab_read_duration, LAB_IN(workload.daily_peak_ns), LAB_REQUIRED,
+         LAB_FROM(0, (double)(SIM_DAY - 1)),
+         .range = "the time since midnight in UTC, from 0s to less than 24h, as in 20h"},
+        {.name = NULL},
+    }};
+
+static const struct lab_table bursts_table = {.fields = (const struct lab_field[]){
+                                                  {"on", lab_read_duration, LAB_IN(workload.burst_on_ns),
+                                                   LAB_REQUIRED, LAB_FROM((double)SIM_MS, 0x1p63)},
+                                                  {"off", lab_read_duration, LAB_IN(workload.burst_off_ns),
+                                                   LAB_REQUIRED, LAB_FROM((double)SIM_MS, 0x1p63)},
+                                                  {"factor", lab_read_number, LAB_IN(workload.burst_factor),
+                                                   LAB_REQUIRED, LAB_FROM(FACTOR_MIN, FACTOR_MAX)},
+                                                  {.name = NULL},
+                                              }};
+
+static const struct lab_table late_table = {
+    .fields = (const struct lab_field[]){
+        {"share", lab_read_share, LAB_IN(workload.late_share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
+        {"by", lab_read_duration, LAB_IN(workload.late_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX)},
+        {.name = NULL},
+    }};
+
+static const struct lab_table early_table = {
+    .fields = (const struct lab_field[]){
+        {"share", lab_read_share, LAB_IN(workload.early_share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
+        {"by", lab_read_duration, LAB_IN(workload.early_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX)},
+        {.name = NULL},
+    }};
+
+static const struct lab_choice orders[] = {{"forward", WL_FORWARD}, {"reverse", WL_REVERSE}, {NULL, 0}};
+
+static const struct lab_table backfill_table = {
+    .fields = (const struct lab_field[]){
+        {"before", lab_read_duration, LAB_IN(workload.backfill_before_ns), LAB_REQUIRED,
+         LAB_FROM(1, 100 * LATE_MAX)},
+        {"lasts", lab_read_duration, LAB_IN(workload.backfill_lasts_ns), LAB_FROM(1, 0x1p63)},
+        {"rate", lab_read_rate, LAB_IN(workload.backfill_rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX)},
+        {"order", lab_read_choice, LAB_IN(workload.backfill_order), .detail = orders},
+        {.name = NULL},
+    }};
+
+/* Reads the keys of a spike: a share of the keys, or a number of keys. */
+static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *field,
+                             const struct lab_node *node, void *out)
+{
+    struct wl_spike *spike = out;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    if (strchr(text, '%') != NULL)
+        return lab_read_share(reader, field, node, &spike->keys_share);
+    if (lab_quantity_whole(text, &spike->keys_count) != NULL || spike->keys_count == 0)
+        return lab_fail_value(reader, node, "neither a share nor a number of keys; write it as 1%, or as 50");
+    return true;
+}
+
+static const struct lab_table spike_table = {
+    .fields = (const struct lab_field[]){
+        {"at", lab_read_duration, LAB_AT(struct wl_spike, at_ns), LAB_REQUIRED},
+        {"lasts", lab_read_duration, LAB_AT(struct wl_spike, lasts_ns), LAB_REQUIRED, LAB_FROM(1, 0x1p63)},
+        {"factor", lab_read_number, LAB_AT(struct wl_spike, factor), LAB_REQUIRED,
+         LAB_FROM(FACTOR_MIN, FACTOR_MAX)},
+        {"keys", read_struck_keys, LAB_REQUIRED, LAB_FROM(1e-12, 1),
+         .range = "a share of the keys above 0%, or their number"},
+        {.name = NULL},
+    }};
+
+static bool read_spikes(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                        void *out)
+{
+    struct wl_workload *workload = &((struct lab_scenario *)out)->workload;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST)
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "'spikes' takes a list; write it as [{at: 12d, lasts: 1h, factor: 200, keys: 1%%}]");
+    if (node->count > SPIKES_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "%zu spikes; give at most %d", node->count,
+                           SPIKES_MAX);
+    if (node->count == 0)
+        return true;
+    workload->spikes = calloc(node->count, sizeof *workload->spikes);
+    if (workload->spikes == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        if (!lab_table_read(reader, &spike_table, item, &workload->spikes[workload->spike_count]))
+            return false;
+        workload->spike_count++;
+    }
+    return true;
+}
+
+const struct lab_table lab_arrivals_table = {
+    .fields = (const struct lab_field[]){
+        {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX)},
+        {"daily", lab_read_mapping, .detail = &daily_table},
+        {"bursts", lab_read_mapping, .detail = &bursts_table},
+        {.name = "spikes", .read = read_spikes},
+        {"late", lab_read_mapping, .detail = &late_table},
+        {"early", lab_read_mapping, .detail = &early_table},
+        {"resolution", lab_read_duration, LAB_IN(workload.resolution_ns), LAB_FROM(1, (double)SIM_DAY)},
+        {"backfill", lab_read_mapping, .detail = &backfill_table},
+        {.name = NULL},
+    }};
+
+static const struct lab_choice row_formats[] = {
+    {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
+
+static const struct lab_table lognormal_table = {
+    .fields = (const struct lab_field[]){
+        {"mean", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
+        {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10)},
+        {.name = NULL},
+    }};
+
+static const struct lab_table pareto_table = {
+    .fields = (const struct lab_field[]){
+        {"min", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
+        {"alpha", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0.01, 1000)},
+        {.name = NULL},
+    }};
+
+static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    struct sim_size *size = out;
+    if (node->kind != LAB_NODE_LIST || node->count != 2)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'uniform' takes the least and the most; write it as uniform: [100, 10KB]");
+    if (!lab_read_size(reader, field, node->first, &size->a) ||
+        !lab_read_size(reader, field, node->last, &size->b))
+        return false;
+    if (size->a > size->b)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'uniform' has its least above its most; swap the two");
+    return true;
+}
+
+static const struct lab_table row_bytes_table = {
+    .fields = (const struct lab_field[]){
+        {"uniform", read_uniform, LAB_FROM(1, BYTES_MAX)},
+        {"lognormal", lab_read_mapping, .detail = &lognormal_table},
+        {"pareto", lab_read_mapping, .detail = &pareto_table},
+        {.name = NULL},
+    }};
+
+static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *field,
+                           const struct lab_node *node, void *out)
+{
+    struct sim_size *size = out;
+    *size = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
+    if (node->kind == LAB_NODE_SCALAR)
+        return lab_read_size(reader, field, node, &size->a);
+    if (!lab_table_read(reader, &row_bytes_table, node, size))
+        return false;
+    const struct lab_node *form =
+        lab_only_field(reader, node, NULL, "'bytes'", "uniform, lognormal or pareto");
+    if (form == NULL)
+        return false;
+    size->kind = strcmp(form->name, "uniform") == 0     ? SIM_SIZE_UNIFORM
+                 : strcmp(form->name, "lognormal") == 0 ? SIM_SIZE_LOGNORMAL
+                                                        : SIM_SIZE_PARETO;
+    return true;
+}
+
+const struct lab_table lab_row_table = {
+    .fields = (const struct lab_field[]){
+        {"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX)},
+        {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX)},
+        {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0)},
+        {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
+        {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats},
+        {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
+         .range = "bytes on disk for each byte before compression, a number from 0.001 to 2"},
+        {.name = NULL},
+    }};
+
+/* Checks that there is either a trace, or keys and arrivals for a duration. */
+static bool check_source(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_node *trace = lab_node_find(root, "trace");
+    if (lab_node_find(root, "identifiers") != NULL)
+        return true; /* identifiers have no rows */
+    static const char *const made[] = {"keys", "arrivals", "duration"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct lab_node *node = lab_node_find(root, made[i]);
+        if (trace == NULL && node == NULL)
+            return lab_fail_at(&reader->tree, &root->place, "'%s' is missing; add it%s", made[i],
+                               i < 2 ? ", or 'trace' instead of keys and arrivals" : ", as in duration: 90d");
+        char where[LAB_PLACE_SIZE];
+        if (trace != NULL && node != NULL && i < 2)
+            return lab_fail_at(&reader->tree, &node->name_place,
+                               "'%s' conflicts with 'trace' at %s; remove one of them", made[i],
+                               lab_place_text(&trace->name_place, where));
+    }
+    return true;
+}
+
+/* Without `start`, a trace's duration is counted from its first row, which only the engine knows. */
+static bool check_end(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct wl_workload *workload = &reader->scenario->workload;
+    const struct lab_node *duration = lab_node_find(root, "duration");
+    if (duration == NULL || workload->duration_ns <= INT64_MAX - workload->start_ns)
+        return true;
+    return lab_fail_value(reader, duration,
+                          "the run would end after the year 2262; make it shorter, or start earlier");
+}
+
+static bool check_spikes(struct lab_reader *reader, const struct lab_node *spikes)
+{
+    const struct wl_workload *workload = &reader->scenario->workload;
+    const struct lab_node *item = spikes == NULL ? NULL : spikes->first;
+    for (size_t i = 0; i < workload->spike_count; i++, item = item->next) {
+        const struct wl_spike *spike = &workload->spikes[i];
+        if (spike->at_ns >= workload->duration_ns)
+            return lab_fail_value(reader, lab_node_find(item, "at"),
+                                  "the spike begins after the run's end; move it, or make duration longer");
+        if (spike->lasts_ns > workload->duration_ns - spike->at_ns)
+            return lab_fail_value(reader, lab_node_find(item, "lasts"),
+                                  "the spike ends after the run; shorten it, or make duration longer");
+        if (spike->keys_count > workload->key_count)
+            return lab_fail_value(reader, lab_node_find(item, "keys"),
+                                  "more keys than there are; give at most keys.count, or 100%");
+    }
+    return true;
+}
+
+/* Completes a backfill: by default it is as dense as the live stream, and is loaded over the whole run. */
+static bool check_backfill(struct lab_reader *reader, const struct lab_node *backfill)
+{
+    struct wl_workload *workload = &reader->scenario->workload;
+    if (backfill == NULL)
+        return true;
+    if (lab_node_find(backfill, "lasts") == NULL)
+        workload->backfill_lasts_ns = workload->duration_ns;
+    if (lab_node_find(backfill, "rate") == NULL)
+        workload->backfill_rate_per_s = workload->rate_per_s;
+    const struct lab_node *before = lab_node_find(backfill, "before");
+    if (workload->backfill_lasts_ns > workload->duration_ns)
+        return lab_fail_value(reader, lab_node_find(backfill, "lasts"),
+                              "longer than the run; shorten it, or make duration longer");
+    if (workload->backfill_before_ns > (INT64_C(1) << 62) - workload->backfill_lasts_ns)
+        return lab_fail_value(reader, before, "too long together with 'lasts'; shorten one of them");
+    double loaded = workload->backfill_rate_per_s * ((double)workload->backfill_before_ns / 1e9);
+    double rate = loaded / ((double)workload->backfill_lasts_ns / 1e9);
+    if (!(rate * sim_zipf_share(&workload->popularity, 0) <= RATE_MAX))
+        return lab_fail_value(reader, before,
+                              "the busiest key would load more than 1000000000 rows/s; load a shorter "
+                              "history, or raise 'lasts'");
+    if (!(loaded <= ROWS_MAX))
+        return lab_fail_value(reader, before, "more than 1e18 rows; load a shorter history, or a lower rate");
+    return true;
+}
+
+static bool make_popularity(struct lab_reader *reader, struct wl_workload *workload,
+                            const struct lab_node *keys)
+{
+    struct sim_zipf *zipf = &workload->popularity;
+    if (zipf->point_count == 0) {
+        sim_zipf_init(zipf, zipf->s, workload->key_count);
+        return true;
+    }
+    uint64_t last = zipf->points[zipf->point_count - 1].rank;
+    if (last != workload->key_count)
+        return lab_fail_at(&reader->tree, &lab_node_find(keys, "popularity")->place,
+                           "the last point of popularity is rank %" PRIu64 " and there are %" PRIu64
+                           " keys; make it the rank of the last key",
+                           last, workload->key_count);
+    sim_zipf_init_points(zipf, workload->key_count);
+    return true;
+}
+
+/* The largest product of the factors of overlapping spikes, as if they affected the same key. */
+static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
+{
+    double product = 1;
+    for (size_t i = 0; i < workload->spike_count; i++) {
+        const struct wl_spike *spike = &workload->spikes[i];
+        if (at_ns >= spike->at_ns && at_ns - spike->at_ns < spike->lasts_ns && spike->factor > 1)
+            product *= spike->factor;
+    }
+    return product;
+}
+
+/* Checks that a key's rows are at least a nanosecond apart on average, and that the number of rows of a run
+ * does not overflow. */
+static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals)
+{
+    const struct wl_workload *workload = &reader->scenario->workload;
+    double product = 1, burst = 1;
+    for (size_t i = 0; i < workload->spike_count; i++) {
+        double here = spikes_product(workload, workload->spikes[i].at_ns);
+        product = here > product ? here : product;
+    }
+    if (workload->has_bursts) {
+        double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
+        double highest = workload->burst_factor < 1 ? 1 : workload->burst_factor;
+        burst = highest * (on + off) / (workload->burst_factor * on + off);
+    }
+    double peak = workload->rate_per_s * sim_zipf_share(&workload->popularity, 0) * burst * product *
+                  (workload->has_daily ? 1 + workload->daily_amplitude : 1);
+    if (!(peak <= RATE_MAX))
+        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "rate")->place,
+                           "at its peak the busiest key would write %.3g rows/s; lower the rate or the "
+                           "factors until it is at most 1000000000/s",
+                           peak);
+    double rows = workload->rate_per_s * ((double)workload->duration_ns / 1e9) * product;
+    if (!(rows <= ROWS_MAX))
+        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "rate")->place,
+                           "the run could have %.3g rows; lower the rate, the factors or the duration", rows);
+    return true;
+}
+
+bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    struct wl_workload *workload = &scenario->workload;
+    const struct lab_node *trace = lab_node_find(root, "trace");
+    const struct lab_node *row = lab_node_find(root, "row");
+    scenario->has_start = lab_node_find(root, "start") != NULL;
+    const struct lab_node *bytes = lab_node_find(row, "bytes");
+    scenario->has_row_bytes = bytes != NULL;
+    if (bytes != NULL) {
+        scenario->row_bytes_line = bytes->name_place.line;
+        scenario->row_bytes_column = bytes->name_place.column;
+    }
+    /* Cannot fail, since the ranges of the fields were checked. */
+    if (sim_size_prepare(&workload->row_bytes) != 0)
+        return lab_fail_at(
+            &reader->tree, &bytes->place,
+            "these figures are not a distribution of sizes; write them as in {lognormal: {mean: 350, "
+            "sigma: 1.0}}");
+    if (!sim_sizes_create(&workload->row_bytes, &workload->sizes))
+        return sim_fail_memory(reader->tree.error);
+    if (!check_source(reader, root) || !check_end(reader, root))
+        return false;
+    if (trace != NULL || lab_node_find(root, "identifiers") != NULL)
+        return true;
+    const struct lab_node *arrivals = lab_node_find(root, "arrivals");
+    workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
+    workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
+    return make_popularity(reader, workload, lab_node_find(root, "keys")) &&
+           check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
+           check_backfill(reader, lab_node_find(arrivals, "backfill"));
+}
+
+#define NAME_BYTES_MAX 256
+
+#define COLUMN_RANGE "the name of a column, or its number from 1"
+
+/* Reads one name, or a list of at most `most` names. */
+static bool read_names(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       size_t most, char **names, size_t *count)
+{
+    if (node->kind != LAB_NODE_LIST) {
+        *count = 1;
+        return lab_read_text(reader, field, node, &names[0]);
+    }
+    if (node->count == 0 || node->count > most)
+        return lab_fail_at(&reader->tree, &node->place, "'%s' names %zu columns; name 1 to %zu", node->name,
+                           node->count, most);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next, ++*count) {
+        if (!lab_read_text(reader, field, item, &names[*count]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_time(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      void *out)
+{
+    struct wl_trace_columns *columns = out;
+    char *names[2] = {NULL};
+    size_t count = 0;
+    bool ok = read_names(reader, field, node, 2, names, &count);
+    columns->time = names[0];
+    columns->time_of_day = names[1];
+    return ok;
+}
+
+static bool read_key(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                     void *out)
+{
+    struct wl_trace_columns *columns = out;
+    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->key, &columns->key_count);
+}
+
+static bool read_bytes_of(struct lab_reader *reader, const struct lab_field *field,
+                          const struct lab_node *node, void *out)
+{
+    struct wl_trace_columns *columns = out;
+    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->bytes_of, &columns->bytes_of_count);
+}
+
+static bool check_columns(struct lab_reader *reader, const struct lab_node *mapping, void *target)
+{
+    const struct wl_trace_columns *columns = target;
+    int values = (columns->bytes != NULL) + (columns->count != NULL) + (columns->bytes_of_count > 0);
+    reader->scenario->workload.is_late_trace = columns->arrived != NULL;
+    if (columns->arrived != NULL && columns->count != NULL)
+        return lab_fail_at(&reader->tree, &mapping->place,
+                           "'arrived' applies to single rows and conflicts with 'count'; remove one of them");
+    return values <= 1 || lab_fail_at(&reader->tree, &mapping->place,
+                                      "'columns' takes one of bytes, count and bytes_of; remove the others");
+}
+
+static const struct lab_table columns_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"time", read_time, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+            {"arrived", lab_read_text, LAB_AT(struct wl_trace_columns, arrived), LAB_FROM(0, NAME_BYTES_MAX),
+             .range = COLUMN_RANGE},
+            {"key", read_key, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+            {"bytes", lab_read_text, LAB_AT(struct wl_trace_columns, bytes), LAB_FROM(0, NAME_BYTES_MAX),
+             .range = COLUMN_RANGE},
+            {"count", lab_read_text, LAB_AT(struct wl_trace_columns, count), LAB_FROM(0, NAME_BYTES_MAX),
+             .range = COLUMN_RANGE},
+            {"bytes_of", read_bytes_of, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+            {.name = NULL},
+        },
+    .check = check_columns};
+
+static bool read_delimiter(struct lab_reader *reader, const struct lab_field *field,
+                           const struct lab_node *node, void *out)
+{
+    (void)field;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    char delimiter = wl_trace_delimiter(text);
+    if (delimiter == '\0' && strcmp(text, "auto") != 0)
+        return lab_fail_value(reader, node,
+                              "not a delimiter; use comma, semicolon, tab, pipe, space or one character");
+    ((struct lab_scenario *)out)->trace_format.delimiter = delimiter;
+    return true;
+}
+
+static bool read_epoch(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
+{
+    struct lab_scenario *scenario = out;
+    scenario->trace_format.has_epoch = true;
+    return lab_read_time(reader, field, node, &scenario->trace_format.epoch_ns);
+}
+
+static const struct lab_choice layouts[] = {
+    {"auto", WL_LAYOUT_AUTO}, {"csv", WL_LAYOUT_CSV}, {"json", WL_LAYOUT_JSON}, {NULL, 0}};
+#define CHOICE(id, option, name) {option, WL_TIME_##id},
+static const struct lab_choice times[] = {WL_TRACE_TIMES(CHOICE){NULL, 0}};
+static const struct lab_choice headers[] = {
+    {"auto", WL_HEADER_AUTO}, {"true", WL_HEADER_YES}, {"false", WL_HEADER_NO}, {NULL, 0}};
+static const struct lab_choice escapes[] = {
+    {"auto", WL_ESCAPE_AUTO}, {"doubled", WL_ESCAPE_DOUBLED}, {"backslash", WL_ESCAPE_BACKSLASH}, {NULL, 0}};
+
+static bool check_trace(struct lab_reader *reader, const struct lab_node *mapping, void *target)
+{
+    const struct lab_scenario *scenario = target;
+    const struct lab_node *epoch = lab_node_find(mapping, "epoch");
+    return epoch == NULL || scenario->trace_format.time == WL_TIME_SNOWFLAKE ||
+           lab_fail_at(&reader->tree, &epoch->name_place,
+                       "'epoch' applies only to Snowflakes; add time: snowflake, or remove it");
+}
+
+const struct lab_table lab_trace_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"file", lab_read_text, LAB_IN(trace_path), LAB_REQUIRED, LAB_FROM(0, 4096),
+             .range = "the name of a file of rows, or of a folder of them"},
+            {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
+            {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
+            {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
+            {.name = "epoch", .read = read_epoch},
+            {.name = "delimiter", .read = read_delimiter},
+            {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
+            {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
+            {"sort", lab_read_flag, LAB_IN(trace_format.sort)},
+            {.name = NULL},
+        },
+    .check = check_trace};
+
+#define AT_ONCE_MAX 4096
+
+#define SPAN_MAX (36500.0 * (double)SIM_DAY)
+
+static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    const struct lab_node *at_once = lab_node_find(node, "at_once"), *plan = lab_node_find(node, "plan");
+    const char *name = plan == NULL ? NULL : lab_scalar(reader, plan);
+    (void)target;
+    if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
+        return true;
+    return lab_fail_at(&reader->tree, &at_once->name_place,
+                       "'at_once' applies only to plan: parallel; add that, or remove 'at_once'");
+}
+
+static const struct lab_table latest_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"rows", lab_read_whole, LAB_IN(reads.kinds[LAB_READ_LATEST].rows), LAB_REQUIRED,
+             LAB_FROM(1, 1e9)},
+            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_LATEST].rate_per_s), LAB_REQUIRED,
+             LAB_FROM(1e-9, 1e9)},
+            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_LATEST].plan), .detail = lab_plan_words},
+            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_LATEST].at_once),
+             LAB_FROM(1, AT_ONCE_MAX)},
+            {.name = NULL},
+        },
+    .check = check_read};
+
+static const struct lab_table range_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"span", lab_read_duration, LAB_IN(reads.kinds[LAB_READ_RANGE].span_ns), LAB_REQUIRED,
+             LAB_FROM(1, SPAN_MAX)},
+            {"age", lab_read_duration, LAB_IN(reads.kinds[LAB_READ_RANGE].age_ns), LAB_FROM(0, SPAN_MAX)},
+            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_RANGE].rate_per_s), LAB_REQUIRED,
+             LAB_FROM(1e-9, 1e9)},
+            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_RANGE].plan), .detail = lab_plan_words},
+            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_RANGE].at_once),
+             LAB_FROM(1, AT_ONCE_MAX)},
+            {.name = NULL},
+        },
+    .check = check_read};
+
+static const struct lab_table all_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_ALL].rate_per_s), LAB_REQUIRED,
+             LAB_FROM(1e-9, 1e9)},
+            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_ALL].plan), .detail = lab_plan_words},
+            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_ALL].at_once),
+             LAB_FROM(1, AT_ONCE_MAX)},
+            {.name = NULL},
+        },
+    .check = check_read};
+
+static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    (void)target;
+    if (lab_node_find(node, "latest") != NULL || lab_node_find(node, "range") != NULL ||
+        lab_node_find(node, "all") != NULL)
+        return true;
+    return lab_fail_at(&reader->tree, &node->place,
+                       "no reads under 'reads'; add some, as in latest: {rows: 50, rate: 1/s}");
+}
+
+const struct lab_table lab_reads_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"latest", lab_read_mapping, .detail = &latest_table},
+            {"range", lab_read_mapping, .detail = &range_table},
+            {"all", lab_read_mapping, .detail = &all_table},
+            {"limit", lab_read_whole, LAB_IN(reads.limit), LAB_FROM(1, BK_WALK_PARTITIONS_MAX)},
+            {.name = NULL},
+        },
+    .check = check_reads};
+
+/* Checks that the plan fits every strategy that does not specify its own plan. */
+static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->settings.strategy.kind != BK_HASH &&
+            strategy->settings.reading.plan == BK_PLAN_DEFAULT)
+            return lab_fail_value(
+                reader, lab_node_find(read, "plan"),
+                "only hash can be read this way; give it under hash, as in read: {plan: lazy}, and use "
+                "walk, pair or parallel for the others");
+    }
+    return true;
+}
+
+static bool changes_settings(const struct lab_scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].settings.change_count > 0)
+            return true;
+    }
+    return false;
+}
+
+bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    static const char *const names[LAB_READ_KINDS] = {"latest", "range", "all"};
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *reads = lab_node_find(root, "reads");
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        const struct lab_node *read = lab_node_find(reads, names[kind]);
+        scenario->reads.present = scenario->reads.present || read != NULL;
+        if (read != NULL && !check_plans(reader, read, scenario->reads.kinds[kind].plan))
+            return false;
+        if (read != NULL && kind != LAB_READ_LATEST && changes_settings(scenario))
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them",
+                names[kind]);
+        if (read != NULL && kind == LAB_READ_RANGE && scenario->workload.is_late_trace)
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'range' conflicts with the column 'arrived' of the trace, as it needs rows in the "
+                "order of their times; remove 'arrived' from 'columns', or remove this");
+        if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
+            lab_node_find(root, "agents") == NULL)
+            return lab_fail_at(&reader->tree, &read->name_place,
+                               "'range' needs agents when rows do not arrive in the order of their times; "
+                               "add 'agents: {count: N}', or remove this");
+    }
+    return true;
+}
+
+const struct lab_table lab_deletes_table = {
+    .fields = (const struct lab_field[]){
+        {"share", lab_read_share, LAB_IN(deletes.share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
+        {"after", lab_read_duration, LAB_IN(deletes.after_ns), LAB_REQUIRED,
+         LAB_FROM(1, 365.0 * (double)SIM_DAY)},
+        {.name = NULL},
+    }};
+
+/* The stream engine computes what a reader finds only if rows expire in the order in which they arrived,
+ * which is the order of a partition's rows. The mock does not store in which second a row expires, so a row
+ * that is deleted too would be removed twice. */
+static bool check_stream(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *reads = lab_node_find(root, "reads");
+    if (scenario->deletes.share > 0)
+        return lab_fail_at(
+            &reader->tree, &reads->name_place,
+            "'reads' with 'deletes' needs agents; add 'agents: {count: N}', or remove 'reads'");
+    if (scenario->row_ttl_ns > 0 && wl_has_own_times(&scenario->workload))
+        return lab_fail_at(
+            &reader->tree, &reads->name_place,
+            "'reads' with 'ttl' and rows that come late or have rounded times needs agents; add "
+            "'agents: {count: N}', or remove one of the three");
+    for (size_t i = 0; scenario->row_ttl_ns > 0 && i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].settings.change_count > 0)
+            return lab_fail_at(
+                &reader->tree, &reads->name_place,
+                "'reads' with 'ttl' needs settings that stay; remove 'then' of '%s', or 'reads'",
+                scenario->strategies[i].label);
+    }
+    return true;
+}
+
+bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *deletes = lab_node_find(root, "deletes");
+    const struct lab_node *ttl = lab_node_find(lab_node_find(root, "row"), "ttl");
+    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    if (scenario->reads.present && !is_cluster && !check_stream(reader, root))
+        return false;
+    if (deletes != NULL && ttl != NULL && is_cluster)
+        return lab_fail_at(&reader->tree, &deletes->name_place,
+                           "'deletes' conflicts with 'row.ttl' with agents; remove one of the three");
+    return true;
+}
+
+/* The largest draw, as a multiple of the mean; larger ones have a probability of e^-64. */
+#define MEANS_MAX 64
+
+/* Rounded down, also before 1970, where a trace may begin. */
+static int64_t whole_seconds(int64_t time_ns)
+{
+    return time_ns / SIM_SECOND - (time_ns % SIM_SECOND < 0);
+}
+
+static int64_t ttl_seconds(int64_t ttl_ns)
+{
+    return ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+}
+
+static bool is_expired(int64_t ttl_ns, int64_t written_ns, int64_t now_ns)
+{
+    return whole_seconds(now_ns) - whole_seconds(written_ns) >= ttl_seconds(ttl_ns);
+}
+
+int64_t lab_live_since(const struct lab_scenario *scenario, int64_t now_ns)
+{
+    int64_t second = whole_seconds(now_ns) - ttl_seconds(scenario->row_ttl_ns) + 1;
+    return second < INT64_MIN / SIM_SECOND ? INT64_MIN : second * SIM_SECOND;
+}
+
+int64_t lab_deleted_after(const struct lab_scenario *scenario, uint64_t entity, uint64_t row)
+{
+    if (scenario->deletes.share == 0)
+        return -1;
+    struct sim_random draws;
+    sim_random_init(&draws, scenario->seed ^ entity, SIM_DELETE, row);
+    if (sim_random_unit(&draws) >= scenario->deletes.share)
+        return -1;
+    double means = sim_exponential(&draws);
+    return (int64_t)((means < MEANS_MAX ? means : MEANS_MAX) * (double)scenario->deletes.after_ns);
+}
+
+enum lab_fate lab_row_fate(const struct lab_scenario *scenario, uint64_t entity, uint64_t row,
+                           int64_t written_ns, int64_t end_ns)
+{
+    int64_t after_ns = lab_deleted_after(scenario, entity, row), ttl_ns = scenario->row_ttl_ns;
+    if (after_ns >= 0 && written_ns < end_ns &&
+        (uint64_t)after_ns < (uint64_t)end_ns - (uint64_t)written_ns &&
+        !(ttl_ns > 0 && is_expired(ttl_ns, written_ns, written_ns + after_ns)))
+        return LAB_FATE_DELETED;
+    return ttl_ns > 0 && is_expired(ttl_ns, written_ns, end_ns) ? LAB_FATE_EXPIRED : LAB_FATE_LIVE;
+}
