@@ -14,13 +14,13 @@
 
 #define UNDER_SIZE 64
 
-/* How the values that a reader takes are told. */
+/* How the values that a reader takes are put into words. */
 struct form {
     lab_field_reader *read;
     const char *noun, *unit;
     double scale;    /* of a value in the unit */
-    double smallest; /* a least value of at most this is told as "above 0" */
-    double endless;  /* a greatest value of at least this is not told */
+    double smallest; /* a least value of at most this is "above 0" */
+    double endless;  /* a greatest value of at least this is left out */
 };
 enum form_kind {
     WHOLE,

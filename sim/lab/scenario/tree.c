@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads YAML into a tree of nodes with their places. Two readers make the same tree: a recursive descent for
  * a subset of YAML in which generated scenarios, values of --set and most files are written (block mappings
- * and lists, flow collections within one line, plain scalars of ASCII, comments on separate lines), which is
- * forty times as fast; and libfyaml for everything else, and for every error. In: bytes. Kept: nodes in the
- * chunks of the tree. Out: the top node, or an error with its place. */
+ * and lists, flow collections within one line, plain scalars of ASCII, comments on separate lines), and
+ * libfyaml for everything else, and for every error. In: bytes. Kept: nodes in the chunks of the tree. Out:
+ * the top node, or an error with its place. */
 #include <libfyaml.h>
 #include <stdalign.h>
 #include <stdarg.h>
