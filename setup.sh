@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs missing packages that bucketlab needs, by apt. Prints nothing if all are installed.
 #   ./setup.sh [build] [test] [mpi] [machines] [fuzz] [packages]     default: build and test
-# mpi: for runs over several processes (docs/mpi.md); `test` includes it. packages: the tools with which cpack makes
+# mpi: for runs over several processes (docs/sweep.md); `test` includes it. packages: the tools with which cpack makes
 # Debian packages. machines: compilers and emulators for arm64 and s390x (docs/determinism.md), which few developers
 # need.
 set -euo pipefail

@@ -318,7 +318,7 @@ IDS = Part("ids", (
                           f"hundred after {run['plain', 'latency.lock.p99']:.0f} ms or more"),
           PARTLY, "safe if a lease ends before another client may remove its lock as stale, by a margin of "
                   "twice the clock bound. Contenders that see each other all back off: see "
-                  "[idgen](idgen.md)"),
+                  "[idgen](strategies.md#identifiers-in-leased-batches)"),
     Claim("constant and exponential back-off keep contenders in step; random separates them", ("idgen-backoff",),
           lambda _, run: ("identifiers per second: " + ", ".join(
               f"{label} {run[label, 'ids.per_second']:,.0f}" for label in
@@ -426,7 +426,7 @@ USERS = Part("users", (
                                   ("probabilistic", "6 bits, then 7")))),
           NO, "no migration is needed, only a list of the settings and their periods (eras): the time of "
               "each row selects its era, and readers walk down through the eras. `probabilistic` and "
-              "`weighted` do not even need the list: see [changing settings](changing-settings.md)"),
+              "`weighted` do not even need the list: see [changing settings](strategies.md#changing-the-settings-of-a-live-table)"),
     Claim("a retried write must go to the same bucket, or the row is stored twice",
           ("facts/retried", "facts/retried-elsewhere"),
           lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows stored twice "
@@ -468,7 +468,7 @@ USERS = Part("users", (
                               for label in ("count", "probabilistic", "weighted"))),
           YES, "a lognormal distribution with sigma 2.5 has exactly that share. A strategy that weighs "
                "rows makes partitions more equal, except where single rows are as large as a partition: "
-               "see [weighted](weighted.md)"),
+               "see [weighted](strategies.md#weighted-partitions-of-equal-bytes)"),
     Claim("on sparse keys half of all partitions are small because the key gets no more rows", ("facts/sparse-keys",),
           lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
                           f"hold at most {run['probabilistic', 'partitions.all.rows.p50']} rows, half of "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the table of docs/idgen.md and writes it between its markers: the medians of five seeds of each
+"""Measures the table of docs/strategies.md and writes it between its markers: the medians of five seeds of each
 scenario.
 
 Usage: idgen.py BUCKETLAB SOURCE_FOLDER [--check]; --check writes nothing, and fails when the page has other
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 bucketlab, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-PAGE = source / "docs" / "idgen.md"
+PAGE = source / "docs" / "strategies.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->"
 # Scenario, label, description, and what MetaBroadcast claims about it.
 ROWS = [
@@ -58,7 +58,7 @@ def main():
     head, rest = text.split(BEGIN)
     fresh = head + BEGIN + "".join(lines) + END + rest.split(END, 1)[1]
     if "--check" in sys.argv:
-        sys.exit(0 if fresh == text else "docs/idgen.md is not what this program measures; run docs/idgen.py")
+        sys.exit(0 if fresh == text else "docs/strategies.md is not what this program measures; run docs/idgen.py")
     PAGE.write_text(fresh, encoding="utf-8")
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_GUARDED: a row is placed only by a committed grant (docs/guarded.md). A committed state determines the
+/* BK_GUARDED: a row is placed only by a committed grant (docs/strategies.md). A committed state determines the
  * bucket of every time from BEFORE up to, but not including, UNTIL, and stays correct however old a copy of
  * it is. So a row needs a request only if it is later than the agent's newest copy of the state (then the
  * grant is extended), or older than the copy covers (then the starts of older buckets are looked up). Only

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process of a service that writes rows in bursts and reads them, and logs its agent's events as a history
- * (docs/judge.md). It may be killed, stopped and started again at any time.
+ * (docs/live.md). It may be killed, stopped and started again at any time.
  *
  *     host FILE LOG NUMBERS SETTING BEGAN START OFFSET AGENT KEYS ROWS BURST PAUSE_US [NAME=VALUE...]
  *

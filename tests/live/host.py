@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A process of a service over Cassandra that writes rows in bursts and reads them, several operations at a
-time, and logs its agent's events as a history (docs/judge.md). It may be killed, stopped and started again at
+time, and logs its agent's events as a history (docs/live.md). It may be killed, stopped and started again at
 any time.
 
     host.py ADDRESSES LOG NUMBERS SETTING BEGAN START OFFSET AGENT KEYS ROWS BURST PAUSE_US [NAME=VALUE...]

@@ -76,7 +76,7 @@ enum bk_coordination {
                        time of the roll. Rows go to the old bucket until that date, so a bucket gets threshold
                        x 2^bits rows (the mean between two rolls) plus rate x lead: choose a lower threshold
                        where rate x lead is large */
-    BK_GUARDED      /* a row is placed only under a committed grant: see docs/guarded.md */
+    BK_GUARDED      /* a row is placed only under a committed grant: see docs/strategies.md */
 };
 
 /* How the counter is kept. */

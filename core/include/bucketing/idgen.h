@@ -20,7 +20,7 @@
  * The last identifier is written with its own value as the timestamp, so the largest one wins, in whatever
  * order writes arrive. A lock column is written and deleted with its end as the timestamp, so a late delete
  * cannot remove a later column. Only such clients may write these rows, and the number of stripes must never
- * change. docs/idgen.md has the proof.
+ * change. docs/strategies.md has the proof.
  *
  * Example: a host that performs each action synchronously takes an identifier.
  *

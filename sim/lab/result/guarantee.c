@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of guarantees. The fuzzer checks every run against it, and docs/guarded.md and docs/findings.md
+/* The table of guarantees. The fuzzer checks every run against it, and docs/strategies.md and docs/findings.md
  * explain it. `bucketlab fuzz` finds a row that guarantees too much. */
 #include "lab/oracle.h"
 

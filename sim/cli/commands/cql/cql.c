@@ -48,7 +48,7 @@ static bool check(const struct lab_scenario *scenario, const char *label, struct
         if (strategy->settings.is_idgen)
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: strategy '%s' hands out identifiers, and 'cql' is for rows; "
-                            "docs/idgen.md says what it stores",
+                            "docs/strategies.md says what it stores",
                             scenario->path, strategy->line, strategy->column, strategy->label);
         const char *problem = lab_statements_problem(scenario, i);
         if (problem != NULL && (label == NULL || strcmp(label, strategy->label) == 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Histories: the events of a run with agents as lines that contain everything that was reported to its agents
  * and everything that was stored, so that the run can be judged later. A run of the lab writes a history with
- * --trace-format record; a process that embeds the core can write one too. docs/judge.md describes the
+ * --trace-format record; a process that embeds the core can write one too. docs/live.md describes the
  * format. */
 #ifndef LAB_HISTORY_H
 #define LAB_HISTORY_H

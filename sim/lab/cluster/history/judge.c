@@ -55,7 +55,7 @@ static bool find_strategy(const struct lab_scenario *scenario, const struct lab_
         return lab_history_fail(
             line, error,
             "a history begins with 'strategy LABEL begins at NANOSECONDS.', or 'is observed "
-            "from'; write one by --trace-format record (docs/judge.md)");
+            "from'; write one by --trace-format record (docs/live.md)");
     for (*out = 0; *out < scenario->strategy_count; ++*out) {
         if (strcmp(scenario->strategies[*out].label, head.label) == 0)
             break;

@@ -120,7 +120,7 @@ static bool split(struct file *file, struct sim_error *error)
     if (!read_time(&at, &line->since_ns) || !read_key(&at, line))
         return lab_history_fail(line, error,
                                 "not a line of a history; each is a time, perhaps a key, and an event, as in "
-                                "'12.000000345 s  key-3: agent 2 wakes.' (docs/judge.md)");
+                                "'12.000000345 s  key-3: agent 2 wakes.' (docs/live.md)");
     line->text = at;
     if (line->since_ns < before_ns && strncmp(at, "strategy ", 9) != 0)
         return lab_history_fail(line, error, "%.9f s comes after %.9f s; a file's lines are in order of time",

@@ -27,7 +27,7 @@ struct event {
 
 static bool fail(const struct event *event)
 {
-    return lab_history_fail(event->line, event->error, "'%s' is not an event of a history (docs/judge.md)",
+    return lab_history_fail(event->line, event->error, "'%s' is not an event of a history (docs/live.md)",
                             event->line->text);
 }
 

@@ -118,7 +118,7 @@ static bool read_line(const struct lab_history_line *line, char *text, struct la
            lab_history_fail(
                line, error,
                "not a line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
-               "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
+               "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/live.md)");
 }
 
 bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available, for identifiers: a client that requests an identifier gets it, or an error. core's idgen.h and
- * docs/idgen.md have the rules: while a client waits, it always has a pending request or a time for its next
+ * docs/strategies.md have the rules: while a client waits, it always has a pending request or a time for its next
  * attempt; each request has its number of tries; a lock that was requested is released before the next
  * attempt, or before the lease ends; the nth attempt comes after the wait that is set, by the client's own
  * clock; and a lease fails because of contention only if a limit is set. All of this is exact, with or
