@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints the costs of all strategies for one workload: the table "operations per 1000 rows" that the program
-prints for scenarios/costs.yaml. README.md has it between two markers.
+prints for scenarios/costs.yaml. docs/strategies.md has it between two markers.
 
 usage: docs/costs.py [--write FILE | --check FILE] [BUCKETLAB]"""
 import argparse

@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 cp "$folder"/chat-channels-{summary,partitions-rows,partitions-bytes,survival-rows,costs}.png "$folder/three-state-bucket-changes.png" \
     "$folder/tune-risk.png" docs/images/
 python3 -B docs/charts.py "$bucketlab"
-python3 -B docs/costs.py --write README.md "$bucketlab"
+python3 -B docs/costs.py --write docs/strategies.md "$bucketlab"
 python3 -B docs/facts.py "$bucketlab"
 python3 -B docs/tutorial.py "$bucketlab"
 

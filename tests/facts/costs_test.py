@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the table of costs in README.md equals the program's present output, and agrees with the metrics.
+"""Aim: the table of costs in docs/strategies.md equals the program's present output, and agrees with the metrics.
 Method: the table is made again and compared, and each of its figures is computed from `show --json`.
 """
 import json
@@ -39,9 +39,9 @@ class Costs(unittest.TestCase):
                 100 * metrics["partitions.closed.rows.stddev"] / mean if mean else None]
 
     def test_readme_shows_the_costs(self):
-        with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "docs", "strategies.md"), encoding="utf-8") as file:
             page = file.read()
-        self.assertEqual(page, costs.filled(page, self.text), "docs/costs.py --write README.md updates it")
+        self.assertEqual(page, costs.filled(page, self.text), "docs/costs.py --write docs/strategies.md updates it")
 
     def test_every_figure_is_that_of_the_metrics(self):
         rows = self.text.split("\n\n", maxsplit=1)[0].splitlines()[2:]
