@@ -426,7 +426,8 @@ USERS = Part("users", (
                                   ("probabilistic", "6 bits, then 7")))),
           NO, "no migration is needed, only a list of the settings and their periods (eras): the time of "
               "each row selects its era, and readers walk down through the eras. `probabilistic` and "
-              "`weighted` do not even need the list: see [changing settings](strategies.md#changing-the-settings-of-a-live-table)"),
+              "`weighted` do not even need the list: see "
+              "[changing settings](strategies.md#changing-the-settings-of-a-live-table)"),
     Claim("a retried write must go to the same bucket, or the row is stored twice",
           ("facts/retried", "facts/retried-elsewhere"),
           lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows stored twice "
