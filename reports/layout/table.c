@@ -3,6 +3,7 @@
  * after its bar, so that no axis is needed. On a narrow page the columns are one below the other, each with
  * all names. */
 #include "pen.h"
+#include "reports/scale.h"
 
 static const double label_width = 190;
 static const double label_gap = 16;

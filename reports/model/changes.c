@@ -1,62 +1,236 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which bucket each agent believes to be current during a change of a key's bucket: one panel per strategy,
- * one lane per agent. */
-#include "changes.h"
-
+/* Which bucket each agent believes to be current during a change of a key's bucket. In: the samples of the
+ * agents' views. Kept: which bucket is the old one and which the new one, when agents disagree, and which
+ * range of time to show. Out: one panel per strategy, one lane per agent; where agents disagree it is red,
+ * but only if rows were misrouted.
+ *
+ * Times are in nanoseconds since the change was stored. A sample of an agent's view is valid until the
+ * agent's next sample; the last one is valid for the mean time between samples. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "kernel/time.h"
-#include "reports/format.h"
+#include "parts.h"
 #include "reports/strategy.h"
 
-/* U+2212, the minus sign. A hyphen is too short. */
-#define MINUS "\xE2\x88\x92"
+struct stretch {
+    double from, to;
+};
 
-/* Returns a step of 1, 2 or 5 times a power of ten that fits into `span` four to nine times. */
-static double step_of(double span)
+struct change {
+    const struct lab_views *views;
+    bool has_old, has_new;
+    int64_t old_bucket; /* the key's bucket in the view of most agents before the change was stored */
+    int64_t new_bucket; /* the next higher bucket in any agent's view */
+    double until;       /* time at which the change takes effect */
+    double first, last; /* times of the first and the last sample */
+    double end;         /* end of the validity of the last sample */
+    size_t look_count;
+    double gap;             /* mean time between samples; a millisecond when there is only one */
+    struct stretch *splits; /* intervals in which two agents that know the key disagree */
+    size_t split_count;
+    double split_ns;  /* total length of these intervals */
+    double low, high; /* the interval of time to show */
+};
+
+/* The margin shown before and after the relevant range, as a share of that range; and the least margin, in
+ * looks. */
+static const double margin_share = 0.2;
+static const double margin_looks = 6;
+
+/* A time in nanoseconds since the change was stored. Differences that do not fit into int64_t are correct,
+ * too. */
+static double since(const struct change *change, int64_t time_ns)
 {
-    double step = 1;
-    while (step * 9 < span) {
-        step *= 10;
-    }
-    while (step > span / 9 && step > 1e-12) {
-        step /= 10;
-    }
-    return step * 2 >= span / 9 ? step * 2 : step * 5 >= span / 9 ? step * 5 : step * 10;
+    const int64_t origin_ns = change->views->change_ns;
+    return time_ns >= origin_ns ? (double)((uint64_t)time_ns - (uint64_t)origin_ns)
+                                : -(double)((uint64_t)origin_ns - (uint64_t)time_ns);
 }
 
-double report_changes_axis(struct report_arena *arena, double low, double high, struct report_axis *out)
+/* Whether the change was stored and took effect between two consecutive samples, which cannot distinguish the
+ * two times. */
+static bool is_at_once(const struct change *change)
 {
-    enum { TICKS_MAX = 16 };
-    static const struct {
-        const char *title;
-        double ns, most_ns; /* for axes up to this length */
-    } units[] = {{"nanoseconds since the change was stored", 1, 900},
-                 {"microseconds since the change was stored", (double)SIM_US, 900 * (double)SIM_US},
-                 {"milliseconds since the change was stored", (double)SIM_MS, 900 * (double)SIM_MS},
-                 {"seconds since the change was stored", (double)SIM_SECOND, 120 * (double)SIM_SECOND},
-                 {"minutes since the change was stored", (double)SIM_MINUTE, 120 * (double)SIM_MINUTE},
-                 {"hours since the change was stored", (double)SIM_HOUR, 48 * (double)SIM_HOUR},
-                 {"days since the change was stored", (double)SIM_DAY, HUGE_VAL}};
-    size_t unit = 0;
-    while (high - low > units[unit].most_ns) {
-        unit++;
+    return fabs(change->until) < change->gap;
+}
+
+static void find_times(struct change *change)
+{
+    const struct lab_views *views = change->views;
+    change->look_count = 1;
+    for (size_t i = 1; i < views->count; i++) {
+        change->look_count += views->items[i].time_ns != views->items[i - 1].time_ns;
     }
-    out->low = low / units[unit].ns;
-    out->high = high / units[unit].ns;
-    out->title = units[unit].title;
-    out->ticks = report_take(arena, TICKS_MAX, sizeof *out->ticks);
-    if (out->ticks == NULL) {
-        return units[unit].ns;
+    change->until = since(change, views->until_ns);
+    change->first = since(change, views->items[0].time_ns);
+    change->last = since(change, views->items[views->count - 1].time_ns);
+    change->gap = change->look_count > 1 ? (change->last - change->first) / (double)(change->look_count - 1)
+                                         : (double)SIM_MS;
+    change->end = change->last + change->gap;
+}
+
+static bool is_belief(const struct change *change, const struct lab_view *view)
+{
+    return view->is_known && view->agent < change->views->agents;
+}
+
+/* The bucket with the most votes is the old one; if several have as many, the lowest of them. */
+static void count_votes(const struct lab_view *const *votes, struct change *change)
+{
+    const uint32_t agents = change->views->agents;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < agents; i++) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; votes[i] != NULL && k < agents; k++) {
+            count += votes[k] != NULL && votes[k]->bucket == votes[i]->bucket;
+        }
+        if (count > most || (count > 0 && count == most && votes[i]->bucket < change->old_bucket)) {
+            most = count;
+            change->has_old = true;
+            change->old_bucket = votes[i]->bucket;
+        }
     }
-    const double step = step_of(out->high - out->low);
-    for (double i = ceil(out->low / step); i * step <= out->high && out->tick_count < TICKS_MAX; i++) {
-        const char *digits = report_number(arena, fabs(i * step));
-        out->ticks[out->tick_count++] = (struct report_tick){
-            .at = i * step, .text = i < 0 ? report_text(arena, MINUS "%s", digits) : digits};
+}
+
+/* For a key that no agent knew before the change: the first belief from before the change time is the old
+ * bucket. */
+static void take_first(struct change *change)
+{
+    const struct lab_views *views = change->views;
+    for (size_t i = 0; i < views->count; i++) {
+        const struct lab_view *view = &views->items[i];
+        if (is_belief(change, view) && (view->is_changing || view->time_ns < views->until_ns)) {
+            change->has_old = true;
+            change->old_bucket = view->bucket;
+            return;
+        }
     }
-    return units[unit].ns;
+}
+
+static void find_buckets(struct report_arena *arena, struct change *change)
+{
+    const struct lab_views *views = change->views;
+    const struct lab_view **votes = report_take(arena, views->agents, sizeof *votes);
+    if (votes == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < views->count && views->items[i].time_ns < views->change_ns; i++) {
+        const struct lab_view *view = &views->items[i];
+        if (is_belief(change, view)) {
+            votes[view->agent] = view;
+        }
+    }
+    count_votes(votes, change);
+    if (!change->has_old) {
+        take_first(change);
+    }
+    for (size_t i = 0; i < views->count; i++) {
+        const struct lab_view *view = &views->items[i];
+        bool is_later = is_belief(change, view) && (!change->has_old || view->bucket > change->old_bucket);
+        if (is_later && (!change->has_new || view->bucket < change->new_bucket)) {
+            change->has_new = true;
+            change->new_bucket = view->bucket;
+        }
+    }
+}
+
+static bool is_split(const struct lab_view *const *last, uint32_t agents)
+{
+    const struct lab_view *one = NULL;
+    for (uint32_t i = 0; i < agents; i++) {
+        if (last[i] == NULL || !last[i]->is_known) {
+            continue;
+        }
+        if (one != NULL && one->bucket != last[i]->bucket) {
+            return true;
+        }
+        one = last[i];
+    }
+    return false;
+}
+
+static void add_split(struct change *change, double from, double to)
+{
+    change->split_ns += to - from;
+    if (change->split_count > 0 && change->splits[change->split_count - 1].to >= from) {
+        change->splits[change->split_count - 1].to = to;
+    } else {
+        change->splits[change->split_count++] = (struct stretch){from, to};
+    }
+}
+
+static void find_splits(struct report_arena *arena, struct change *change)
+{
+    const struct lab_views *views = change->views;
+    const struct lab_view **last = report_take(arena, views->agents, sizeof *last);
+    change->splits = report_take(arena, views->count, sizeof *change->splits);
+    if (last == NULL || change->splits == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < views->count;) {
+        const int64_t time_ns = views->items[i].time_ns;
+        for (; i < views->count && views->items[i].time_ns == time_ns; i++) {
+            if (views->items[i].agent < views->agents) {
+                last[views->items[i].agent] = &views->items[i];
+            }
+        }
+        if (is_split(last, views->agents)) {
+            double to = i < views->count ? since(change, views->items[i].time_ns) : change->end;
+            add_split(change, since(change, time_ns), to);
+        }
+    }
+}
+
+/* Determines the range to show: from the time at which the change was stored to the change time and until all
+ * agents agree, with a margin, within the time that was observed. */
+static void find_range(struct change *change)
+{
+    double low = fmin(0, change->until);
+    double high = fmax(0, change->until);
+    if (change->split_count > 0) {
+        low = fmin(low, change->splits[0].from);
+        high = fmax(high, change->splits[change->split_count - 1].to);
+    }
+    const double margin = fmax(margin_share * (high - low), margin_looks * change->gap);
+    /* Limit the range to the observed time: a change time far after the end of the run would squeeze
+     * everything else. */
+    change->low = fmin(fmax(low - margin, change->first), 0);
+    change->high = fmax(fmin(high + margin, change->end), 0);
+}
+
+/* Returns false, and sets nothing, when the views have no change or no samples, and when out of memory, which
+ * the arena records. */
+static bool study(const struct lab_views *views, struct report_arena *arena, struct change *out)
+{
+    *out = (struct change){0};
+    if (views->key == NULL || views->agents == 0 || views->count == 0) {
+        return false;
+    }
+    struct change change = {.views = views};
+    find_times(&change);
+    find_buckets(arena, &change);
+    find_splits(arena, &change);
+    if (arena->out_of_memory) {
+        return false;
+    }
+    find_range(&change);
+    *out = change;
+    return true;
+}
+
+/* The colour of an agent's view. */
+static enum report_ink ink_of(const struct change *change, const struct lab_view *view)
+{
+    if (!view->is_known) {
+        return REPORT_INK_UNKNOWN;
+    }
+    if (change->has_old && view->bucket == change->old_bucket) {
+        return view->is_changing ? REPORT_INK_OLD_SOON : REPORT_INK_OLD;
+    }
+    if (change->has_new && view->bucket == change->new_bucket) {
+        return view->is_changing ? REPORT_INK_NEW_SOON : REPORT_INK_NEW;
+    }
+    return REPORT_INK_OTHER;
 }
 
 enum { LANES_MAX = 64, FIGURES_MAX = 6 };
@@ -70,12 +244,12 @@ struct belief {
     int64_t bucket;
 };
 
-static size_t study_all(const struct lab_result *result, struct report_arena *arena,
-                        struct report_change *changes, const struct lab_strategy_result **strategies)
+static size_t study_all(const struct lab_result *result, struct report_arena *arena, struct change *changes,
+                        const struct lab_strategy_result **strategies)
 {
     size_t count = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (report_change_study(&result->strategies[i].views, arena, &changes[count])) {
+        if (study(&result->strategies[i].views, arena, &changes[count])) {
             strategies[count++] = &result->strategies[i];
         }
     }
@@ -84,7 +258,7 @@ static size_t study_all(const struct lab_result *result, struct report_arena *ar
 
 /* Gives all panels the same range of time if their ranges are similar and each panel was observed over the
  * whole range; otherwise a part of a panel would be empty. */
-static void share_range(struct report_change *changes, size_t count)
+static void share_range(struct change *changes, size_t count)
 {
     double low = 0;
     double high = 0;
@@ -146,8 +320,8 @@ static size_t add_belief(struct belief *beliefs, size_t count, const struct beli
 }
 
 /* Adds the part of a belief that is inside the shown range. The hint gives the whole belief. */
-static void add_span(const struct report_change *change, const struct belief *belief, uint32_t agent,
-                     double unit_ns, struct report_arena *arena, struct report_lane *lane)
+static void add_span(const struct change *change, const struct belief *belief, uint32_t agent, double unit_ns,
+                     struct report_arena *arena, struct report_lane *lane)
 {
     const double from = fmax(belief->from, change->low), to = fmin(belief->to, change->high);
     if (from >= to) {
@@ -167,8 +341,8 @@ static void add_span(const struct report_change *change, const struct belief *be
                             report_full(arena, belief->to / (double)SIM_SECOND), text)};
 }
 
-static void fill_lane(const struct report_change *change, uint32_t agent, double unit_ns,
-                      struct report_arena *arena, struct report_lane *lane)
+static void fill_lane(const struct change *change, uint32_t agent, double unit_ns, struct report_arena *arena,
+                      struct report_lane *lane)
 {
     const struct lab_views *views = change->views;
     size_t looks = 0;
@@ -188,9 +362,9 @@ static void fill_lane(const struct report_change *change, uint32_t agent, double
             continue;
         }
         if (last != NULL) {
-            const double to = view != NULL ? report_change_since(change, view->time_ns) : change->end;
-            const struct belief belief = {report_change_since(change, last->time_ns), to,
-                                          report_change_ink(change, last), last->bucket};
+            const double to = view != NULL ? since(change, view->time_ns) : change->end;
+            const struct belief belief = {since(change, last->time_ns), to, ink_of(change, last),
+                                          last->bucket};
             count = add_belief(beliefs, count, &belief);
         }
         last = view;
@@ -200,7 +374,7 @@ static void fill_lane(const struct report_change *change, uint32_t agent, double
     }
 }
 
-static void fill_bands(const struct report_change *change, double unit_ns, struct report_arena *arena,
+static void fill_bands(const struct change *change, double unit_ns, struct report_arena *arena,
                        struct report_panel *panel)
 {
     panel->bands = report_take(arena, change->split_count, sizeof *panel->bands);
@@ -210,11 +384,11 @@ static void fill_bands(const struct report_change *change, double unit_ns, struc
     }
 }
 
-static void fill_moments(const struct report_change *change, double unit_ns, struct report_panel *panel)
+static void fill_moments(const struct change *change, double unit_ns, struct report_panel *panel)
 {
     const struct report_moment stored = {0, "change stored"};
     const struct report_moment due = {change->until / unit_ns, "change time"};
-    if (report_change_is_at_once(change)) {
+    if (is_at_once(change)) {
         panel->moments[panel->moment_count++] = (struct report_moment){0, "change stored = change time"};
         return;
     }
@@ -230,9 +404,9 @@ static void fill_moments(const struct report_change *change, double unit_ns, str
 
 /* If the change time is before the time at which the change was stored, which differing clocks can cause,
  * there is no time for a pre-change. */
-static void fill_stages(const struct report_change *change, double unit_ns, struct report_panel *panel)
+static void fill_stages(const struct change *change, double unit_ns, struct report_panel *panel)
 {
-    const double over = report_change_is_at_once(change) ? 0 : fmin(fmax(change->until, 0), change->high);
+    const double over = is_at_once(change) ? 0 : fmin(fmax(change->until, 0), change->high);
     const struct report_stage stages[REPORT_STAGES_MAX] = {
         {change->low / unit_ns, 0, "steady"},
         {0, over / unit_ns, "pre-change"},
@@ -245,16 +419,12 @@ static void fill_stages(const struct report_change *change, double unit_ns, stru
     }
 }
 
-static void fill_figures(const struct report_change *change, bool is_harmful, struct report_arena *arena,
+static void fill_figures(const struct change *change, bool is_harmful, struct report_arena *arena,
                          struct report_panel *panel)
 {
-    panel->figures = report_take(arena, FIGURES_MAX, sizeof *panel->figures);
-    if (panel->figures == NULL) {
-        return;
-    }
     const bool is_split = change->split_count > 0;
-    const bool is_at_once = report_change_is_at_once(change);
-    const bool is_before = !is_at_once && change->until < 0;
+    const bool at_once = is_at_once(change);
+    const bool is_before = !at_once && change->until < 0;
     const struct report_figure figures[FIGURES_MAX] = {
         {"agents", report_text(arena, "%" PRIu32, change->views->agents), false, false},
         {"old bucket", change->has_old ? report_text(arena, "%" PRId64, change->old_bucket) : "–", false,
@@ -262,9 +432,9 @@ static void fill_figures(const struct report_change *change, bool is_harmful, st
         {"new bucket", change->has_new ? report_text(arena, "%" PRId64, change->new_bucket) : "–", false,
          false},
         {"change time",
-         is_at_once ? "at once"
-                    : report_text(arena, is_before ? "%s before" : "after %s",
-                                  report_time(arena, fabs(change->until))),
+         at_once ? "at once"
+                 : report_text(arena, is_before ? "%s before" : "after %s",
+                               report_time(arena, fabs(change->until))),
          is_before, false},
         {is_split ? "agents disagree for" : "agents disagree",
          is_split ? report_time(arena, change->split_ns) : "never", is_split && is_harmful, false},
@@ -273,34 +443,37 @@ static void fill_figures(const struct report_change *change, bool is_harmful, st
     /* With a single look there is no interval between samples to show. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
     for (size_t i = 0; i < count; i++) {
-        panel->figures[panel->figure_count++] = figures[i];
+        report_figure_add(arena, panel, &figures[i]);
     }
 }
 
-static const char *note_of(const struct report_change *change, struct report_arena *arena)
+static const char *note_of(const struct change *change, struct report_arena *arena)
 {
     const struct lab_views *views = change->views;
     const char *note = "";
     if (!change->has_old && !change->has_new) {
-        note = "no agent's cache knew the key";
+        report_append(arena, &note, "; ", "no agent's cache knew the key");
     }
     if (change->until > change->end) {
-        note = report_text(arena, "%s%sthe last sample was %s before the change time", note,
-                           note[0] != 0 ? "; " : "", report_time(arena, change->until - change->last));
+        report_append(arena, &note, "; ", "the last sample was %s before the change time",
+                      report_time(arena, change->until - change->last));
     }
     if (views->agents > LANES_MAX) {
-        note = report_text(arena, "%s%sthe first %d of %" PRIu32 " agents are shown", note,
-                           note[0] != 0 ? "; " : "", (int)LANES_MAX, views->agents);
+        report_append(arena, &note, "; ", "the first %d of %" PRIu32 " agents are shown", (int)LANES_MAX,
+                      views->agents);
     }
     return note;
 }
 
 /* is_harmful: rows went to the wrong bucket. Otherwise agents may disagree: a protocol such as guarded lets
  * no agent place a row by its cache alone. */
-static void fill_panel(const struct report_change *change, bool is_harmful, struct report_arena *arena,
+static void fill_panel(const struct change *change, bool is_harmful, struct report_arena *arena,
                        struct report_panel *panel)
 {
-    const double unit_ns = report_changes_axis(arena, change->low, change->high, &panel->x);
+    const double second = (double)SIM_SECOND;
+    report_scale_span(arena, change->low / second, change->high / second, "since the change was stored",
+                      &panel->x);
+    const double unit_ns = panel->x.unit * second;
     const uint32_t agents = change->views->agents;
     const uint32_t lanes = agents < LANES_MAX ? agents : LANES_MAX;
     panel->lanes = report_take(arena, lanes, sizeof *panel->lanes);
@@ -351,13 +524,14 @@ static void fill_legend(struct report_chart *chart)
     }
 }
 
-void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
+void report_changes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                          struct report_chart *chart)
 {
+    (void)is_bytes;
     chart->form = REPORT_FORM_LANES;
     chart->name = "bucket-changes";
     chart->title = "Each agent's view of a key's bucket";
-    struct report_change *changes = report_take(arena, result->strategy_count, sizeof *changes);
+    struct change *changes = report_take(arena, result->strategy_count, sizeof *changes);
     const struct lab_strategy_result **strategies =
         report_take(arena, result->strategy_count, sizeof *strategies);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);

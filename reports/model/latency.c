@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The latency of operations by percentile: one panel per operation, one line per strategy. The x axis is a
- * log axis of the share above the percentile, on which each additional nine takes the same width: x =
- * -log10(1 - p). */
-#include "latency.h"
-
+/* The latency of operations by percentile. In: a result. Out: one panel per operation, one line per strategy.
+ * The x axis is a log axis of the share above the percentile, on which each additional nine takes the same
+ * width: x = -log10(1 - p). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "axis.h"
-#include "bins.h"
-#include "lab/judgment.h"
-#include "reports/format.h"
+#include "parts.h"
 #include "reports/strategy.h"
 
 struct latency {
@@ -21,14 +16,6 @@ struct latency {
 };
 
 enum { PERCENTILE_COUNT = 17 };
-
-/* A line while it is being made. */
-struct trace {
-    struct report_line *line;
-    double width, height;
-    struct report_sample last; /* a sample that was not added to the line yet */
-    bool has_last;
-};
 
 bool report_percentile(unsigned index, uint64_t *of)
 {
@@ -51,30 +38,6 @@ const char *report_percentile_text(struct report_arena *arena, uint64_t of)
     return report_text(arena, "%.*f%%", decimals > 0 ? decimals : 0, 100 - 100 / (double)of);
 }
 
-static bool is_near(const struct trace *trace, const struct report_sample *a, const struct report_sample *b)
-{
-    return fabs(a->x - b->x) < trace->width && fabs(a->y - b->y) < trace->height;
-}
-
-/* Adds a sample to the line. A sample without a hint that is near the last one is held back, and is added
- * before the next sample that is not. */
-static void put(struct trace *trace, double x, double y, const char *hint)
-{
-    struct report_line *line = trace->line;
-    const struct report_sample sample = {.x = x, .y = y, .low = y, .high = y, .hint = hint};
-    if (hint == NULL && line->sample_count > 0 &&
-        is_near(trace, &line->samples[line->sample_count - 1], &sample)) {
-        trace->last = sample;
-        trace->has_last = true;
-        return;
-    }
-    if (trace->has_last) {
-        line->samples[line->sample_count++] = trace->last;
-        trace->has_last = false;
-    }
-    line->samples[line->sample_count++] = sample;
-}
-
 /* Returns the x at which `upto` of `count` operations are to the left. For all of them, this is the x at
  * which one operation would be left. */
 static double place_of(uint64_t count, uint64_t upto)
@@ -90,14 +53,26 @@ static const char *hint_of(const struct latency *latency, uint64_t of, double ns
                        latency->noun, report_time(arena, ns));
 }
 
+/* A line while it is being made: points, and their hints. */
+struct path {
+    struct report_point *points;
+    const char **hints;
+    size_t count;
+};
+
+static void put(struct path *path, double x, double y, const char *hint)
+{
+    path->points[path->count] = (struct report_point){x, y};
+    path->hints[path->count++] = hint;
+}
+
 /* Adds a step at the latency `size` ns: operations from rank `below` to rank `upto` took at most that
  * long. */
-static void add_bin(const struct latency *latency, const struct report_mapping *y, uint64_t size,
-                    uint64_t below, uint64_t upto, struct report_arena *arena, struct trace *trace)
+static void add_bin(const struct latency *latency, double y, uint64_t size, uint64_t below, uint64_t upto,
+                    struct report_arena *arena, struct path *path)
 {
     const uint64_t count = latency->strategy->latency[latency->latency].count;
-    const double at = report_curves_map(y, (double)size / 1e9);
-    put(trace, place_of(count, below), at, NULL);
+    put(path, place_of(count, below), y, NULL);
     uint64_t of;
     for (unsigned i = 0; report_percentile(i, &of); i++) {
         /* The percentile is in the first bin up to whose end enough operations have been counted. */
@@ -111,46 +86,43 @@ static void add_bin(const struct latency *latency, const struct report_mapping *
                               report_text(arena, "%s.%s", lab_latency_name(latency->latency), name), &ms)) {
                 ns = ms * 1e6;
             }
-            put(trace, report_log10((double)of), at, hint_of(latency, of, ns, arena));
+            put(path, report_log10((double)of), y, hint_of(latency, of, ns, arena));
         }
     }
-    put(trace, place_of(count, upto), at, NULL);
+    put(path, place_of(count, upto), y, NULL);
 }
 
-/* Makes the line from the steps of the histogram. Steps smaller than `width` and `height`, in units of the
- * axes, are merged. Samples at percentiles and at the slowest operation have hints. */
-static void fill_line(const struct latency *latency, const struct report_mapping *y, double width,
-                      double height, struct report_arena *arena, struct report_line *line)
+/* Makes the line from the steps of the histogram. Samples at percentiles and at the slowest operation have
+ * hints. */
+static void fill_line(const struct latency *latency, const struct report_axis *x, const struct report_axis *y,
+                      struct report_arena *arena, struct report_line *line)
 {
     const struct lab_histogram *histogram = &latency->strategy->latency[latency->latency];
-    size_t bin_count;
+    size_t bin_count = 0;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
-    line->samples =
-        bins == NULL ? NULL : report_take(arena, 2 * bin_count + PERCENTILE_COUNT + 1, sizeof *line->samples);
-    if (line->samples == NULL) {
+    const size_t most = 2 * bin_count + PERCENTILE_COUNT + 1;
+    struct path path = {.points = report_take(arena, most, sizeof *path.points),
+                        .hints = report_take(arena, most, sizeof *path.hints)};
+    if (bins == NULL || path.points == NULL || path.hints == NULL) {
         arena->out_of_memory = true;
         free(bins);
         return;
     }
-    struct trace trace = {.line = line, .width = width, .height = height};
     uint64_t below = 0;
     for (size_t i = 0; i < bin_count; i++) {
         /* The size of a rounded bin may exceed the largest latency; use the latter. */
         const uint64_t size = bins[i].size < histogram->most ? bins[i].size : histogram->most;
-        add_bin(latency, y, size, below, below + bins[i].count, arena, &trace);
+        add_bin(latency, report_at(y, (double)size / 1e9), size, below, below + bins[i].count, arena, &path);
         below += bins[i].count;
     }
-    const char *slowest =
-        histogram->count == 1
-            ? report_text(arena, "%s: the one %s took %s", report_clean(arena, latency->strategy->label),
-                          latency->noun, report_time(arena, (double)histogram->most))
-            : report_text(arena, "%s: the slowest of %s %ss took %s",
-                          report_clean(arena, latency->strategy->label),
-                          report_grouped(arena, histogram->count), latency->noun,
-                          report_time(arena, (double)histogram->most));
-    put(&trace, place_of(histogram->count, histogram->count),
-        report_curves_map(y, (double)histogram->most / 1e9), slowest);
     free(bins);
+    const char *label = report_clean(arena, latency->strategy->label);
+    const char *slowest = report_time(arena, (double)histogram->most);
+    put(&path, place_of(histogram->count, histogram->count), report_at(y, (double)histogram->most / 1e9),
+        histogram->count == 1 ? report_text(arena, "%s: the one %s took %s", label, latency->noun, slowest)
+                              : report_text(arena, "%s: the slowest of %s %ss took %s", label,
+                                            report_grouped(arena, histogram->count), latency->noun, slowest));
+    report_trace(arena, x, y, path.points, path.hints, path.count, line);
 }
 
 /* The operations with the names of their panels, and the metric of those without an answer. */
@@ -173,19 +145,6 @@ enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
 /* From this ratio of the longest to the shortest on, a linear axis shows only the longest. */
 static const double linear_ratio_max = 4;
 static const double nines_min = 1;
-/* The resolution of a line: as many distinct steps along x and along y. */
-static const double details_x = 600;
-static const double details_y = 200;
-
-/* The strategies that are drawn: at most as many as there are colours. */
-struct selection {
-    struct {
-        const struct lab_strategy_result *strategy;
-        enum report_ink ink;
-    } items[REPORT_CURVES_MAX];
-    size_t count, left_out;
-};
-
 static bool has_latency(const struct lab_strategy_result *strategy)
 {
     for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
@@ -223,39 +182,15 @@ static const char *why_absent(const struct lab_result *result, struct report_are
     return "no operation was answered";
 }
 
-/* Selects the first strategies. If the recommended strategy is not among them, it takes the last place. */
-static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
-{
-    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
-    if (scores == NULL) {
-        return false;
-    }
-    const size_t chosen = lab_choose(result, scores);
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        if (!has_latency(strategy)) {
-            continue;
-        }
-        out->left_out += out->count == REPORT_CURVES_MAX;
-        if (out->count < REPORT_CURVES_MAX) {
-            out->items[out->count].ink = (enum report_ink)(REPORT_INK_LINE + (int)out->count);
-            out->items[out->count++].strategy = strategy;
-        } else if (i == chosen) {
-            out->items[REPORT_CURVES_MAX - 1].strategy = strategy;
-        }
-    }
-    return true;
-}
-
 /* The axis runs from 0 to the x at which one of all operations is left. */
-static void fill_x_axis(const struct selection *selection, struct report_arena *arena,
+static void fill_x_axis(const struct report_selection *selection, struct report_arena *arena,
                         struct report_axis *axis)
 {
     uint64_t most = 1, of;
     unsigned count = 0;
     for (size_t i = 0; i < selection->count; i++) {
         for (int k = 0; k < LAB_LATENCY_COUNT; k++) {
-            const uint64_t operations_count = selection->items[i].strategy->latency[k].count;
+            const uint64_t operations_count = selection->items[i]->latency[k].count;
             most = operations_count > most ? operations_count : most;
         }
     }
@@ -281,34 +216,34 @@ static void fill_x_axis(const struct selection *selection, struct report_arena *
     }
 }
 
-static struct report_mapping fill_y_axis(const struct operation *operation, const struct selection *selection,
-                                         struct report_arena *arena, struct report_axis *axis)
+static void fill_y_axis(const struct operation *operation, const struct report_selection *selection,
+                        struct report_arena *arena, struct report_axis *axis)
 {
     struct report_extremes extremes = report_no_extremes;
     for (size_t i = 0; i < selection->count; i++) {
-        const struct lab_histogram *latency = &selection->items[i].strategy->latency[operation->latency];
+        const struct lab_histogram *latency = &selection->items[i]->latency[operation->latency];
         if (latency->count > 0) {
             report_extremes_meet(&extremes, (double)latency->least / 1e9);
             report_extremes_meet(&extremes, (double)latency->most / 1e9);
         }
     }
     if (extremes.least > extremes.most) {
-        return (struct report_mapping){0};
+        return;
     }
     const bool is_log = extremes.least > 0 && extremes.most > linear_ratio_max * extremes.least;
     const struct report_curves_axis data = {"latency", REPORT_UNIT_SECONDS,
                                             is_log ? REPORT_LOG : REPORT_LINEAR};
     extremes.is_tight = true;
-    return report_curves_axis_fill(&data, &extremes, arena, axis);
+    report_scale_fill(&data, &extremes, arena, axis);
 }
 
 /* "never acknowledged: single 3, locked 1.2K" */
-static const char *note_of(const struct operation *operation, const struct selection *selection,
+static const char *note_of(const struct operation *operation, const struct report_selection *selection,
                            struct report_arena *arena)
 {
     const char *note = "";
     for (size_t i = 0; operation->failed_metric != NULL && i < selection->count; i++) {
-        const struct lab_strategy_result *strategy = selection->items[i].strategy;
+        const struct lab_strategy_result *strategy = selection->items[i];
         double count;
         if (report_metric(strategy, operation->failed_metric, &count) && count > 0) {
             note = note[0] == 0 ? report_text(arena, "%s, and not in the lines: ", operation->failed)
@@ -320,39 +255,40 @@ static const char *note_of(const struct operation *operation, const struct selec
     return note;
 }
 
-static void fill_panel(const struct operation *operation, const struct selection *selection,
+static void fill_panel(const struct operation *operation, const struct report_selection *selection,
                        const struct report_axis *x, struct report_arena *arena, struct report_panel *panel)
 {
     *panel = (struct report_panel){.label = operation->label, .detail = operation->detail};
-    const struct report_mapping y = fill_y_axis(operation, selection, arena, &panel->y);
+    fill_y_axis(operation, selection, arena, &panel->y);
     panel->lines = report_take(arena, REPORT_CURVES_MAX, sizeof *panel->lines);
     panel->note = note_of(operation, selection, arena);
     for (size_t i = 0; panel->lines != NULL && i < selection->count; i++) {
-        const struct lab_strategy_result *strategy = selection->items[i].strategy;
+        const struct lab_strategy_result *strategy = selection->items[i];
         if (strategy->latency[operation->latency].count == 0) {
             continue;
         }
         struct report_line *line = &panel->lines[panel->line_count++];
         line->label = report_clean(arena, strategy->label);
-        line->ink = selection->items[i].ink;
+        line->ink = (enum report_ink)(REPORT_INK_LINE + (int)i);
         line->is_dense = true;
         const struct latency latency = {strategy, operation->latency, operation->noun};
-        fill_line(&latency, &y, (x->high - x->low) / details_x, (panel->y.high - panel->y.low) / details_y,
-                  arena, line);
+        fill_line(&latency, x, &panel->y, arena, line);
     }
 }
 
-void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
+void report_latency_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                          struct report_chart *chart)
 {
+    (void)is_bytes;
     chart->form = REPORT_FORM_CURVES;
     chart->name = "latency";
     chart->title = "Latency by percentile";
     chart->absent = why_absent(result, arena);
-    struct selection selection = {0};
-    if (chart->absent != NULL || !select_all(result, arena, &selection)) {
+    if (chart->absent != NULL) {
         return;
     }
+    struct report_selection selection;
+    report_select(result, has_latency, arena, &selection);
     fill_x_axis(&selection, arena, &chart->x);
     chart->panels = report_take(arena, OPERATION_COUNT, sizeof *chart->panels);
     for (size_t i = 0; chart->panels != NULL && i < OPERATION_COUNT; i++) {
@@ -360,8 +296,6 @@ void report_latency_fill(const struct lab_result *result, struct report_arena *a
         fill_panel(&operations[i], &selection, &chart->x, arena, panel);
         chart->panel_count += panel->line_count > 0;
     }
-    if (selection.left_out > 0) {
-        chart->note = report_text(arena, "%zu of %zu strategies are drawn.", selection.count,
-                                  selection.count + selection.left_out);
-    }
+    const char *note = report_selection_note(&selection, arena);
+    chart->note = note[0] != 0 ? note : NULL;
 }

@@ -1,30 +1,205 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The charts of a result: the table of functions that fill them, and their common heading. */
+/* Makes the charts of a result. In: a result, and which chart. Out: the chart as data, with the heading that
+ * all charts have; and, for the files of the charts, the selection of lines, their simplification, and
+ * entries of keys. */
 #include "reports/model.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernel/time.h"
-#include "reports/format.h"
+#include "lab/judgment.h"
+#include "parts.h"
 
-typedef void fill_chart(const struct lab_result *result, struct report_arena *arena,
-                        struct report_chart *chart);
-
-static fill_chart *const fills[REPORT_KIND_COUNT] = {
-    [REPORT_PARTITIONS_ROWS] = report_rows_fill,
-    [REPORT_PARTITIONS_BYTES] = report_bytes_fill,
-    [REPORT_SURVIVAL_ROWS] = report_survival_rows_fill,
-    [REPORT_SURVIVAL_BYTES] = report_survival_bytes_fill,
-    [REPORT_TIMELINE] = report_timeline_fill,
-    [REPORT_READS] = report_reads_fill,
-    [REPORT_COSTS] = report_costs_fill,
-    [REPORT_NODES] = report_nodes_fill,
-    [REPORT_LATENCY] = report_latency_fill,
-    [REPORT_BUCKET_CHANGES] = report_changes_fill,
-    [REPORT_SUMMARY] = report_summary_fill,
+static const struct {
+    report_fill *fill;
+    bool is_bytes;
+} fills[REPORT_KIND_COUNT] = {
+    [REPORT_PARTITIONS_ROWS] = {report_partitions_fill, false},
+    [REPORT_PARTITIONS_BYTES] = {report_partitions_fill, true},
+    [REPORT_SURVIVAL_ROWS] = {report_survival_fill, false},
+    [REPORT_SURVIVAL_BYTES] = {report_survival_fill, true},
+    [REPORT_TIMELINE] = {report_timeline_fill, false},
+    [REPORT_READS] = {report_reads_fill, false},
+    [REPORT_COSTS] = {report_costs_fill, false},
+    [REPORT_NODES] = {report_nodes_fill, false},
+    [REPORT_LATENCY] = {report_latency_fill, false},
+    [REPORT_BUCKET_CHANGES] = {report_changes_fill, false},
+    [REPORT_SUMMARY] = {report_summary_fill, false},
 };
+
+void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text)
+{
+    assert(chart->legend_count < REPORT_LEGEND_MAX);
+    chart->legend[chart->legend_count++] = (struct report_legend){.ink = ink, .text = text};
+}
+
+const char *report_limit_text(struct report_arena *arena, uint64_t limit, bool is_bytes)
+{
+    return report_text(arena, "%s%s", report_exact(arena, limit, is_bytes ? REPORT_BYTES : REPORT_ROWS),
+                       is_bytes ? "" : " rows");
+}
+
+void report_limit_legend(struct report_arena *arena, struct report_chart *chart, uint64_t limit,
+                         bool is_bytes, bool is_shown)
+{
+    report_legend_add(chart, REPORT_INK_OVER,
+                      report_text(arena, "over the limit of %s%s", report_limit_text(arena, limit, is_bytes),
+                                  is_shown ? "" : ", which is beyond the axis"));
+}
+
+void report_figure_add(struct report_arena *arena, struct report_panel *panel,
+                       const struct report_figure *figure)
+{
+    if (panel->figures == NULL) {
+        panel->figures = report_take(arena, REPORT_FIGURES_MAX, sizeof *panel->figures);
+    }
+    assert(panel->figure_count < REPORT_FIGURES_MAX);
+    if (panel->figures != NULL) {
+        panel->figures[panel->figure_count++] = *figure;
+    }
+}
+
+void report_select(const struct lab_result *result, bool (*has)(const struct lab_strategy_result *),
+                   struct report_arena *arena, struct report_selection *out)
+{
+    *out = (struct report_selection){.all = result->strategy_count};
+    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
+    out->left_out = report_take(arena, result->strategy_count, sizeof *out->left_out);
+    if (scores == NULL || out->left_out == NULL) {
+        return;
+    }
+    const size_t chosen = lab_choose(result, scores);
+    size_t total = 0, before_chosen = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        total += has(&result->strategies[i]);
+        before_chosen += i < chosen && chosen != SIZE_MAX && has(&result->strategies[i]);
+    }
+    const bool is_kept = total > REPORT_CURVES_MAX && before_chosen >= REPORT_CURVES_MAX;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        if (has(strategy) && out->count < REPORT_CURVES_MAX - (size_t)(is_kept && i < chosen)) {
+            out->items[out->count++] = strategy;
+        } else if (has(strategy)) {
+            out->left_out[out->left_out_count++] = report_clean(arena, strategy->label);
+        }
+    }
+}
+
+const char *report_list(const char *const *labels, size_t count, struct report_arena *arena)
+{
+    enum { NAMED_MAX = 3 };
+    const size_t named = count <= NAMED_MAX + 1 ? count : NAMED_MAX;
+    const char *list = labels[0];
+    for (size_t i = 1; i < named; i++) {
+        list = report_text(arena, "%s%s%s", list, i + 1 == count ? " and " : ", ", labels[i]);
+    }
+    return named == count ? list : report_text(arena, "%s and %zu others", list, count - named);
+}
+
+const char *report_selection_note(const struct report_selection *selection, struct report_arena *arena)
+{
+    return selection->left_out_count == 0
+               ? ""
+               : report_text(arena, "%zu of %zu strategies are drawn, without %s.", selection->count,
+                             selection->all,
+                             report_list(selection->left_out, selection->left_out_count, arena));
+}
+
+/* Returns the distance from `point` to the nearest point of the segment. */
+static double distance_to(const struct report_point *point, const struct report_point *from,
+                          const struct report_point *to)
+{
+    const double dx = to->x - from->x, dy = to->y - from->y;
+    const double length = dx * dx + dy * dy;
+    const double along = length > 0 ? ((point->x - from->x) * dx + (point->y - from->y) * dy) / length : 0;
+    const double share = fmin(1, fmax(0, along));
+    const double x = from->x + share * dx - point->x, y = from->y + share * dy - point->y;
+    return sqrt(x * x + y * y);
+}
+
+static size_t farthest(const struct report_point *points, size_t from, size_t to, double *distance)
+{
+    size_t best = from;
+    *distance = 0;
+    for (size_t i = from + 1; i < to; i++) {
+        const double away = distance_to(&points[i], &points[from], &points[to]);
+        if (away > *distance) {
+            *distance = away;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The stack holds the ends of the segments that are still to be examined, the nearest one on top. */
+size_t report_thin(struct report_arena *arena, const struct report_point *points, size_t count,
+                   double tolerance, bool *keep)
+{
+    size_t *ends = report_take(arena, count, sizeof *ends);
+    if (ends == NULL || count == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        keep[i] = i == 0;
+    }
+    size_t from = 0, kept = 1, depth = 0;
+    if (count > 1) {
+        ends[depth++] = count - 1;
+    }
+    while (depth > 0) {
+        const size_t to = ends[depth - 1];
+        double distance;
+        const size_t middle = farthest(points, from, to, &distance);
+        if (distance > tolerance) {
+            ends[depth++] = middle;
+            continue;
+        }
+        keep[to] = true;
+        kept++;
+        from = to;
+        depth--;
+    }
+    return kept;
+}
+
+void report_trace(struct report_arena *arena, const struct report_axis *x, const struct report_axis *y,
+                  const struct report_point *points, const char *const *hints, size_t count,
+                  struct report_line *line)
+{
+    /* The plot is at most as wide as a page. */
+    static const double tolerance = 0.5 / REPORT_PIXEL_SCALE;
+    const double across = REPORT_PAGE_WIDTH / (x->high - x->low);
+    const double down = REPORT_CURVES_HEIGHT / (y->high - y->low);
+    struct report_point *pixels = report_take(arena, count, sizeof *pixels);
+    bool *keep = report_take(arena, count, sizeof *keep);
+    line->samples = report_take(arena, count, sizeof *line->samples);
+    if (pixels == NULL || keep == NULL || line->samples == NULL) {
+        return;
+    }
+    size_t shown = 0;
+    for (bool is_above = true; is_above && shown < count; shown++) {
+        is_above = points[shown].y >= y->low;
+        pixels[shown].x = (points[shown].x - x->low) * across;
+        pixels[shown].y = fmax(0, points[shown].y - y->low) * down;
+    }
+    for (size_t i = 0, from = 0; i < shown; i++) {
+        if (i + 1 == shown || (hints != NULL && hints[i] != NULL)) {
+            report_thin(arena, pixels + from, i - from + 1, tolerance, keep + from);
+            from = i;
+        }
+    }
+    for (size_t i = 0; i < shown; i++) {
+        const char *hint = hints != NULL ? hints[i] : NULL;
+        if (keep[i]) {
+            const double at = fmax(points[i].y, y->low);
+            line->samples[line->sample_count++] =
+                (struct report_sample){.x = points[i].x, .y = at, .low = at, .high = at, .hint = hint};
+        }
+    }
+}
 
 /* Charts give the name of the source file without its folder. */
 static const char *source_of(struct report_arena *arena, const char *source)
@@ -75,7 +250,7 @@ bool report_chart_make(const struct lab_result *result, enum report_kind kind, s
     *out = NULL;
     struct report_chart *chart = report_take(arena, 1, sizeof *chart);
     if (chart != NULL) {
-        fills[kind](result, arena, chart);
+        fills[kind].fill(result, fills[kind].is_bytes, arena, chart);
         fill_heading(result, arena, chart);
         if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
             chart->absent = "identifiers have no partitions";

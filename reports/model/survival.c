@@ -1,15 +1,210 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The share of partitions that are larger than each size: one line per strategy on log axes, and the exact
- * distributions. */
-#include "survival.h"
-
+/* The share of partitions that are larger than each size. In: a result. Kept: the strategies that are drawn,
+ * and the exact distributions of their closed partitions, each once. Out: one line per strategy on log axes,
+ * with the limits as rules; only ranges where no more than percentiles is known. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "axis.h"
-#include "lab/judgment.h"
 #include "lab/known.h"
-#include "sizes.h"
+#include "parts.h"
+#include "tune/weighted.h"
+
+/* The exact distribution of a strategy's closed partitions. */
+struct exact {
+    bool is_weighted;
+    struct tune_distribution rows;
+    struct tune_weighted weighted;
+    uint64_t each; /* bytes per row, if the chart is in bytes and all rows have the same size; otherwise 1 */
+    uint64_t base; /* for charts in bytes: overhead of a partition without its rows */
+};
+
+/* With up to STEPS_MAX sizes between the ends of the axis, each size has its own step. With more sizes, the
+ * steps would be too narrow to be visible. */
+enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
+static const double rows_max = 1e18;
+static const double weight_tolerance = 0.02;
+
+/* Returns the number of rows of a bin's partitions; 0 if they differ. */
+static uint64_t rows_of(const struct lab_bin *bin)
+{
+    return bin->weight % bin->count == 0 ? bin->weight / bin->count : 0;
+}
+
+/* Returns whether all rows have the same size: whether the bytes of partitions are a constant plus a multiple
+ * of their rows, except for the bytes of timestamps, which grow during a run. Stores the constant and the
+ * bytes per row. */
+static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
+                           uint64_t *each)
+{
+    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum == 0) {
+        return false;
+    }
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(bytes, &count);
+    if (bins == NULL) {
+        arena->out_of_memory = true;
+        return false;
+    }
+    const uint64_t least = rows_of(&bins[0]), most = rows_of(&bins[count - 1]);
+    bool is_so = least > 0 && most > 0 && (most > least || count == 1);
+    double slope = 0, offset = 0;
+    if (is_so) {
+        slope = count == 1 ? (double)bins[0].size / (double)least
+                           : (double)(bins[count - 1].size - bins[0].size) / (double)(most - least);
+        slope = floor(slope + 0.5);
+        offset = fmax(0, (double)bins[0].size - slope * (double)least);
+        is_so = slope >= 1;
+    }
+    for (size_t i = 0; is_so && i < count; i++) {
+        const double rows = (double)bins[i].weight / (double)bins[i].count;
+        const double apart = fabs(offset + slope * rows - (double)bins[i].size);
+        is_so = rows_of(&bins[i]) > 0 && apart <= weight_tolerance * (double)bins[i].size;
+    }
+    free(bins);
+    *base = (uint64_t)offset;
+    *each = (uint64_t)slope;
+    return is_so;
+}
+
+/* Stores in *out the payload of a row in bytes, which is the weight that weighted strategies use. Returns
+ * false if rows differ in it. */
+static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each, uint64_t *out)
+{
+    const struct lab_metric *payload = lab_metrics_find(&strategy->metrics, "writes.payload_bytes");
+    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "writes.rows");
+    *out = each;
+    if (payload == NULL || rows == NULL || rows->value < 1) {
+        return true;
+    }
+    *out = (uint64_t)(payload->value / rows->value);
+    return *out > 0 && (double)*out * rows->value == payload->value;
+}
+
+/* Stores the distribution. Returns false when there is none: for other kinds of strategy, below
+ * REPORT_CLOSED_MIN closed partitions, with a greatest age, or when it needs rows of equal size and they are
+ * not. */
+static bool find_exact(struct report_arena *arena, const struct lab_strategy_result *strategy, bool is_bytes,
+                       struct exact *out)
+{
+    const struct bk_strategy *settings = &strategy->settings.strategy;
+    *out = (struct exact){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
+    if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
+        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
+        return false;
+    }
+    uint64_t base = 0, each = 1, payload = 1;
+    if ((out->is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each)) {
+        return false;
+    }
+    if (out->is_weighted && !payload_of(strategy, each, &payload)) {
+        return false;
+    }
+    out->each = is_bytes ? each : 1;
+    out->base = is_bytes ? base : 0;
+    if (out->is_weighted) {
+        out->weighted = (struct tune_weighted){.bytes = settings->of.weighted.bytes,
+                                               .threshold = settings->of.weighted.threshold,
+                                               .row_bytes = payload};
+    } else {
+        out->rows = report_distribution_of(settings);
+    }
+    return true;
+}
+
+static bool is_same(const struct exact *one, const struct exact *other)
+{
+    if (one->is_weighted != other->is_weighted || one->each != other->each || one->base != other->base) {
+        return false;
+    }
+    if (one->is_weighted) {
+        return one->weighted.bytes == other->weighted.bytes &&
+               one->weighted.threshold == other->weighted.threshold &&
+               one->weighted.row_bytes == other->weighted.row_bytes;
+    }
+    return one->rows.p == other->rows.p && one->rows.threshold == other->rows.threshold;
+}
+
+/* The size that at most `share` of the partitions exceed; 0 when it is above 1e18. */
+static double end_of(const struct exact *distribution, double share)
+{
+    const double each = (double)distribution->each;
+    const double rows = distribution->is_weighted
+                            ? (double)tune_weighted_quantile(&distribution->weighted, 1 - share) /
+                                  (double)distribution->weighted.row_bytes
+                            : (double)tune_quantile(&distribution->rows, 1 - share);
+    return rows * each <= rows_max ? (double)distribution->base + rows * each : 0;
+}
+
+static double above(const struct exact *distribution, double rows)
+{
+    const uint64_t n = (uint64_t)rows;
+    if (!distribution->is_weighted) {
+        return tune_above(&distribution->rows, n);
+    }
+    return n > UINT64_MAX / distribution->weighted.row_bytes
+               ? 0
+               : tune_weighted_above(&distribution->weighted, n * distribution->weighted.row_bytes);
+}
+
+/* Adds both corners of the step at each number of rows, until no partition is larger. Returns the number of
+ * points. */
+static size_t fill_steps(const struct exact *distribution, double from, double to,
+                         struct report_point *points)
+{
+    size_t count = 0;
+    double last = report_log10(above(distribution, from - 1));
+    for (double rows = from; rows <= to && last > -HUGE_VAL; rows++) {
+        const double share = above(distribution, rows);
+        const double x = report_log10(rows);
+        const double y = share > 0 ? report_log10(share) : -HUGE_VAL;
+        points[count++] = (struct report_point){x, last};
+        points[count++] = (struct report_point){x, y};
+        last = y;
+    }
+    return count;
+}
+
+static size_t fill_grid(const struct exact *distribution, double from, double to, struct report_point *points)
+{
+    const double low = report_log10(from), high = report_log10(to);
+    size_t count = 0;
+    double last = 0;
+    for (size_t i = 0; i <= GRID && last > -HUGE_VAL; i++) {
+        const double x = low + (high - low) * (double)i / GRID;
+        const double share = above(distribution, fmin(rows_max, floor(report_exp10(x))));
+        last = share > 0 ? report_log10(share) : -HUGE_VAL;
+        points[count++] = (struct report_point){x, last};
+    }
+    return count;
+}
+
+/* Makes a line of the distribution within the axes, down to the share of one in `partitions`. */
+static void fill_exact(struct report_arena *arena, const struct exact *distribution, double partitions,
+                       const struct report_chart *chart, struct report_line *line)
+{
+    const double least = -report_log10(partitions);
+    const double base = (double)distribution->base, low = report_exp10(chart->x.low);
+    const double from = fmax(1, floor((low - base) / (double)distribution->each));
+    const double to = fmin(rows_max, ceil((report_exp10(chart->x.high) - base) / (double)distribution->each));
+    struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
+    if (points == NULL || to < from) {
+        return;
+    }
+    size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
+                                         : fill_grid(distribution, from, to, points);
+    while (count > 1 && points[count - 2].y < least) {
+        count--;
+    }
+    points[count - 1].y = fmax(points[count - 1].y, least);
+    const double each = report_log10((double)distribution->each);
+    for (size_t i = 0; i < count; i++) {
+        const double x = distribution->base == 0
+                             ? points[i].x + each
+                             : report_log10(base + (double)distribution->each * report_exp10(points[i].x));
+        points[i].x = fmin(chart->x.high, fmax(chart->x.low, x));
+    }
+    report_trace(arena, &chart->x, &chart->y, points, NULL, count, line);
+}
 
 struct entry {
     const struct lab_strategy_result *strategy;
@@ -17,19 +212,18 @@ struct entry {
     enum report_ink ink;
     bool is_open; /* the strategy has no closed partitions */
     bool has_distribution, is_distribution_shared, is_distribution_drawn;
-    struct report_survival_distribution distribution;
+    struct exact distribution;
 };
 
 /* A line ends at the share of one partition. The axis ends at this factor below it. */
 static const double below_last = 0.8;
 
-/* The strategies of a result that are drawn: at most as many as there are colours. */
+/* The strategies whose sizes are known. */
 struct selection {
     bool is_bytes;
     struct entry entries[REPORT_CURVES_MAX];
     size_t count;
-    const char **left_out; /* labels of strategies left out because there were too many */
-    size_t left_out_count;
+    struct report_selection drawn;
     const char **unknown; /* labels of strategies of whose partitions no share is known in this unit */
     size_t unknown_count;
     uint64_t least, most;
@@ -43,58 +237,38 @@ static bool has_partitions(const struct lab_strategy_result *strategy)
            0;
 }
 
-static void add_entry(const struct lab_strategy_result *strategy, enum report_ink ink, const char *label,
-                      struct selection *out)
+/* Adds the strategies that are drawn. A strategy has the same colour in the charts of rows and of bytes. */
+static void add_entries(const struct lab_result *result, struct report_arena *arena, struct selection *out)
 {
-    const struct lab_histogram *closed = out->is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-    const struct lab_histogram *open = out->is_bytes ? &strategy->open_bytes : &strategy->open_rows;
-    const struct lab_histogram *sizes = closed->count > 0 ? closed : open;
-    if (sizes->count == 0 || sizes->most == 0 || strategy->settings.observed == WL_OBSERVED_LARGEST) {
-        out->unknown[out->unknown_count++] = label;
-        return;
-    }
-    const uint64_t least = sizes->least > 0 ? sizes->least : 1;
-    out->least = out->least == 0 || least < out->least ? least : out->least;
-    out->most = sizes->most > out->most ? sizes->most : out->most;
-    out->least_share = fmin(out->least_share, below_last / (double)sizes->count);
-    out->entries[out->count++] = (struct entry){
-        .strategy = strategy,
-        .sizes = sizes,
-        .ink = ink,
-        .is_open = sizes == open && strategy->settings.observed == WL_OBSERVED_AUTO,
-    };
-}
-
-/* Selects the first strategies that have partitions. If the recommended strategy is not among them, it takes
- * the last place. A strategy has the same colour in the charts of rows and of bytes. */
-static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
-{
-    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
-    out->left_out = report_take(arena, result->strategy_count, sizeof *out->left_out);
     out->unknown = report_take(arena, result->strategy_count, sizeof *out->unknown);
-    if (scores == NULL || out->left_out == NULL || out->unknown == NULL) {
-        return false;
-    }
-    const size_t chosen = lab_choose(result, scores);
-    size_t total = 0, before_chosen = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        total += has_partitions(&result->strategies[i]);
-        before_chosen += i < chosen && chosen != SIZE_MAX && has_partitions(&result->strategies[i]);
-    }
-    const bool is_kept = total > REPORT_CURVES_MAX && before_chosen >= REPORT_CURVES_MAX;
-    size_t taken = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    report_select(result, has_partitions, arena, &out->drawn);
+    for (size_t i = 0, drawn = 0; out->unknown != NULL && i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        const char *label = report_clean(arena, strategy->label);
-        if (!has_partitions(strategy)) {
-            out->unknown[out->unknown_count++] = label;
-        } else if (taken < REPORT_CURVES_MAX - (size_t)(is_kept && i < chosen)) {
-            add_entry(strategy, (enum report_ink)(REPORT_INK_LINE + (int)taken++), label, out);
-        } else {
-            out->left_out[out->left_out_count++] = label;
+        const bool is_drawn = drawn < out->drawn.count && out->drawn.items[drawn] == strategy;
+        const enum report_ink ink = (enum report_ink)(REPORT_INK_LINE + (int)drawn);
+        drawn += is_drawn;
+        const struct lab_histogram *closed = out->is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
+        const struct lab_histogram *open = out->is_bytes ? &strategy->open_bytes : &strategy->open_rows;
+        const struct lab_histogram *sizes = closed->count > 0 ? closed : open;
+        const bool is_known =
+            sizes->count > 0 && sizes->most > 0 && strategy->settings.observed != WL_OBSERVED_LARGEST;
+        if (!has_partitions(strategy) || (is_drawn && !is_known)) {
+            out->unknown[out->unknown_count++] = report_clean(arena, strategy->label);
         }
+        if (!is_drawn || !is_known) {
+            continue;
+        }
+        const uint64_t least = sizes->least > 0 ? sizes->least : 1;
+        out->least = out->least == 0 || least < out->least ? least : out->least;
+        out->most = sizes->most > out->most ? sizes->most : out->most;
+        out->least_share = fmin(out->least_share, below_last / (double)sizes->count);
+        out->entries[out->count++] = (struct entry){
+            .strategy = strategy,
+            .sizes = sizes,
+            .ink = ink,
+            .is_open = sizes == open && strategy->settings.observed == WL_OBSERVED_AUTO,
+        };
     }
-    return true;
 }
 
 /* A distribution that several strategies share is drawn once. */
@@ -102,13 +276,12 @@ static void find_distributions(struct report_arena *arena, struct selection *sel
 {
     for (size_t i = 0; i < selection->count; i++) {
         struct entry *entry = &selection->entries[i];
-        entry->has_distribution = report_survival_distribution_of(arena, entry->strategy, selection->is_bytes,
-                                                                  &entry->distribution);
+        entry->has_distribution =
+            find_exact(arena, entry->strategy, selection->is_bytes, &entry->distribution);
         entry->is_distribution_drawn = entry->has_distribution;
         for (size_t k = 0; entry->has_distribution && k < i; k++) {
             struct entry *other = &selection->entries[k];
-            if (other->is_distribution_drawn &&
-                report_survival_is_same_distribution(&other->distribution, &entry->distribution)) {
+            if (other->is_distribution_drawn && is_same(&other->distribution, &entry->distribution)) {
                 other->is_distribution_shared = true;
                 entry->is_distribution_drawn = false;
             }
@@ -118,7 +291,9 @@ static void find_distributions(struct report_arena *arena, struct selection *sel
 
 static void add_note(struct report_arena *arena, struct report_chart *chart, const char *text)
 {
-    chart->note = chart->note == NULL ? text : report_text(arena, "%s %s", chart->note, text);
+    const char *note = chart->note != NULL ? chart->note : "";
+    report_append(arena, &note, " ", "%s", text);
+    chart->note = note[0] != 0 ? note : NULL;
 }
 
 /* As in the histograms, the range of tiny sizes ends with the largest tiny size, and the limit is shown
@@ -143,9 +318,7 @@ static void add_rules(const struct lab_result *result, const struct selection *s
     if (limit == 0) {
         return;
     }
-    const char *name =
-        report_text(arena, "%s%s", report_exact(arena, limit, is_bytes ? REPORT_BYTES : REPORT_ROWS),
-                    is_bytes ? "" : " rows");
+    const char *name = report_limit_text(arena, limit, is_bytes);
     if (limit / 100 > selection->most || limit < selection->least / 100 || (double)limit > REPORT_VALUE_MAX) {
         add_note(arena, chart,
                  report_text(arena, "The limit of %s lies %s of the axis.", name,
@@ -175,9 +348,7 @@ static void fill_axes(const struct lab_result *result, const struct selection *s
     for (size_t i = 0; i < selection->count; i++) {
         const struct entry *entry = &selection->entries[i];
         const double end =
-            entry->is_distribution_drawn
-                ? report_survival_distribution_end(&entry->distribution, 1 / (double)entry->sizes->count)
-                : 0;
+            entry->is_distribution_drawn ? end_of(&entry->distribution, 1 / (double)entry->sizes->count) : 0;
         if (end > 0) {
             report_extremes_meet(&x, end);
         }
@@ -190,8 +361,8 @@ static void fill_axes(const struct lab_result *result, const struct selection *s
         selection->is_bytes ? REPORT_UNIT_BYTES : REPORT_UNIT_PLAIN, REPORT_LOG};
     const struct report_curves_axis y_axis = {"share of partitions larger than x", REPORT_UNIT_SHARE,
                                               REPORT_LOG};
-    report_curves_axis_fill(&x_axis, &x, arena, &chart->x);
-    report_curves_axis_fill(&y_axis, &y, arena, &chart->y);
+    report_scale_fill(&x_axis, &x, arena, &chart->x);
+    report_scale_fill(&y_axis, &y, arena, &chart->y);
 }
 
 static const char *hint_of(const struct entry *entry, bool is_bytes, const struct lab_bin *bin,
@@ -214,61 +385,44 @@ static const char *hint_of(const struct entry *entry, bool is_bytes, const struc
                        partitions, bin->count == 1 ? "is" : "are", share);
 }
 
-/* Adds hints at the lower ends of steps that are far enough from the last hint to be pointed at separately,
- * and at the end of the line. `bins` has the numbers of larger partitions. */
-static void fill_hints(const struct entry *entry, bool is_bytes, const struct lab_bin *bins,
-                       const size_t *sources, struct report_arena *arena, const struct report_chart *chart,
-                       struct report_line *line)
-{
-    static const double gap = 0.01; /* share of the length of the axes */
-    double x = -HUGE_VAL, y = HUGE_VAL;
-    for (size_t i = 0; i < line->sample_count; i++) {
-        struct report_sample *sample = &line->samples[i];
-        const double away = fmax((sample->x - x) / (chart->x.high - chart->x.low),
-                                 (y - sample->y) / (chart->y.high - chart->y.low));
-        const bool is_last = i + 1 == line->sample_count;
-        if (sources[i] == 0 || (!is_last && (sources[i] % 2 != 0 || away < gap))) {
-            continue;
-        }
-        const struct lab_bin *bin = &bins[(sources[i] + 1) / 2 - 1];
-        sample->hint = hint_of(entry, is_bytes, bin, arena);
-        x = sample->x;
-        y = sample->y;
-    }
-}
-
 /* Each size is a step down, from the share of partitions that are at least as large to the share that are
- * larger. The last step ends at the share of a single partition, the least share that was observed. */
+ * larger. The last step ends at the share of a single partition, the least share that was observed. Hints are
+ * at the lower ends of steps that are far enough from the last hint to be pointed at separately. */
 static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_arena *arena,
                        const struct report_chart *chart, struct report_line *line)
 {
+    static const double gap = 0.01; /* share of the length of the axes */
     *line = (struct report_line){.ink = entry->ink, .is_dense = true};
     line->label = report_text(arena, "%s%s", report_clean(arena, entry->strategy->label),
                               entry->is_open ? " (open)" : "");
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(entry->sizes, &bin_count);
     struct report_point *points = bins != NULL ? report_take(arena, 2 * bin_count + 1, sizeof *points) : NULL;
-    if (points == NULL) {
+    const char **hints = bins != NULL ? report_take(arena, 2 * bin_count + 1, sizeof *hints) : NULL;
+    if (points == NULL || hints == NULL) {
         arena->out_of_memory = true;
         free(bins);
         return;
     }
     const double total = (double)entry->sizes->count;
     uint64_t larger = entry->sizes->count;
-    double share = 0;
+    struct report_point last = {-HUGE_VAL, HUGE_VAL}; /* of the last hint */
     points[0] = (struct report_point){chart->x.low, 0};
     for (size_t i = 0; i < bin_count; i++) {
         const double x = report_log10(fmin(REPORT_VALUE_MAX, fmax(1, (double)bins[i].size)));
-        points[2 * i + 1] = (struct report_point){x, share};
+        points[2 * i + 1] = (struct report_point){x, points[2 * i].y};
         larger -= bins[i].count;
         bins[i].count = larger;
-        share = report_log10((larger > 0 ? (double)larger : 1) / total);
+        const double share = report_log10((larger > 0 ? (double)larger : 1) / total);
         points[2 * i + 2] = (struct report_point){x, share};
+        const double away = fmax((x - last.x) / (chart->x.high - chart->x.low),
+                                 (last.y - share) / (chart->y.high - chart->y.low));
+        if (away >= gap || i + 1 == bin_count) {
+            hints[2 * i + 2] = hint_of(entry, is_bytes, &bins[i], arena);
+            last = points[2 * i + 2];
+        }
     }
-    const size_t *sources = report_survival_trace(arena, chart, points, 2 * bin_count + 1, line);
-    if (sources != NULL) {
-        fill_hints(entry, is_bytes, bins, sources, arena, chart, line);
-    }
+    report_trace(arena, &chart->x, &chart->y, points, hints, 2 * bin_count + 1, line);
     free(bins);
 }
 
@@ -301,20 +455,8 @@ static void fill_percentiles(const struct entry *entry, struct report_arena *are
     }
 }
 
-/* Lists the first few labels by name and counts the others. */
-static const char *list_of(const char *const *labels, size_t count, struct report_arena *arena)
-{
-    enum { NAMED_MAX = 3 };
-    const size_t named = count <= NAMED_MAX + 1 ? count : NAMED_MAX;
-    const char *list = labels[0];
-    for (size_t i = 1; i < named; i++) {
-        list = report_text(arena, "%s%s%s", list, i + 1 == count ? " and " : ", ", labels[i]);
-    }
-    return named == count ? list : report_text(arena, "%s and %zu others", list, count - named);
-}
-
 /* Adds notes on the strategies that are not drawn. */
-static void fill_notes(const struct selection *selection, size_t strategy_count, struct report_arena *arena,
+static void fill_notes(const struct selection *selection, struct report_arena *arena,
                        struct report_chart *chart)
 {
     bool has_open = false, has_percentiles = false;
@@ -328,20 +470,16 @@ static void fill_notes(const struct selection *selection, size_t strategy_count,
     if (has_percentiles) {
         add_note(arena, chart, "A range: only percentiles are known, and the share is between two of them.");
     }
-    if (selection->left_out_count > 0) {
-        add_note(arena, chart,
-                 report_text(arena, "%zu of %zu strategies are drawn, without %s.", selection->count,
-                             strategy_count, list_of(selection->left_out, selection->left_out_count, arena)));
-    }
+    add_note(arena, chart, report_selection_note(&selection->drawn, arena));
     if (selection->unknown_count > 0) {
         add_note(arena, chart,
                  report_text(arena, "No partition, or no share of them is known: %s.",
-                             list_of(selection->unknown, selection->unknown_count, arena)));
+                             report_list(selection->unknown, selection->unknown_count, arena)));
     }
 }
 
-static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
-                 struct report_chart *chart)
+void report_survival_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                          struct report_chart *chart)
 {
     chart->form = REPORT_FORM_CURVES;
     chart->name = is_bytes ? "survival-bytes" : "survival-rows";
@@ -349,7 +487,8 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
     chart->names_along = true;
     struct selection selection = {.is_bytes = is_bytes, .least_share = 0.1};
     chart->lines = report_take(arena, REPORT_LINES_MAX, sizeof *chart->lines);
-    if (chart->lines == NULL || !select_all(result, arena, &selection)) {
+    add_entries(result, arena, &selection);
+    if (chart->lines == NULL || selection.unknown == NULL) {
         return;
     }
     if (selection.count == 0) {
@@ -371,8 +510,7 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
                                  .ink = entry->is_distribution_shared ? REPORT_INK_DISTRIBUTION : entry->ink,
                                  .is_dense = true,
                                  .is_distribution = true};
-        report_survival_distribution_line(arena, &entry->distribution, (double)entry->sizes->count, chart,
-                                          line);
+        fill_exact(arena, &entry->distribution, (double)entry->sizes->count, chart, line);
         chart->line_count -= line->sample_count == 0;
     }
     for (size_t i = 0; i < selection.count; i++) {
@@ -391,17 +529,5 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
         chart->absent = "no share of the partitions is known to be larger than a size";
         return;
     }
-    fill_notes(&selection, result->strategy_count, arena, chart);
-}
-
-void report_survival_rows_fill(const struct lab_result *result, struct report_arena *arena,
-                               struct report_chart *chart)
-{
-    fill(result, false, arena, chart);
-}
-
-void report_survival_bytes_fill(const struct lab_result *result, struct report_arena *arena,
-                                struct report_chart *chart)
-{
-    fill(result, true, arena, chart);
+    fill_notes(&selection, arena, chart);
 }

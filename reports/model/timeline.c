@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sizes of partitions by the time at which they began, with one panel per strategy. The chart shows
- * whether a strategy keeps sizes equal while the load varies. */
-#include "timeline.h"
-
-#include <inttypes.h>
-#include <string.h>
-
-#include "bins.h"
+/* The sizes of partitions by the time at which they began. In: a result. Out: one panel per strategy, with a
+ * step for each stretch of time, which shows whether the strategy keeps sizes equal while the load varies. */
+#include "parts.h"
 #include "reports/strategy.h"
 
 struct domain {
@@ -103,7 +98,7 @@ static const char *sizes_of(const struct lab_slice *slice, enum lab_size_unit un
 static const char *hint_of(const struct lab_slice *slice, const struct lab_slice *open,
                            enum lab_size_unit unit, struct report_arena *arena)
 {
-    const char *when = report_timeline_stretch(arena, slice->start_ns, slice->end_ns);
+    const char *when = report_interval(arena, slice->start_ns, slice->end_ns);
     const char *text =
         report_text(arena, "%s: %s %s partition%s of %s", when, report_grouped(arena, slice->partitions),
                     slice->state == LAB_CLOSED ? "closed" : "open", slice->partitions == 1 ? "" : "s",
@@ -116,7 +111,8 @@ static const char *hint_of(const struct lab_slice *slice, const struct lab_slice
 }
 
 static void fill_steps(const struct lab_result *result, const struct lab_timeline *timeline,
-                       enum lab_size_unit unit, struct report_arena *arena, struct report_panel *panel)
+                       enum lab_size_unit unit, const struct report_axis *x, struct report_arena *arena,
+                       struct report_panel *panel)
 {
     panel->steps = report_take(arena, timeline->count, sizeof *panel->steps);
     size_t closed = 0, open = 0;
@@ -128,24 +124,17 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
         const double from = (double)((uint64_t)slice->start_ns - (uint64_t)result->start_ns) * 1e-9;
         const double to = (double)((uint64_t)slice->end_ns - (uint64_t)result->start_ns) * 1e-9;
         panel->steps[panel->step_count++] = (struct report_slice){
-            .from = from,
-            .to = to > from ? to : from + 1e-9, /* a trace may consist of a single moment */
+            .from = report_at(x, from),
+            .to = report_at(x, to > from ? to : from + 1e-9), /* a trace may consist of a single moment */
             .closed = cv_of(both[LAB_CLOSED], unit),
             .open = cv_of(both[LAB_OPEN], unit),
             .hint = hint_of(slice, both[LAB_OPEN], unit, arena)};
     }
 }
 
-static void add_figure(struct report_panel *panel, const char *name, const char *text, bool is_alarm)
-{
-    panel->figures[panel->figure_count++] = (struct report_figure){
-        .name = name, .text = text, .is_alarm = is_alarm, .is_key = strcmp(name, "step length") != 0};
-}
-
 static void fill_figures(const struct lab_strategy_result *strategy, const struct domain *domain,
                          struct report_arena *arena, struct report_panel *panel)
 {
-    enum { FIGURES_MAX = 5 };
     const enum report_unit unit = domain->unit == LAB_IN_BYTES ? REPORT_BYTES : REPORT_ROWS;
     const struct lab_timeline *timeline = &strategy->timeline;
     const enum lab_partition_state state = timeline->items[0].state;
@@ -163,35 +152,42 @@ static void fill_figures(const struct lab_strategy_result *strategy, const struc
             high = sizes->p50 > high ? sizes->p50 : high;
         }
     }
-    panel->figures = report_take(arena, FIGURES_MAX, sizeof *panel->figures);
-    if (panel->figures == NULL) {
-        return;
+    const char *const range = report_size(arena, (double)low, unit);
+    const struct report_figure figures[] = {
+        {.name = "partitions", .text = report_number(arena, (double)partitions), .is_key = true},
+        {.name = "step length", .text = report_duration(arena, step_ns)},
+        {.name = "medians",
+         .text = low == high
+                     ? range
+                     : report_text(arena, "%s\u2013%s", range, report_size(arena, (double)high, unit)),
+         .is_key = true},
+        {.name = "largest", .text = report_size(arena, (double)most, unit), .is_key = true},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        report_figure_add(arena, panel, &figures[i]);
     }
-    add_figure(panel, "partitions", report_number(arena, (double)partitions), false);
-    add_figure(panel, "step length", report_duration(arena, step_ns), false);
-    add_figure(panel, "medians",
-               low == high ? report_size(arena, (double)low, unit)
-                           : report_text(arena, "%s\u2013%s", report_size(arena, (double)low, unit),
-                                         report_size(arena, (double)high, unit)),
-               false);
-    add_figure(panel, "largest", report_size(arena, (double)most, unit), false);
     double over;
     if (domain->limit != 0 && report_metric(strategy,
                                             domain->unit == LAB_IN_BYTES ? "partitions.over_limit_bytes"
                                                                          : "partitions.over_limit_rows",
                                             &over)) {
-        add_figure(panel, "over the limit", report_number(arena, over), over > 0);
+        report_figure_add(arena, panel,
+                          &(struct report_figure){.name = "over the limit",
+                                                  .text = report_number(arena, over),
+                                                  .is_alarm = over > 0,
+                                                  .is_key = true});
     }
 }
 
 static void fill_panel(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                       const struct domain *domain, const struct report_axis *sizes,
-                       struct report_arena *arena, struct report_panel *panel)
+                       const struct domain *domain, const struct report_axis *x,
+                       const struct report_axis *sizes, struct report_arena *arena,
+                       struct report_panel *panel)
 {
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
     panel->note = "";
     panel->y = *sizes;
-    fill_steps(result, &strategy->timeline, domain->unit, arena, panel);
+    fill_steps(result, &strategy->timeline, domain->unit, x, arena, panel);
     panel->bands = report_take(arena, 1, sizeof *panel->bands);
     if (panel->bands != NULL && domain->shows_limit) {
         const double from = report_log10((double)domain->limit);
@@ -217,38 +213,38 @@ static void fill_legend(const struct domain *domain, struct report_arena *arena,
                       domain->has_closed && domain->has_open ? "median (dotted where all are open)"
                                                              : "median");
     if (domain->limit != 0) {
-        report_legend_add(chart, REPORT_INK_OVER,
-                          report_text(arena, "over the limit of %s%s%s",
-                                      report_exact(arena, domain->limit,
-                                                   domain->unit == LAB_IN_BYTES ? REPORT_BYTES : REPORT_ROWS),
-                                      domain->unit == LAB_IN_BYTES ? "" : " rows",
-                                      domain->shows_limit ? "" : ", which is beyond the axis"));
+        report_limit_legend(arena, chart, domain->limit, domain->unit == LAB_IN_BYTES, domain->shows_limit);
     }
 }
 
-void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
+void report_timeline_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                           struct report_chart *chart)
 {
     chart->form = REPORT_FORM_STACK;
     chart->name = "timeline";
     const struct domain domain = find_domain(result);
-    chart->title =
-        domain.unit == LAB_IN_BYTES ? "Bytes per partition over time" : "Rows per partition over time";
+    is_bytes = domain.unit == LAB_IN_BYTES;
+    chart->title = is_bytes ? "Bytes per partition over time" : "Rows per partition over time";
     if (domain.most == 0) {
         chart->absent = reason_of(result);
         return;
     }
-    struct report_axis sizes = {0};
+    struct report_extremes extremes = report_no_extremes;
     const uint64_t shown = domain.shows_limit && domain.limit + domain.limit / 2 > domain.most
                                ? domain.limit + domain.limit / 2
                                : domain.most;
-    report_timeline_size_axis(arena, domain.least > 0 ? domain.least : 1, shown,
-                              domain.unit == LAB_IN_BYTES ? REPORT_BYTES : REPORT_ROWS, &sizes);
-    report_timeline_time_axis(arena, result->start_ns, result->end_ns, &chart->x);
+    report_extremes_meet(&extremes, domain.least > 0 ? (double)domain.least : 1);
+    report_extremes_meet(&extremes, (double)shown);
+    extremes.is_tight = extremes.is_upright = true;
+    const struct report_curves_axis data = {is_bytes ? "bytes" : "rows",
+                                            is_bytes ? REPORT_UNIT_BYTES : REPORT_UNIT_PLAIN, REPORT_LOG};
+    struct report_axis sizes = {0};
+    report_scale_fill(&data, &extremes, arena, &sizes);
+    report_scale_dates(arena, result->start_ns, result->end_ns, &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     for (size_t i = 0; chart->panels != NULL && i < result->strategy_count; i++) {
         if (result->strategies[i].timeline.count > 0) {
-            fill_panel(result, &result->strategies[i], &domain, &sizes, arena,
+            fill_panel(result, &result->strategies[i], &domain, &chart->x, &sizes, arena,
                        &chart->panels[chart->panel_count++]);
         }
     }

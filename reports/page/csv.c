@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/number.h"
 #include "reports/page.h"
+#include "reports/scale.h"
 #include "sheet.h"
 
 static void put_bytes(struct report_sheet *sheet, const char *text, size_t length)
@@ -54,8 +54,7 @@ static void put_number(struct report_sheet *sheet, double value, bool is_last)
 /* Writes the value at the position `at` of a linear or log axis; 0 in the strip before a log axis. */
 static void put_at(struct report_sheet *sheet, const struct report_axis *axis, double at, bool is_last)
 {
-    static const double log_of_ten = 2.302585092994045684;
-    put_number(sheet, !axis->is_log ? at : at == -HUGE_VAL ? 0 : sim_exp(at * log_of_ten), is_last);
+    put_number(sheet, report_value_at(axis, at), is_last);
 }
 
 static void put_names(struct report_sheet *sheet, const char *const *names, size_t count)

@@ -73,6 +73,19 @@ static const char *const font_names[REPORT_FONT_COUNT] = {
     "tick",  "stage",    "legend",     "foot",   "head",      "verdict",   "beware",
     "row",   "cell",     "cell-alarm", "small",  "tile-dark", "tile-light"};
 
+static const char *const ink_names[REPORT_INK_COUNT] = {
+    "closed", "open",  "distribution", "dashes",   "over",  "tiny",     "cost",  "slow",
+    "alarm",  "waste", "old",          "old-soon", "new",   "new-soon", "other", "unknown",
+    "split",  "text",  "quiet",        "axis",     "grid",  "halo",     "zero",  "pale",
+    "chosen", "ring",  "holds",        "tile",     "range", "middle",   "line1", "line2",
+    "line3",  "line4", "line5",        "line6",    "line7", "line8",    "line9",
+};
+
+const char *report_ink_name(enum report_ink ink)
+{
+    return ink_names[ink];
+}
+
 const char *report_font_name(enum report_font font)
 {
     return font_names[font];

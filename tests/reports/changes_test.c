@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "changes.h"
 #include "fixture_chart.h"
 #include "fixture_views.h"
 #include "kernel/time.h"
+#include "parts.h"
 
 static const int64_t stored_ns = INT64_C(1767225600000000000);
 
@@ -347,8 +347,8 @@ static void test_axis_of_any_length_has_few_even_numbers(void **state)
         struct report_arena arena;
         report_arena_init(&arena);
         struct report_axis axis = {0};
-        double unit_ns = report_changes_axis(&arena, -0.3 * span, 0.7 * span, &axis);
-        assert_true(fabs(axis.high - 0.7 * span / unit_ns) < 1e-9 * span / unit_ns);
+        report_scale_span(&arena, -0.3e-9 * span, 0.7e-9 * span, "since", &axis);
+        assert_true(fabs(axis.high * axis.unit - 0.7e-9 * span) < 1e-18 * span);
         assert_true(axis.tick_count >= 3 && axis.tick_count <= 10);
         bool has_zero = false;
         for (size_t i = 0; i < axis.tick_count; i++) {

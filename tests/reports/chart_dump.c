@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "reports/style.h"
+
 static void dump_table(const struct report_chart *chart, FILE *out)
 {
     for (size_t i = 0; i < chart->row_count; i++) {

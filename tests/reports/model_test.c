@@ -13,14 +13,13 @@
 
 #include <cmocka.h>
 
-#include "bins.h"
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "kernel/time.h"
 #include "lab/judgment.h"
+#include "parts.h"
 #include "reports/format.h"
 #include "reports/model.h"
-#include "sizes.h"
 #include "tune/odds.h"
 
 static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
@@ -295,7 +294,7 @@ static void test_probabilistic_with_few_closed_partitions_has_no_distribution(vo
     lab_result_destroy(result);
 }
 
-/* Compares the distribution's curve at the middle of a bin with the odds of that bin. */
+/* Compares the distribution's curve over a bin with the odds of that bin. */
 static void check_distribution(const struct bk_strategy *strategy, double p, uint64_t threshold,
                                uint64_t most)
 {
@@ -304,7 +303,7 @@ static void check_distribution(const struct bk_strategy *strategy, double p, uin
     struct report_bins bins;
     report_bins_make(1, most, &bins);
     struct report_panel panel = {0};
-    report_sizes_distribution(&arena, strategy, &bins, 1000, &panel);
+    report_outline(strategy, &bins, 1000, &arena, &panel);
     assert_true(panel.curve_count >= 4);
     const struct tune_distribution distribution = {.p = p, .threshold = threshold};
     double sum = 0;
@@ -316,10 +315,7 @@ static void check_distribution(const struct bk_strategy *strategy, double p, uin
                                   tune_below(&distribution, bins.edges[b] + 1));
         for (size_t i = 0; i + 1 < panel.curve_count; i++) {
             const struct report_point *point = &panel.curve[i];
-            bool is_step =
-                point->x < middle && panel.curve[i + 1].x > middle && point->y == panel.curve[i + 1].y;
-            bool is_point = point->x > middle - 1e-9 && point->x < middle + 1e-9;
-            if (is_step || is_point) {
+            if (point->x < middle && panel.curve[i + 1].x > middle && point->y == panel.curve[i + 1].y) {
                 assert_true(fabs(point->y - expected) < 1e-6);
                 sum += point->y;
                 met++;

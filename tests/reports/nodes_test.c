@@ -61,13 +61,13 @@ static void test_few_nodes_are_sorted_by_their_numbers(void **state)
                 "start 1767225600000000000\n"
                 "legend closed share of all bytes, replicas included\n"
                 "legend distribution even share\n"
-                "x 0..3 'node' 0.5='0' 1.5='1' 2.5='2'\n"
+                "x -0.5..2.5 'node' 0='0' 1='1' 2='2'\n"
                 "panel 'time 0' 'time: windows of 1 h' ''\n"
                 "  y 0..0.4122 'share of bytes' 0='0%' 0.1='10%' 0.2='20%' 0.3='30%' 0.4='40%'\n"
-                "  bar closed 0.1000..0.9000 0..0.2778\n"
-                "  bar closed 1.1000..1.9000 0..0.3333\n"
-                "  bar closed 2.1000..2.9000 0..0.3889\n"
-                "  curve distribution 0.0000..3.0000 top 0.3333 at 0.0000\n"
+                "  bar closed -0.4200..0.4200 0..0.2778\n"
+                "  bar closed 0.5800..1.4200 0..0.3333\n"
+                "  bar closed 1.5800..2.4200 0..0.3889\n"
+                "  curve distribution -0.5000..2.5000 top 0.3333 at -0.5000\n"
                 "  figure 'nodes' 3\n"
                 "  figure 'fullest holds' 14 KB\n"
                 "  figure 'fullest / even' 1.17\n"
@@ -91,7 +91,7 @@ static void test_many_nodes_are_sorted_by_their_loads_and_add_up_to_all(void **s
             assert_true(bar == 0 || panel->bars[bar].high <= panel->bars[bar - 1].high);
         }
         assert_true(fabs(sum - 1) < 1e-12);
-        assert_true(panel->curve_count == 2 && panel->curve[0].y == 0.01 && panel->curve[1].x == 100);
+        assert_true(panel->curve_count == 2 && panel->curve[0].y == 0.01 && panel->curve[1].x == 100.5);
     }
     assert_string_equal(chart->panels[0].bars[0].hint,
                         "node 2: 1.17% of the bytes, 1.17 times the even share (14,000 bytes, 14 rows)");

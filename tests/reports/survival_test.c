@@ -17,7 +17,7 @@
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "kernel/text.h"
-#include "thin.h"
+#include "parts.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
 

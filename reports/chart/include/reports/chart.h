@@ -71,6 +71,7 @@ struct report_tick {
 
 struct report_axis {
     double low, high;
+    double unit; /* of a linear axis, in units of the data: 0.001 for seconds that are written in ms */
     const char *title;
     struct report_tick *ticks;
     size_t tick_count;
@@ -297,12 +298,5 @@ struct report_chart {
     size_t area_name_count;
     struct report_point now;
 };
-
-/* Adds an entry to the key. */
-void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
-/* The name of an ink in tests and style sheets: "closed", "line1". */
-const char *report_ink_name(enum report_ink ink);
-/* The position of a value on a log axis: its decimal logarithm, bit-identical on every machine. */
-double report_log10(double value);
 
 #endif

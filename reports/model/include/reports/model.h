@@ -31,30 +31,6 @@ enum report_kind {
 /* Makes one chart of a result. If it has nothing to show, its `absent` says why. */
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
                        struct report_chart **out, struct sim_error *error);
-/* The functions that report_chart_make() calls; failures are recorded in the arena. */
-void report_rows_fill(const struct lab_result *result, struct report_arena *arena,
-                      struct report_chart *chart);
-void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
-                       struct report_chart *chart);
-void report_survival_rows_fill(const struct lab_result *result, struct report_arena *arena,
-                               struct report_chart *chart);
-void report_survival_bytes_fill(const struct lab_result *result, struct report_arena *arena,
-                                struct report_chart *chart);
-void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
-                          struct report_chart *chart);
-void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
-                       struct report_chart *chart);
-void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
-                       struct report_chart *chart);
-void report_nodes_fill(const struct lab_result *result, struct report_arena *arena,
-                       struct report_chart *chart);
-void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
-                         struct report_chart *chart);
-void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
-                         struct report_chart *chart);
-void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
-                         struct report_chart *chart);
-
 /* The charts of plain data; failures are recorded in the arena. */
 void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
                         struct report_chart *chart);

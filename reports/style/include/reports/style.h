@@ -47,6 +47,8 @@ struct report_colour {
     double red, green, blue;
 };
 
+/* The name of an ink in tests and style sheets: "closed", "line1". */
+const char *report_ink_name(enum report_ink ink);
 /* The name of a font in style sheets: "tick", "tile-dark". */
 const char *report_font_name(enum report_font font);
 const struct report_font_style *report_style_font(enum report_font font);

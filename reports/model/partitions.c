@@ -1,10 +1,276 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histograms of rows or bytes per partition, one panel per strategy. */
-#include "sizes.h"
-#include "reports/strategy.h"
-
+/* Histograms of rows or bytes per partition. In: a result. Kept: bins of sizes with round edges, and one axis
+ * of counts for all panels. Out: one panel per strategy, with bars of closed and of open partitions, the bars
+ * that the exact distribution expects, and the key figures. */
+#include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "parts.h"
+#include "reports/strategy.h"
+
+/* 10^(k/20) to five digits, but 2, 4, 5 and 8 instead of 1.9953, 3.9811, 5.0119 and 7.9433: limits are round
+ * numbers, and the bar of a partition that is just within a limit must not extend beyond it. */
+static const unsigned mantissas[20] = {10000, 11220, 12589, 14125, 15849, 17783, 20000, 22387, 25119, 28184,
+                                       31623, 35481, 40000, 44668, 50000, 56234, 63096, 70795, 80000, 89125};
+
+/* The numbers of decades for which a decade has 20 bins. With more decades such bins would be too narrow.
+ * With fewer, the sizes are so small that some bins would hold one size and others two, which would look like
+ * a distribution. */
+enum { FINE_DECADES_MIN = 4, FINE_DECADES_MAX = 8 };
+static const double below_one_log10 = -0.15;
+
+static unsigned decade_of(uint64_t value)
+{
+    unsigned decade = 0;
+    for (; value >= 10; value /= 10) {
+        decade++;
+    }
+    return decade;
+}
+
+static uint64_t edge_of(unsigned decade, unsigned mantissa)
+{
+    lab_wide edge = mantissa;
+    for (unsigned i = 0; i < decade; i++) {
+        edge *= 10;
+    }
+    edge /= 10000;
+    return edge > UINT64_MAX ? UINT64_MAX : (uint64_t)edge;
+}
+
+void report_bins_make(uint64_t least, uint64_t most, struct report_bins *out)
+{
+    /* A size on an edge is in the bin below the edge, so the first bin begins below the least size. */
+    unsigned first = decade_of(least > 1 ? least - 1 : 1);
+    unsigned last = decade_of(most);
+    size_t used = 0;
+    unsigned decades = last >= first ? last - first : 0;
+    bool has_many_sizes = decades >= FINE_DECADES_MIN || first >= 2;
+    unsigned step = has_many_sizes && decades <= FINE_DECADES_MAX ? 1 : 2;
+    if (least <= 1) {
+        out->edges[used++] = 0;
+    }
+    for (unsigned decade = first;; decade++) {
+        for (unsigned i = 0; i < 20; i += step) {
+            uint64_t edge = edge_of(decade, mantissas[i]);
+            if (used == 0 || edge > out->edges[used - 1]) {
+                assert(used < REPORT_EDGES_MAX);
+                out->edges[used++] = edge;
+            }
+            if (edge >= most && used >= 2) {
+                out->count = used - 1;
+                return;
+            }
+        }
+    }
+}
+
+size_t report_bins_find(const struct report_bins *bins, uint64_t size)
+{
+    size_t low = 0;
+    size_t high = bins->count - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (size <= bins->edges[middle + 1]) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+double report_bins_edge_log10(uint64_t edge)
+{
+    return edge == 0 ? below_one_log10 : report_log10((double)edge);
+}
+
+void report_bins_axis(struct report_arena *arena, const struct report_bins *bins, bool is_bytes,
+                      const char *title, struct report_axis *out)
+{
+    out->low = report_bins_edge_log10(bins->edges[0]);
+    out->high = report_bins_edge_log10(bins->edges[bins->count]);
+    out->title = report_text(arena, "%s (log scale)", title);
+    report_scale_log(arena, is_bytes ? REPORT_UNIT_BYTES : REPORT_UNIT_PLAIN, false, out);
+}
+
+/* A bar of one hundredth of the panel's height is one pixel high. */
+static const double linear_ratio_max = 100;
+static const double log_headroom = 1.4;
+/* A log axis begins at half a partition, so that a bar of one partition has a height. */
+static const double log_low = 0.5;
+
+struct range {
+    double least, most; /* counts of the bars; most is 0 if there are no bars */
+};
+
+static struct range find_range(const struct report_panel *panels, size_t count, bool is_share)
+{
+    struct range range = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < panels[i].bar_count && panels[i].counts_are_shares == is_share; k++) {
+            const struct report_bar *bar = &panels[i].bars[k];
+            const double bars = bar->high - bar->low;
+            range.most = bar->high > range.most ? bar->high : range.most;
+            range.least = range.least == 0 || bars < range.least ? bars : range.least;
+        }
+    }
+    return range;
+}
+
+static double curve_top(const struct report_panel *panels, size_t count)
+{
+    double top = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < panels[i].curve_count; k++) {
+            top = panels[i].curve[k].y > top ? panels[i].curve[k].y : top;
+        }
+    }
+    return top;
+}
+
+static double log_of(double count)
+{
+    return count > log_low ? report_log10(count) : report_log10(log_low);
+}
+
+static void turn_to_logs(struct report_panel *panel)
+{
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        panel->bars[i].low = log_of(panel->bars[i].low);
+        panel->bars[i].high = log_of(panel->bars[i].high);
+    }
+    if (panel->curve_count == 0) {
+        return;
+    }
+    /* At both ends, points with an expected count below one half are left out. */
+    size_t first = 0, end = panel->curve_count;
+    while (first + 1 < end && panel->curve[first + 1].y <= log_low) {
+        first++;
+    }
+    while (end > first + 1 && panel->curve[end - 2].y <= log_low) {
+        end--;
+    }
+    panel->curve += first;
+    panel->curve_count = end - first;
+    for (size_t i = 0; i < panel->curve_count; i++) {
+        panel->curve[i].y = log_of(panel->curve[i].y);
+    }
+}
+
+static void fill_counts(struct report_arena *arena, double top, bool is_log, const char *title,
+                        struct report_axis *out)
+{
+    static const double headroom = 1.06, steps_max = 5;
+    *out = (struct report_axis){.title = title, .high = top > 0 ? top * headroom : 1};
+    if (is_log) {
+        out->low = report_log10(log_low);
+        out->high = report_log10(top * log_headroom);
+        report_scale_log(arena, REPORT_UNIT_PLAIN, true, out);
+    } else {
+        report_scale_linear(arena, REPORT_UNIT_PLAIN, steps_max, 1, out);
+    }
+}
+
+void report_counts_scale(struct report_arena *arena, struct report_panel *panels, size_t count,
+                         const char *title)
+{
+    const struct range range = find_range(panels, count, false);
+    const struct range shares = find_range(panels, count, true);
+    const double curve = curve_top(panels, count);
+    const bool is_log = range.most > linear_ratio_max * range.least;
+    struct report_axis axis, percent;
+    fill_counts(arena, curve > range.most ? curve : range.most, is_log,
+                is_log ? report_text(arena, "%s (log)", title) : title, &axis);
+    fill_counts(arena, shares.most, false, report_text(arena, "%% of %s", title), &percent);
+    for (size_t i = 0; i < count; i++) {
+        panels[i].y = panels[i].counts_are_shares ? percent : axis;
+        if (is_log && !panels[i].counts_are_shares) {
+            turn_to_logs(&panels[i]);
+        }
+    }
+}
+
+struct tune_distribution report_distribution_of(const struct bk_strategy *strategy)
+{
+    struct tune_distribution distribution = {.threshold = strategy->of.probabilistic.threshold};
+    if (strategy->of.probabilistic.chance_denominator != 0) {
+        distribution.p = (double)strategy->of.probabilistic.chance_numerator /
+                         (double)strategy->of.probabilistic.chance_denominator;
+    } else {
+        distribution.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    }
+    return distribution;
+}
+
+/* Parts of the curve below this share of the top are not drawn, because they would coincide with the axis. */
+static const double visible_share = 0.004;
+
+/* P(N <= edge), interpolated if the edge is between two sizes. */
+static double at_or_below(const struct tune_distribution *distribution, double edge)
+{
+    static const double edge_max = 9e18;
+    return edge >= edge_max ? 1 : tune_below(distribution, (uint64_t)floor(edge) + 1);
+}
+
+void report_outline(const struct bk_strategy *strategy, const struct report_bins *bins, double closed,
+                    struct report_arena *arena, struct report_panel *panel)
+{
+    const struct tune_distribution distribution = report_distribution_of(strategy);
+    double top = 0;
+    panel->curve = report_take(arena, 2 * bins->count + 2, sizeof *panel->curve);
+    for (int pass = 0; panel->curve != NULL && pass < 2; pass++) {
+        double low = 0;
+        for (size_t i = 0; i < bins->count; i++) {
+            double next = at_or_below(&distribution, (double)bins->edges[i + 1]);
+            double y = closed * (next - low);
+            low = next;
+            if (pass == 0) {
+                top = y > top ? y : top;
+            } else if (y > 0 && y >= visible_share * top) {
+                struct report_point *point = panel->curve + panel->curve_count;
+                const double from = report_bins_edge_log10(bins->edges[i]);
+                if (panel->curve_count == 0) {
+                    *point++ = (struct report_point){.x = from, .y = 0};
+                }
+                *point++ = (struct report_point){.x = from, .y = y};
+                *point++ = (struct report_point){.x = report_bins_edge_log10(bins->edges[i + 1]), .y = y};
+                panel->curve_count = (size_t)(point - panel->curve);
+            }
+        }
+    }
+    if (panel->curve_count > 0) {
+        const double end = panel->curve[panel->curve_count - 1].x;
+        panel->curve[panel->curve_count++] = (struct report_point){.x = end, .y = 0};
+    }
+}
+
+/* A caveat for comparing bars with the distribution; "" when there is none. */
+static const char *distribution_note(struct report_arena *arena, const struct lab_strategy_result *strategy)
+{
+    const uint64_t closed = strategy->closed_rows.count;
+    const uint64_t open = strategy->open_rows.count;
+    if (closed + open == 0) {
+        return "no partitions";
+    }
+    if (strategy->settings.strategy.kind != BK_PROBABILISTIC || strategy->settings.strategy.max_age_ns != 0) {
+        return "";
+    }
+    if (closed == 0) {
+        return "none closed: nothing to compare with the distribution";
+    }
+    if (closed < REPORT_CLOSED_MIN) {
+        return report_text(arena, "%" PRIu64 " closed: too few to compare with the distribution", closed);
+    }
+    if (open >= closed / 10) {
+        return report_text(
+            arena, "%s open, %s closed: large ones are still open, so the closed ones are left of the curve",
+            report_number(arena, (double)open), report_number(arena, (double)closed));
+    }
+    return "";
+}
 
 struct domain {
     uint64_t least, most; /* the range of sizes that occur; most is 0 if there are none */
@@ -167,8 +433,11 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
         bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
                                 state, count == 1 ? "" : "s", report_percent(arena, count / total));
         if (bar->ink == REPORT_INK_CLOSED && has_distribution(strategy, is_bytes)) {
-            const double expected = report_sizes_expected(&strategy->settings.strategy, bins->edges[bin],
-                                                          bins->edges[bin + 1], closed->count);
+            const struct tune_distribution distribution =
+                report_distribution_of(&strategy->settings.strategy);
+            const double expected =
+                (double)closed->count * (at_or_below(&distribution, (double)bins->edges[bin + 1]) -
+                                         at_or_below(&distribution, (double)bins->edges[bin]));
             bar->hint = report_text(arena, "%s; the exact distribution expects %s", bar->hint,
                                     report_full(arena, floor(10 * expected + 0.5) / 10));
         }
@@ -226,7 +495,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     fill_bars(bins, counts, counts + bins->count, arena, panel);
     panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
                   : is_bytes                                      ? ""
-                                                                  : report_sizes_note(arena, strategy);
+                                                                  : distribution_note(arena, strategy);
     panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     if (panel->counts_are_shares) {
         widen_bars(strategy, bins, arena, panel);
@@ -234,7 +503,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
         fill_hints(strategy, is_bytes, bins, arena, panel);
     }
     if (has_distribution(strategy, is_bytes)) {
-        report_sizes_distribution(arena, &strategy->settings.strategy, bins, closed->count, panel);
+        report_outline(&strategy->settings.strategy, bins, (double)closed->count, arena, panel);
     }
     fill_figures(strategy, is_bytes, arena, panel);
 }
@@ -314,8 +583,8 @@ static void join_notes(struct report_chart *chart)
     }
 }
 
-static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
-                 struct report_chart *chart)
+void report_partitions_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                            struct report_chart *chart)
 {
     chart->form = REPORT_FORM_STACK;
     chart->name = is_bytes ? "partitions-bytes" : "partitions-rows";
@@ -327,7 +596,8 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
     }
     struct report_bins bins;
     report_bins_make(domain.least, domain.shown, &bins);
-    report_sizes_x_axis(arena, &bins, is_bytes ? REPORT_BYTES : REPORT_ROWS, &chart->x);
+    report_bins_axis(arena, &bins, is_bytes, is_bytes ? "bytes in a partition" : "rows in a partition",
+                     &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     if (chart->panels == NULL) {
         return;
@@ -340,15 +610,4 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
     report_counts_scale(arena, chart->panels, chart->panel_count, "partitions");
     join_notes(chart);
     fill_legend(result, &domain, is_bytes, arena, chart);
-}
-
-void report_rows_fill(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
-{
-    fill(result, false, arena, chart);
-}
-
-void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
-                       struct report_chart *chart)
-{
-    fill(result, true, arena, chart);
 }
