@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "cli/campaign.h"
+#include "cli/commands/sweep.h"
 #include "kernel/text.h"
+#include "lab/run.h"
 
 /* Every command was measured to need at most 96 KiB, arguments and environment included. The rest is margin,
  * for a long environment and for libraries of other versions. */
 #define STACK_BYTES_LEAST (512u << 10)
-
-/* The services of other ranks for rank 0. */
-enum { SERVICES = LAB_SERVICES + 1 };
 
 /* The stack of the first thread is limited by the shell; other threads have stacks of a fixed size. */
 static bool check_stack(struct sim_error *error)
@@ -42,13 +41,11 @@ static void print_error(const struct sim_error *error)
     fputc('\n', stderr);
 }
 
-static void serve(struct ranks *ranks)
-{
-    struct ranks_service services[SERVICES];
-    memcpy(services, lab_services, sizeof lab_services);
-    services[CLI_SERVICE_SEED].serve = cli_campaign_serve;
-    ranks_serve(ranks, services, SERVICES);
-}
+/* What another rank does for rank 0. */
+static lab_team_service *const services[LAB_SERVICES] = {[LAB_SERVICE_KEYS] = lab_serve_keys,
+                                                         [LAB_SERVICE_STRATEGIES] = lab_serve_strategies,
+                                                         [LAB_SERVICE_JOBS] = cli_sweep_serve,
+                                                         [LAB_SERVICE_SEEDS] = cli_campaign_serve};
 
 /* If a standard stream is closed, a database could be opened with its descriptor, and be overwritten by
  * output. */
@@ -182,7 +179,7 @@ int main(int argc, char **argv)
     if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
         code = (int)error.class;
     else if (ranks_own(ranks) > 0)
-        serve(ranks);
+        lab_team_serve(ranks, services);
     else
         code = dispatch(argc, argv, ranks, &error);
     errno = 0;

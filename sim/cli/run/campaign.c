@@ -9,24 +9,13 @@
 #include "kernel/archive.h"
 #include "kernel/grow.h"
 #include "lab/crew.h"
-
-#define SEED_KIND UINT64_C(0x73656564) /* kind of the archive of a request */
+#include "lab/run.h"
 
 /* The outcome of a seed, kept until all smaller seeds have been summed up. */
 struct outcome {
     bool has_breach;
     struct lab_fuzz_outcome of_run;
     struct cli_breach breach;
-};
-
-/* A request that another rank run a seed. */
-struct request {
-    char *path; /* NULL: there is none, and no text */
-    char *text;
-    size_t size, override_count;
-    char **overrides;
-    uint32_t held;
-    uint64_t seed;
 };
 
 static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct lab_progress *progress,
@@ -60,58 +49,39 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
                            : judge_seed(campaign->base, campaign->first + job, progress, outcome, error);
 }
 
-static void archive_seed(struct request *request, struct sim_archive *archive)
+/* What another rank needs to run the seeds. Loading fills a zeroed base. */
+static void archive_base(void *context, struct sim_archive *archive)
 {
-    sim_archive_text(archive, &request->path);
-    request->text = sim_archive_array(archive, request->text, 1, &request->size, SIZE_MAX);
-    sim_archive_size(archive, &request->override_count);
+    struct cli_campaign *campaign = context;
+    struct lab_fuzz_base *base = &campaign->own;
+    /* Removing const is safe: saving writes to no field, and a loaded base owns its texts. */
+    char *path = (char *)(uintptr_t)base->path, *text = (char *)(uintptr_t)base->text;
+    sim_archive_u64(archive, &campaign->first);
+    sim_archive_u64(archive, &campaign->last);
+    sim_archive_text(archive, &path);
+    base->path = path;
+    base->text = sim_archive_array(archive, text, 1, &base->size, SIZE_MAX);
+    sim_archive_u32(archive, &base->held);
+    sim_archive_size(archive, &base->override_count);
+    struct lab_override *overrides = (struct lab_override *)(uintptr_t)base->overrides;
     if (archive->is_loading)
-        request->overrides =
-            sim_archive_allocate(archive, request->override_count, sizeof *request->overrides, 1);
-    if (request->overrides == NULL)
-        request->override_count = 0;
-    for (size_t i = 0; i < request->override_count; i++)
-        sim_archive_text(archive, &request->overrides[i]);
-    sim_archive_u32(archive, &request->held);
-    sim_archive_u64(archive, &request->seed);
+        base->overrides = overrides = sim_archive_allocate(archive, base->override_count, sizeof *overrides, 1);
+    if (overrides == NULL)
+        base->override_count = 0;
+    for (size_t i = 0; i < base->override_count; i++) {
+        char *line = (char *)(uintptr_t)overrides[i].text;
+        sim_archive_text(archive, &line);
+        overrides[i].text = line;
+    }
 }
 
-static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress,
-                         void **made, struct sim_error *error)
+static void archive_outcome(void *context, void **made, struct sim_archive *archive)
 {
-    const struct cli_campaign *campaign = context;
-    const struct lab_fuzz_base *base = campaign->base;
-    struct lab_team_call call = {.rank = rank, .service = CLI_SERVICE_SEED};
-    struct ranks_bytes answer = {0};
-    struct sim_archive archive;
-    /* Removing const is safe, since saving does not write to the fields. */
-    struct request request = {.path = (char *)(uintptr_t)base->path,
-                              .text = (char *)(uintptr_t)base->text,
-                              .size = base->size,
-                              .override_count = base->override_count,
-                              .held = base->held,
-                              .seed = campaign->first + job};
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    request.overrides = calloc(base->override_count + 1, sizeof *request.overrides);
-    *made = outcome;
-    bool is_fine = (outcome != NULL && request.overrides != NULL) || sim_fail_memory(error);
-    for (size_t i = 0; is_fine && i < base->override_count; i++)
-        request.overrides[i] = (char *)(uintptr_t)base->overrides[i].text;
-    if (is_fine) {
-        sim_archive_begin_save(&archive, SEED_KIND);
-        archive_seed(&request, &archive);
-        is_fine = sim_archive_finish_save(&archive, &call.request.data, &call.request.size, error) &&
-                  lab_team_ask(&campaign->team, &call, progress, &answer, error) &&
-                  lab_answer_begin_load(&archive, &answer, error);
-    }
-    if (is_fine) {
-        sim_archive_bytes(&archive, outcome, sizeof *outcome);
-        is_fine = lab_answer_finish_load(&archive, error);
-    }
-    free(request.overrides);
-    free(call.request.data);
-    free(answer.data);
-    return is_fine;
+    (void)context;
+    if (archive->is_loading)
+        *made = sim_archive_allocate(archive, 1, sizeof(struct outcome), 1);
+    if (*made != NULL)
+        sim_archive_bytes(archive, *made, sizeof(struct outcome));
 }
 
 static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach)
@@ -140,6 +110,7 @@ static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, str
 static bool run(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct cli_campaign *campaign = context;
+    struct lab_order order = {.service = LAB_SERVICE_SEEDS};
     const struct lab_crew crew = {.context = campaign,
                                   .count = campaign->last - campaign->first + 1,
                                   .is_open = campaign->for_ms > 0,
@@ -147,8 +118,11 @@ static bool run(void *context, struct lab_progress *progress, struct sim_error *
                                   .take = sum_up,
                                   .drop = free,
                                   .team = &campaign->team,
-                                  .work_far = run_seed_far};
+                                  .order = &order,
+                                  .more = archive_base,
+                                  .archive = archive_outcome};
     uint64_t taken;
+    campaign->own = *campaign->base;
     return lab_crew_run(&crew, campaign->jobs, progress, &taken, error);
 }
 
@@ -180,41 +154,20 @@ bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_r
     return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
 }
 
-bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
+bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *order, struct sim_archive *archive,
                         struct sim_error *error)
 {
-    struct lab_progress progress = {0};
-    struct request request = {0};
-    struct outcome outcome = {0};
-    struct sim_archive archive;
-    if (!sim_archive_begin_load(&archive, bytes->data, bytes->size, SEED_KIND, error))
-        return false;
-    archive_seed(&request, &archive);
-    bool is_fine = sim_archive_finish_load(&archive, error);
-    struct lab_override *overrides = calloc(request.override_count + 1, sizeof *overrides);
-    if (overrides == NULL)
-        is_fine = sim_fail_memory(error);
-    for (size_t i = 0; overrides != NULL && i < request.override_count; i++)
-        overrides[i].text = request.overrides[i];
-    const struct lab_fuzz_base base = {.path = request.path,
-                                       .text = request.text,
-                                       .size = request.size,
-                                       .overrides = overrides,
-                                       .override_count = request.override_count,
-                                       .held = request.held};
-    lab_team_attend(task, &progress);
-    is_fine = is_fine && judge_seed(&base, request.seed, &progress, &outcome, error);
-    lab_team_done(task);
-    if (is_fine) {
-        sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
-        sim_archive_bytes(&archive, &outcome, sizeof outcome);
-        is_fine = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);
-    }
-    for (size_t i = 0; i < request.override_count; i++)
-        free(request.overrides[i]);
-    free(request.overrides);
-    free(request.path);
-    free(request.text);
-    free(overrides);
+    struct cli_campaign campaign = {.team = *team};
+    (void)order;
+    archive_base(&campaign, archive);
+    struct lab_fuzz_base base = campaign.own;
+    campaign.base = &base;
+    campaign.jobs = lab_team_threads(team, ranks_own(team->ranks));
+    bool is_fine = sim_archive_finish_load(archive, error) && run(&campaign, NULL, error);
+    for (size_t i = 0; i < base.override_count; i++)
+        free((char *)(uintptr_t)base.overrides[i].text);
+    free((struct lab_override *)(uintptr_t)base.overrides);
+    free((char *)(uintptr_t)base.path);
+    free((char *)(uintptr_t)base.text);
     return is_fine;
 }

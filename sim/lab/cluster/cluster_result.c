@@ -43,7 +43,7 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     return true;
 }
 
-/* Moves the results of a run of the strategy alone, or on another rank: its last strategy. */
+/* Moves the result of a run of the strategy alone: its last strategy. */
 static void take_over(struct lab_result *result, size_t index, struct lab_result *from)
 {
     struct lab_strategy_result *strategy = &result->strategies[index];
@@ -55,26 +55,15 @@ static void take_over(struct lab_result *result, size_t index, struct lab_result
     result->digest = sim_digest_chain(result->digest, strategy->events.digest);
 }
 
-bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                        struct lab_result **far, struct lab_result **out)
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each, struct lab_result **out)
 {
-    /* All runs had the same rows. */
-    struct lab_result *result = far[0] != NULL ? lab_result_begin(scenario, far[0]->rows, far[0]->keys,
-                                                                  far[0]->start_ns, far[0]->end_ns)
-                                               : begin_by(scenario, runs[0]);
-    bool ok = result != NULL;
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        if (far[i] != NULL)
-            take_over(result, i, far[i]);
-        else
-            ok = add_run(result, scenario, i, runs[i]);
-    }
-    if (!ok) {
-        lab_result_destroy(result);
-        return false;
-    }
+    /* All had the same rows. */
+    struct lab_result *result =
+        lab_result_begin(scenario, each[0]->rows, each[0]->keys, each[0]->start_ns, each[0]->end_ns);
+    for (size_t i = 0; result != NULL && i < scenario->strategy_count; i++)
+        take_over(result, i, each[i]);
     *out = result;
-    return true;
+    return result != NULL;
 }
 
 bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,

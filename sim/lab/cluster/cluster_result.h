@@ -6,10 +6,9 @@
 #include "cluster_run.h"
 
 void lab_cluster_tally(struct lab_cluster_run *run);
-/* Makes the result of all strategies. far: by strategy, the result that another rank or an earlier run has
- * made; NULL: it is made from `runs`. The contents of both are moved to *out. */
-bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                        struct lab_result **far, struct lab_result **out);
+/* Makes the result of all strategies from those of each alone, whose contents are moved to *out. */
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each,
+                        struct lab_result **out);
 /* Makes a result with only this strategy. */
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out);

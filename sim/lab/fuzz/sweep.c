@@ -501,6 +501,32 @@ void lab_sweep_job(const struct lab_sweep *sweep, uint64_t job, size_t *point, u
         *seed = seeds->items != NULL ? seeds->items[nth] : seeds->first + nth;
 }
 
+void lab_sweep_archive(struct lab_sweep *sweep, struct sim_archive *archive)
+{
+    struct lab_sweep_seeds *seeds = &sweep->seeds;
+    size_t items = seeds->items == NULL ? 0 : (size_t)seeds->count;
+    sim_archive_text(archive, &sweep->path);
+    sim_archive_text(archive, &sweep->text);
+    sim_archive_text(archive, &sweep->overrides);
+    sim_archive_u64(archive, &seeds->count);
+    sim_archive_u64(archive, &seeds->first);
+    seeds->items = sim_archive_array(archive, seeds->items, sizeof *seeds->items, &items, LAB_SWEEP_JOBS_MAX);
+    sim_archive_u64(archive, &sweep->job_count);
+    sim_archive_size(archive, &sweep->point_count);
+    if (archive->is_loading)
+        sweep->points = sim_archive_allocate(archive, sweep->point_count, sizeof *sweep->points, 1);
+    if (sweep->points == NULL)
+        sweep->point_count = 0;
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        struct lab_sweep_point *point = &sweep->points[i];
+        sim_archive_text(archive, &point->settings);
+        sim_archive_u64(archive, &point->first_job);
+        sim_archive_u64(archive, &point->seed_count);
+        sim_archive_bool(archive, &point->has_own_seed);
+        sim_archive_u64(archive, &point->own_seed);
+    }
+}
+
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error)
 {

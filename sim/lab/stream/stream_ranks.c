@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs keys on other ranks, in blocks of tasks: for each of their threads, and for one more, so that a rank
- * need not wait for its next block, a thread of this process requests one block after the other, so a fast
- * rank does more. Blocks shrink towards the end, so that all ranks end together (guided self-scheduling,
- * Polychronopoulos and Kuck 1987). */
+/* A run whose keys are shared by several ranks. In: the numbers of blocks, from the counter of all ranks. Each rank
+ * adds the tallies of its blocks, and hands the sum over to rank 0 as a partial result (lab/partial.h), whenever rank
+ * 0 is to store one, and at the end. Blocks shrink towards the end, so that all ranks end together (guided
+ * self-scheduling, Polychronopoulos and Kuck 1987). */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "kernel/thread.h"
-#include "lab/request.h"
 #include "lab/ring.h"
 #include "stream_synthetic.h"
 
 /* A block is at most 1/PARTS_A_THREAD of a thread's equal part of all work, and 1/PARTS_OF_REST of its equal
- * part of the keys left; but at least LEAST_WORK rows, so that it is worth a message. */
+ * part of the keys left; but at least LEAST_WORK rows, so that it is worth a number. */
 #define PARTS_A_THREAD 16
 #define PARTS_OF_REST  8
 #define LEAST_WORK     (1 << 19)
-
-struct lab_far_keys {
-    struct lab_stream_crew *crew;
-    const struct lab_team *team;
-    uint64_t threads; /* of all other ranks */
-    struct hand {
-        struct lab_far_keys *far;
-        struct sim_error error;
-        uint32_t rank;
-        pthread_t thread;
-    } * hands;
-    size_t count;
-};
 
 static double least(double a, double b)
 {
@@ -36,173 +22,168 @@ static double least(double a, double b)
 }
 
 /* Returns the end of a block that begins with this task. No later key has more rows than its first one. */
-static uint64_t block_end(const struct lab_far_keys *far, uint64_t task)
+static uint64_t block_end(const struct lab_stream_crew *crew, uint64_t task)
 {
-    const struct wl_workload *workload = &far->crew->scenario->workload;
-    const uint64_t ranks = far->threads + 1, key = lab_task_begin(task);
+    const struct wl_workload *workload = &crew->scenario->workload;
+    const uint64_t threads = crew->block.threads, key = lab_task_begin(task);
     const double part = sim_zipf_share(&workload->popularity, key),
                  left = (double)(workload->key_count - key);
     const double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9) * part;
-    double keys = least(1 / (PARTS_A_THREAD * (double)ranks * part), left / (PARTS_OF_REST * (double)ranks));
+    double keys =
+        least(1 / (PARTS_A_THREAD * (double)threads * part), left / (PARTS_OF_REST * (double)threads));
     double worth = LEAST_WORK / (rows + LAB_KEY_ROWS);
     keys = least(keys > worth ? keys : worth, left);
     uint64_t end = lab_task_of(key + (uint64_t)keys);
     return end > task ? end : task + 1;
 }
 
-/* Takes a block of tasks that are not done yet; false when none is left. A run that resumes finds them
- * between those that are done. */
-static bool take_block(const struct lab_far_keys *far, uint64_t *begin, uint64_t *end)
+uint64_t lab_keys_next(struct lab_stream_crew *crew)
 {
-    struct lab_stream_crew *crew = far->crew;
-    uint64_t seen = atomic_load(&crew->next_task), from, to;
-    do {
-        from = seen;
-        while (from < crew->task_count && crew->before != NULL && lab_bit(crew->before, from))
-            from++;
-        to = from < crew->task_count ? block_end(far, from) : from;
-        for (uint64_t i = from; crew->before != NULL && i < to; i++)
-            to = lab_bit(crew->before, i) ? i : to;
-        *begin = from;
-    } while (!atomic_compare_exchange_weak(&crew->next_task, &seen, to));
-    *end = to;
-    return *begin < to;
+    struct lab_block *block = &crew->block;
+    pthread_mutex_lock(&block->lock);
+    if (block->next == block->end && block->from < crew->task_count) {
+        const uint64_t wanted = ranks_draw(crew->joint.team->ranks);
+        do {
+            block->next = block->from;
+            block->end = block->from = block_end(crew, block->next);
+        } while (block->number++ < wanted && block->from < crew->task_count);
+        if (block->number <= wanted) /* the work has fewer blocks */
+            block->next = block->end;
+    }
+    uint64_t task = crew->block.is_over || block->next == block->end ? crew->task_count : block->next++;
+    pthread_mutex_unlock(&block->lock);
+    return task;
 }
 
-static void archive_sum(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                        struct lab_stream_result *sum, struct sim_archive *archive)
+static void stop(void *context)
 {
-    sim_archive_u64(archive, &sum->rows);
-    sim_archive_u64(archive, &sum->keys);
-    for (size_t i = 0; i < scenario->strategy_count; i++)
-        lab_tally_archive(&sum->tallies[i], archive, cass_ring_node_count(ring));
+    struct lab_stream_crew *crew = context;
+    crew->block.is_over = true;
+    if (ranks_own(crew->joint.team->ranks) != 0)
+        crew->context->progress->stop = true;
 }
 
-static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
-                 struct lab_stream_result *out, struct sim_error *error)
+/* Empties the sum. With the lock held. */
+static bool renew(struct lab_stream_crew *crew)
 {
-    struct sim_archive archive;
-    if (!lab_stream_sum_init(crew->scenario, crew->ring, out))
-        return sim_fail_memory(error);
-    if (!lab_answer_begin_load(&archive, answer, error))
-        return false;
-    archive_sum(crew->scenario, crew->ring, out, &archive);
-    return lab_answer_finish_load(&archive, error);
+    lab_stream_result_clear(crew->sum, crew->scenario->strategy_count);
+    memset(crew->done, 0, lab_bit_words(crew->task_count) * sizeof *crew->done);
+    return lab_stream_sum_init(crew->scenario, crew->ring, crew->sum);
 }
 
-static bool add(struct lab_stream_crew *crew, const struct ranks_bytes *answer, uint64_t begin, uint64_t end,
-                struct sim_error *error)
+static void keep(void *context, const unsigned char *data, size_t size)
 {
+    struct ranks_bytes *bytes = context;
+    *bytes = (struct ranks_bytes){malloc(size), size};
+    if (bytes->data != NULL)
+        memcpy(bytes->data, data, size);
+}
+
+/* The mark is the newest wish of rank 0 for a partial result. On another rank, its members then add what they have done
+ * to the sum, as at their ends, and the sum is handed over. */
+static bool tend(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error)
+{
+    struct lab_stream_crew *crew = context;
+    struct lab_partial *partial = crew->context->partial;
+    bool is_fine = true;
+    if (ranks_own(crew->joint.team->ranks) == 0) {
+        *mark = partial == NULL ? 0 : atomic_load_explicit(&partial->wish, memory_order_relaxed);
+        return true;
+    }
+    pthread_mutex_lock(&crew->lock);
+    if (crew->sum->keys > 0) {
+        partial->context = out;
+        lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                        lab_bit_words(crew->task_count));
+        is_fine = (renew(crew) && out->data != NULL) || sim_fail_memory(error);
+    }
+    crew->put = (uint32_t)*mark; /* so that they do not put it too */
+    pthread_mutex_unlock(&crew->lock);
+    atomic_store_explicit(&partial->wish, (uint32_t)*mark, memory_order_relaxed);
+    return is_fine;
+}
+
+static bool take(void *context, const struct ranks_bytes *bytes, struct sim_error *error)
+{
+    struct lab_stream_crew *crew = context;
+    const struct lab_partial partial = {.kept = bytes->data, .kept_size = bytes->size};
+    const size_t words = lab_bit_words(crew->task_count);
     struct lab_stream_result found;
-    bool is_fine = load(crew, answer, &found, error);
+    uint64_t *done = calloc(words, sizeof *done);
+    bool is_fine =
+        ((lab_stream_sum_init(crew->scenario, crew->ring, &found) && done != NULL) ||
+         sim_fail_memory(error)) &&
+        lab_partial_load(&partial, crew->scenario, crew->ring, &found, done, words, error);
     if (is_fine) {
         pthread_mutex_lock(&crew->lock);
         for (size_t i = 0; i < crew->scenario->strategy_count; i++)
             lab_tally_move(&crew->sum->tallies[i], &found.tallies[i], cass_ring_node_count(crew->ring));
         crew->sum->rows += found.rows;
         crew->sum->keys += found.keys;
-        for (uint64_t task = begin; task < end; task++)
-            lab_bit_set(crew->done, task);
+        for (size_t i = 0; i < words; i++)
+            crew->done[i] |= done[i];
         lab_crew_added(crew);
         pthread_mutex_unlock(&crew->lock);
     }
     lab_stream_result_clear(&found, crew->scenario->strategy_count);
+    free(done);
     return is_fine;
 }
 
-/* A thread for a thread of another rank. If a block fails, the run ends. */
-static void *work(void *argument)
-{
-    struct hand *hand = argument;
-    struct lab_far_keys *far = hand->far;
-    struct lab_stream_crew *crew = far->crew;
-    const struct lab_order order = lab_order_of(crew->scenario);
-    uint64_t begin, end;
-    bool is_fine = true;
-    while (is_fine && !lab_run_is_stopped(crew->context) && take_block(far, &begin, &end)) {
-        struct lab_team_call call = {.rank = hand->rank, .service = LAB_SERVICE_KEYS};
-        struct ranks_bytes answer = {0};
-        is_fine = lab_request_make(&order, begin, end, &call.request, &hand->error) &&
-                  lab_team_ask(far->team, &call, crew->context->progress, &answer, &hand->error) &&
-                  add(crew, &answer, begin, end, &hand->error);
-        free(call.request.data);
-        free(answer.data);
-    }
-    if (!is_fine)
-        atomic_store(&crew->next_task, crew->task_count);
-    return NULL;
-}
-
-struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew)
+void lab_keys_share(struct lab_stream_crew *crew)
 {
     const struct lab_team *team = lab_team_for(crew->scenario, crew->context);
-    struct lab_far_keys *far = team == NULL ? NULL : calloc(1, sizeof *far);
-    if (far == NULL)
-        return NULL;
-    far->crew = crew;
-    far->team = team;
-    for (uint32_t rank = 1; rank < lab_team_count(team); rank++)
-        far->threads += lab_team_threads(team, rank);
-    far->hands = calloc(far->threads + lab_team_count(team), sizeof *far->hands);
-    for (uint32_t rank = 1; far->hands != NULL && rank < lab_team_count(team); rank++) {
-        for (uint32_t nth = 0; nth <= lab_team_threads(team, rank); nth++) {
-            struct hand *hand = &far->hands[far->count];
-            *hand = (struct hand){.far = far, .rank = rank};
-            if (sim_thread_start(&hand->thread, work, hand) != 0)
-                return far;
-            far->count++;
-        }
-    }
-    return far;
+    pthread_mutex_init(&crew->block.lock, NULL);
+    crew->joint = (struct lab_joint){.team = team,
+                                     .context = crew,
+                                     .progress = crew->context->progress,
+                                     .tend = tend,
+                                     .take = take,
+                                     .stop = stop};
+    crew->block.threads = team == NULL ? 1 : lab_team_all_threads(team);
 }
 
-bool lab_far_keys_end(struct lab_far_keys *far, struct sim_error *error)
+/* The tasks that were done before, of a run that resumes. */
+static void archive_before(void *context, struct sim_archive *archive)
 {
-    bool ok = true;
-    if (far == NULL)
-        return true;
-    for (size_t i = 0; i < far->count; i++) {
-        struct hand *hand = &far->hands[i];
-        pthread_join(hand->thread, NULL);
-        if (ok && hand->error.class != SIM_ERROR_NONE)
-            ok = sim_fail(error, hand->error.class, "%s", hand->error.text);
-    }
-    free(far->hands);
-    free(far);
-    return ok;
+    struct lab_stream_crew *crew = context;
+    size_t words = crew->before == NULL ? 0 : lab_bit_words(crew->task_count);
+    crew->before = sim_archive_array(archive, crew->before, sizeof *crew->before, &words, SIZE_MAX);
+    sim_archive_check(archive, words == 0 || words == lab_bit_words(crew->task_count));
 }
 
-static bool work_here(struct ranks_task *task, const struct lab_scenario *scenario,
-                      const struct lab_request *request, struct ranks_bytes *answer, struct sim_error *error)
+bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error)
 {
-    struct lab_progress progress = {0};
-    const struct lab_run_context context = {.progress = &progress};
-    struct lab_stream_result found;
-    struct sim_archive archive;
-    struct cass_ring *ring;
-    if (!lab_ring_create(scenario, &ring, error))
-        return false;
-    lab_team_attend(task, &progress);
-    bool ok = lab_stream_block(scenario, ring, request->part, request->end, &context, &found, error);
-    lab_team_done(task);
-    if (ok) {
-        sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
-        archive_sum(scenario, ring, &found, &archive);
-        ok = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);
-        lab_stream_result_clear(&found, scenario->strategy_count);
-    }
-    cass_ring_destroy(ring);
-    return ok;
+    struct lab_order order = lab_order_of(LAB_SERVICE_KEYS, crew->scenario);
+    return lab_team_begin(crew->joint.team, &order, archive_before, crew, error);
 }
 
-bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
+bool lab_serve_keys(const struct lab_team *team, const struct lab_order *order, struct sim_archive *archive,
                     struct sim_error *error)
 {
-    struct lab_request request;
+    struct lab_progress progress = {0};
+    struct lab_partial partial = {.put = keep};
+    const struct lab_run_context context = {.progress = &progress, .team = team, .partial = &partial};
+    struct lab_stream_result sum;
     struct lab_scenario *scenario;
-    bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
-                   work_here(task, scenario, &request, answer, error);
+    struct cass_ring *ring = NULL;
+    if (!lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario, error))
+        return false;
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .context = &context,
+                                   .task_count = lab_task_of(scenario->workload.key_count - 1) + 1,
+                                   .sum = &sum};
+    archive_before(&crew, archive);
+    bool is_fine = sim_archive_finish_load(archive, error) && lab_ring_create(scenario, &ring, error);
+    if (is_fine) {
+        crew.ring = ring;
+        is_fine = lab_stream_tasks(&crew, lab_team_threads(team, ranks_own(team->ranks)), error);
+        if (is_fine)
+            lab_stream_result_clear(&sum, scenario->strategy_count);
+    } else {
+        free(crew.before);
+    }
+    cass_ring_destroy(ring);
     lab_scenario_destroy(scenario);
-    lab_request_clear(&request);
     return is_fine;
 }

@@ -118,15 +118,16 @@ static bool work_on_key(struct lab_member *member, uint64_t key)
     return !lab_worker_is_stopped(worker);
 }
 
-static void *member_work(void *argument)
+static void work_on_tasks(struct lab_member *member)
 {
-    struct lab_member *member = argument;
     struct lab_stream_crew *crew = member->crew;
     const uint64_t key_count = crew->scenario->workload.key_count;
     uint32_t heard = 0;
     for (;;) {
-        uint64_t number = atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
-        if (number >= crew->task_end)
+        uint64_t number = crew->joint.team != NULL
+                              ? lab_keys_next(crew)
+                              : atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+        if (number >= crew->task_count)
             break;
         if (crew->before != NULL && lab_bit(crew->before, number))
             continue;
@@ -134,7 +135,7 @@ static void *member_work(void *argument)
         end = end < key_count ? end : key_count;
         for (uint64_t key = lab_task_begin(number); key < end; key++) {
             if (!work_on_key(member, key))
-                return NULL;
+                return;
         }
         lab_bit_set(member->done, number);
         if (lab_partial_is_asked(crew->context->partial, heard)) {
@@ -144,36 +145,44 @@ static void *member_work(void *argument)
     }
     lab_worker_tell_rest(member->worker);
     add(member);
+}
+
+static void *member_work(void *argument)
+{
+    struct lab_member *member = argument;
+    work_on_tasks(member);
+    member->crew->joint.working--;
     return NULL;
 }
 
-/* Returns false if the run was stopped. */
-static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
+/* The calling thread is the first worker, or attends to the other ranks. The other members do the work of a thread that
+ * cannot be started. */
+static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs, struct sim_error *error)
 {
-    /* The calling thread is the first worker. The other members do the work of a thread that cannot be
-     * started. */
-    for (uint32_t i = 1; i < jobs; i++)
+    const bool is_shared = crew->joint.team != NULL;
+    struct sim_error failed = {.class = SIM_ERROR_NONE};
+    if (is_shared && !lab_keys_begin(crew, error))
+        return false;
+    for (uint32_t i = is_shared ? 0 : 1; i < jobs; i++) {
+        crew->joint.working++;
         members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
-    member_work(&members[0]);
-    for (uint32_t i = 1; i < jobs; i++) {
+        if (!members[i].is_running)
+            crew->joint.working--;
+    }
+    bool is_fine = !is_shared || lab_team_attend(&crew->joint, &failed);
+    if (!is_shared)
+        work_on_tasks(&members[0]);
+    for (uint32_t i = 0; i < jobs; i++) {
         if (members[i].is_running)
             pthread_join(members[i].thread, NULL);
     }
-    return !lab_run_is_stopped(crew->context);
-}
-
-static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
-                             struct sim_error *error)
-{
-    struct sim_error far_error = {.class = SIM_ERROR_NONE};
-    struct lab_far_keys *far = lab_far_keys_begin(crew);
-    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, &far_error);
-    if (lab_run_is_stopped(crew->context) && crew->context->partial != NULL && crew->sum->keys > 0)
-        lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
-                        lab_bit_words(crew->task_count));
-    if (!is_done)
+    if (lab_run_is_stopped(crew->context)) {
+        if (crew->context->partial != NULL && crew->sum->keys > 0)
+            lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                            lab_bit_words(crew->task_count));
         return lab_fail_stopped(error);
-    return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
+    }
+    return is_fine || sim_fail(error, failed.class, "%s", failed.text);
 }
 
 /* Keys differ in size, so their number is a poor estimate of the work; the number of rows is a better one. */
@@ -268,25 +277,27 @@ static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
     return true;
 }
 
-static bool run_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
+bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     const uint64_t key_count = scenario->workload.key_count;
     crew->batch_rows = batch_rows(scenario);
     pthread_mutex_init(&crew->lock, NULL);
+    lab_keys_share(crew);
     if (jobs > key_count)
         jobs = (uint32_t)key_count;
     struct lab_member *members = calloc(jobs, sizeof *members);
     bool ok = begin_sum(crew, error) && (members != NULL || sim_fail_memory(error));
     for (uint32_t i = 0; ok && i < jobs; i++)
         ok = member_init(&members[i], crew, error);
-    ok = ok && work_with_others(crew, members, jobs, error);
+    ok = ok && work(crew, members, jobs, error);
     for (uint32_t i = 0; members != NULL && i < jobs; i++)
         member_clear(&members[i], scenario->strategy_count);
     free(members);
     free(crew->done);
     free(crew->before);
     pthread_mutex_destroy(&crew->lock);
+    pthread_mutex_destroy(&crew->block.lock);
     if (!ok)
         lab_stream_result_clear(crew->sum, scenario->strategy_count);
     return ok;
@@ -301,23 +312,8 @@ bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass
                                    .ring = ring,
                                    .context = context,
                                    .task_count = count,
-                                   .task_end = count,
                                    .sum = out};
     if (context->progress != NULL)
         atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
-    return run_tasks(&crew, jobs, error);
-}
-
-bool lab_stream_block(const struct lab_scenario *scenario, const struct cass_ring *ring, uint64_t begin,
-                      uint64_t end, const struct lab_run_context *context, struct lab_stream_result *out,
-                      struct sim_error *error)
-{
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .ring = ring,
-                                   .context = context,
-                                   .task_count = lab_task_of(scenario->workload.key_count - 1) + 1,
-                                   .task_end = end,
-                                   .next_task = begin,
-                                   .sum = out};
-    return run_tasks(&crew, 1, error);
+    return lab_stream_tasks(&crew, jobs, error);
 }

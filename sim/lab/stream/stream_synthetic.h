@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "kernel/counts.h"
+#include "lab/team.h"
 #include "stream.h"
 
 /* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
@@ -73,8 +74,15 @@ struct lab_stream_crew {
     const struct lab_run_context *context;
     size_t batch_rows;
     uint64_t task_count;
-    uint64_t task_end; /* task_count, or the end of the block of tasks that another rank has requested */
-    _Atomic uint64_t next_task;
+    _Atomic uint64_t next_task; /* of this rank, if it works alone */
+    struct lab_joint joint;     /* its team is NULL if it does */
+    struct lab_block {
+        pthread_mutex_t lock;
+        uint64_t number, next, end; /* number of the next block; the tasks left of this rank's block */
+        uint64_t from;              /* where the next block begins */
+        uint64_t threads;           /* of all ranks */
+        _Atomic bool is_over;
+    } block;
     pthread_mutex_t lock;          /* of all members below */
     struct lab_stream_result *sum; /* of the tasks that are done */
     uint64_t *done;                /* bit set of these tasks; changes only at the members' calls of add() */
@@ -112,20 +120,19 @@ static inline size_t lab_bit_words(uint64_t count)
     return (size_t)(count / 64 + 1);
 }
 
-/* As lab_stream_synthetic(), for the tasks [begin, end), with one thread. */
-bool lab_stream_block(const struct lab_scenario *scenario, const struct cass_ring *ring, uint64_t begin,
-                      uint64_t end, const struct lab_run_context *context, struct lab_stream_result *out,
-                      struct sim_error *error);
 /* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
 bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
                          struct lab_stream_result *out);
 /* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
 void lab_crew_added(struct lab_stream_crew *crew);
 
-/* stream_ranks.c: lets other ranks, if there are any, work on the crew's tasks too, and add to its sum.
- * lab_far_keys_end() waits for them; it accepts NULL. */
-struct lab_far_keys;
-struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew);
-bool lab_far_keys_end(struct lab_far_keys *far, struct sim_error *error);
+/* Does the tasks of the crew. On failure the sum is cleared. */
+bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error);
+
+/* --- stream_ranks.c: a run that other ranks work on too */
+void lab_keys_share(struct lab_stream_crew *crew); /* finds out whether they do */
+bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error);
+/* The next task for this rank; task_count when there is none. */
+uint64_t lab_keys_next(struct lab_stream_crew *crew);
 
 #endif

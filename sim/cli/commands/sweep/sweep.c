@@ -23,6 +23,8 @@
 #include "lab/crew.h"
 #include "lab/metric.h"
 #include "lab/quantity.h"
+#include "lab/result_make.h"
+#include "lab/run.h"
 #include "store/sweep.h"
 #include "tune/sample.h"
 
@@ -187,35 +189,6 @@ struct piece {
     struct store_job job;
 };
 
-static bool run_here(struct piece *piece, struct lab_progress *progress, struct sim_error *error)
-{
-    struct lab_scenario *scenario = NULL;
-    bool is_fine = lab_sweep_scenario(piece->sweeper->sweep, piece->job.job, &scenario, error) &&
-                   lab_run(scenario, 1, progress, &piece->job.result, error);
-    if (is_fine) {
-        piece->job.overrides = scenario->overrides;
-        scenario->overrides = NULL;
-    }
-    lab_scenario_destroy(scenario);
-    return is_fine;
-}
-
-static bool run_there(struct piece *piece, uint32_t rank, struct lab_progress *progress,
-                      struct sim_error *error)
-{
-    const struct lab_sweep *sweep = piece->sweeper->sweep;
-    struct lab_order order = {.path = sweep->path, .text = sweep->text};
-    size_t point;
-    char *overrides = lab_sweep_overrides(sweep, piece->job.job);
-    lab_sweep_job(sweep, piece->job.job, &point, &order.seed);
-    order.overrides = overrides;
-    bool is_fine = overrides == NULL ? sim_fail_memory(error)
-                                     : lab_team_run(&piece->sweeper->team, rank, &order, progress,
-                                                    &piece->job.result, &piece->job.overrides, error);
-    free(overrides);
-    return is_fine;
-}
-
 /* Appends the job to an error's text; returns false. */
 static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_error *error)
 {
@@ -229,13 +202,14 @@ static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_err
         lab_sweep_describe(sweeper->sweep->points[point].settings, false, settings, sizeof settings), seed);
 }
 
-static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
-                        void **made, struct sim_error *error)
+static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
+                    struct sim_error *error)
 {
     struct sweeper *sweeper = context;
-    uint64_t job = sweeper->todo[index];
+    struct lab_scenario *scenario = NULL;
+    const uint64_t job = sweeper->todo[index];
     /* Another process may work on the same sweep. */
-    if (store_sweep_is_done(sweeper->stored, job))
+    if (sweeper->stored != NULL && store_sweep_is_done(sweeper->stored, job))
         return true;
     struct piece *piece = calloc(1, sizeof *piece);
     int64_t begin_ms = cli_now_ms();
@@ -243,21 +217,65 @@ static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab
         return sim_fail_memory(error);
     piece->sweeper = sweeper;
     piece->job = (struct store_job){.job = job, .created_unix_s = (int64_t)time(NULL)};
-    bool is_fine = (rank == 0 ? run_here(piece, progress, error) : run_there(piece, rank, progress, error)) ||
+    bool is_fine = (lab_sweep_scenario(sweeper->sweep, job, &scenario, error) &&
+                    lab_run(scenario, 1, progress, &piece->job.result, error)) ||
                    name_job(sweeper, job, error);
     if (is_fine) {
+        piece->job.overrides = scenario->overrides;
+        scenario->overrides = NULL;
         piece->job.elapsed_ms = cli_passed_ms(begin_ms);
         *made = piece;
     } else {
         free(piece);
     }
+    lab_scenario_destroy(scenario);
     return is_fine;
 }
 
-static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
-                    struct sim_error *error)
+static void clear_piece(struct piece *piece)
 {
-    return run_job_far(context, index, 0, progress, made, error);
+    lab_result_destroy(piece->job.result);
+    free(piece->job.overrides);
+    free(piece);
+}
+
+/* The result of a job on another rank; NULL: it was done. */
+static void archive_piece(void *context, void **made, struct sim_archive *archive)
+{
+    struct piece *piece = *made;
+    bool is_there = piece != NULL;
+    sim_archive_bool(archive, &is_there);
+    if (!is_there)
+        return;
+    if (archive->is_loading) {
+        *made = piece = sim_archive_allocate(archive, 1, sizeof *piece, 1);
+        if (piece == NULL)
+            return;
+        piece->sweeper = context;
+        piece->job.result = sim_archive_allocate(archive, 1, sizeof *piece->job.result, 1);
+    }
+    sim_archive_u64(archive, &piece->job.job);
+    sim_archive_i64(archive, &piece->job.created_unix_s);
+    sim_archive_i64(archive, &piece->job.elapsed_ms);
+    sim_archive_text(archive, &piece->job.overrides);
+    if (piece->job.result != NULL)
+        lab_result_archive(piece->job.result, archive);
+    if (!sim_archive_is_fine(archive) && archive->is_loading) {
+        clear_piece(piece);
+        *made = NULL;
+    }
+}
+
+/* The jobs of a sweep, for another rank. */
+static void archive_jobs(void *context, struct sim_archive *archive)
+{
+    struct sweeper *sweeper = context;
+    size_t count = sweeper->todo_count;
+    lab_sweep_archive(sweeper->sweep, archive);
+    sweeper->todo = sim_archive_array(archive, sweeper->todo, sizeof *sweeper->todo, &count, LAB_SWEEP_JOBS_MAX);
+    for (size_t i = 0; i < count && sim_archive_is_fine(archive); i++)
+        sim_archive_check(archive, sweeper->todo[i] < sweeper->sweep->job_count);
+    sweeper->todo_count = count;
 }
 
 /* Takes ownership of the piece, even when it fails because memory ran out. */
@@ -265,9 +283,7 @@ static bool add_to_batch(struct sweeper *sweeper, struct piece *piece)
 {
     if (!sim_grow(&sweeper->batch, &sweeper->batch_capacity, sweeper->batch_count + 1,
                   sizeof *sweeper->batch)) {
-        lab_result_destroy(piece->job.result);
-        free(piece->job.overrides);
-        free(piece);
+        clear_piece(piece);
         return false;
     }
     sweeper->batch[sweeper->batch_count++] = piece->job;
@@ -309,24 +325,29 @@ static bool take_job(void *context, uint64_t index, void *made, bool *is_enough,
 }
 
 /* Called for a finished job after one that was stopped: it is stored with the last batch. No other thread is
- * running then. */
+ * running then. On another rank, called for each job that was handed over. */
 static void drop_job(void *made)
 {
     struct piece *piece = made;
-    if (piece != NULL)
+    if (piece->sweeper->stored != NULL)
         add_to_batch(piece->sweeper, piece);
+    else
+        clear_piece(piece);
 }
 
 static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct sweeper *sweeper = context;
+    struct lab_order order = {.service = LAB_SERVICE_JOBS};
     const struct lab_crew crew = {.context = sweeper,
                                   .count = sweeper->todo_count,
                                   .work = run_job,
                                   .take = take_job,
                                   .drop = drop_job,
                                   .team = &sweeper->team,
-                                  .work_far = run_job_far};
+                                  .order = &order,
+                                  .more = archive_jobs,
+                                  .archive = archive_piece};
     struct sim_error after = {0};
     uint64_t taken;
     sweeper->batch_ms = cli_now_ms();
@@ -337,6 +358,22 @@ static bool run_jobs(void *context, struct lab_progress *progress, struct sim_er
     if (is_fine && !is_kept)
         *error = after;
     return is_fine && is_kept;
+}
+
+bool cli_sweep_serve(const struct lab_team *team, const struct lab_order *order, struct sim_archive *archive,
+                     struct sim_error *error)
+{
+    struct sweeper sweeper = {.team = *team};
+    struct lab_sweep *sweep = sweeper.sweep = calloc(1, sizeof *sweep);
+    (void)order;
+    if (sweep == NULL)
+        return sim_fail_memory(error);
+    archive_jobs(&sweeper, archive);
+    sweeper.workers = lab_team_threads(team, ranks_own(team->ranks));
+    bool is_fine = sim_archive_finish_load(archive, error) && run_jobs(&sweeper, NULL, error);
+    lab_sweep_destroy(sweep);
+    free(sweeper.todo);
+    return is_fine;
 }
 
 static bool fail_interrupted(struct sweeper *sweeper, struct sim_error *error)

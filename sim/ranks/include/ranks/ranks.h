@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes (ranks) that work together, possibly on several machines.
  *
- * Rank 0 is the program: it reads, prints and stores. The other ranks serve it. Rank 0 calls a service of
- * another rank by its number, with a request of bytes, and gets bytes or an error back; it may have many
- * calls under way, from different threads. Results must not depend on which rank does the work, nor on the
- * order of calls.
+ * Rank 0 is the program: it reads, prints and stores. Work that all ranks share begins with an order, which
+ * rank 0 broadcasts (ranks_share()). Each thread of each rank then draws numbers from one counter
+ * (ranks_draw()), so a fast rank does more, and one thread of each rank meets the others now and then
+ * (ranks_meet()): all see what each has noted, and the others send their results to rank 0 (ranks_send()).
+ * Every rank must make the same calls of share, meet and send in the same order.
  *
- * There are two implementations: for a single rank, and for MPI. No other code uses MPI. Functions below
- * accept NULL for a single rank, unless stated otherwise. */
+ * There are two implementations: for a single rank, and for MPI. No other code uses MPI. count, own and threads
+ * accept NULL, which is a single rank; the calls of shared work are for several. */
 #ifndef RANKS_RANKS_H
 #define RANKS_RANKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +22,6 @@
 #define RANKS_THREADS_MAX 1024u
 
 struct ranks;
-struct ranks_task;
 
 /* Malloc'ed; NULL when empty. */
 struct ranks_bytes {
@@ -28,28 +29,10 @@ struct ranks_bytes {
     size_t size;
 };
 
-/* Each call of a service runs on its own thread, several at the same time. The request is freed by the caller
- * of serve(). *answer is empty on entry; the caller takes ownership of it, even when serve() returns
- * false. */
-struct ranks_service {
-    bool (*serve)(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
-                  struct sim_error *error);
-};
-
-struct ranks_call {
-    uint32_t rank; /* the called rank; not 0 */
-    uint32_t service;
-    const struct ranks_bytes *request;
-    /* The call waits on the called rank while this many calls run there; 0: it does not wait. A rank that has
-     * a call waiting need not wait for the next one. */
-    uint32_t at_once;
-    void *context;
-    /* The two functions may be NULL. is_stopped() is called periodically, and returns whether the call
-     * should end soon. */
-    bool (*is_stopped)(const void *context);
-    /* note() is called with the totals of the progress so far. A lock is held during is_stopped() and note(),
-     * so neither may call a function of this header. */
-    void (*note)(void *context, uint64_t done, uint64_t rows);
+/* What a rank tells all others when they meet; the meaning is the caller's. */
+struct ranks_note {
+    uint64_t size; /* the bytes that it will send to rank 0 after the meeting */
+    uint64_t flags, mark, done, rows;
 };
 
 /* Joins the processes that were started together. Must be the first call, on the first thread. `program` must
@@ -65,20 +48,24 @@ uint32_t ranks_own(const struct ranks *ranks);
 /* The number of threads for which a rank has processors: the processors of its host, divided by the number of
  * ranks there; at most RANKS_THREADS_MAX. */
 uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank);
+const char *ranks_host(const struct ranks *ranks, uint32_t rank);
 
-/* Serves calls until rank 0 leaves. Not for rank 0. */
-void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count);
-
-/* Calls a service and waits for its answer. Only for rank 0, on any thread. An error of the service is
- * returned with its class and its text, followed by the rank. A call that was stopped is
- * SIM_ERROR_ENVIRONMENT. On false the answer is empty. */
-bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
-                struct sim_error *error);
-
-/* Registers a function that is called periodically, with a lock held, until the service ends or registers
- * NULL. Its argument is_stopped says whether the call should end soon; it sets *done and *rows to the
- * progress so far. */
-typedef void ranks_watch_function(void *context, bool is_stopped, uint64_t *done, uint64_t *rows);
-void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context);
+/* Rank 0 broadcasts an order, and the counter begins at 0. Each other rank waits for the order, and owns its bytes.
+ * False: rank 0 leaves, or MPI has failed. */
+bool ranks_share(struct ranks *ranks, struct ranks_bytes *order);
+/* The next number of the counter, which no other call returns. On any thread. UINT64_MAX when MPI has failed. */
+uint64_t ranks_draw(struct ranks *ranks);
+/* Waits until no thread of this rank is at work, at most until the next meeting is due. */
+void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working);
+/* Tells `mine` to all ranks and returns the notes of all, by rank, until the next meeting. NULL with an error when
+ * a rank was lost; rank 0 also stops waiting some time after is_stopped() returns true. */
+const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note *mine,
+                                    bool (*is_stopped)(const void *context), const void *context,
+                                    struct sim_error *error);
+/* Whether there was a meeting since the last order. */
+bool ranks_has_met(const struct ranks *ranks);
+/* On rank `from`: sends the bytes to rank 0, which receives them: bytes->size is set by the caller, and data by the
+ * call. False with an error when out of memory or when a rank was lost. */
+bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error);
 
 #endif

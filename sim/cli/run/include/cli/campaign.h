@@ -8,9 +8,6 @@
 #include "lab/fuzz.h"
 #include "lab/team.h"
 
-/* The service that runs a seed on another rank. */
-#define CLI_SERVICE_SEED LAB_SERVICES
-
 /* A guarantee that a seed broke. */
 struct cli_breach {
     uint64_t seed;
@@ -24,6 +21,7 @@ struct cli_breach {
 struct cli_campaign {
     /* Set by the caller. */
     const struct lab_fuzz_base *base;
+    struct lab_fuzz_base own; /* a copy, for the order to other ranks */
     uint64_t first, last; /* at most INT64_MAX */
     int64_t for_ms; /* time limit: the first seed that ends after it is the last one counted; 0: no limit */
     uint32_t jobs;
@@ -43,9 +41,7 @@ struct cli_campaign {
  * seed. */
 bool cli_campaign_run(struct cli_campaign *campaign, struct cli_signals *signals, struct sim_error *error);
 void cli_campaign_clear(struct cli_campaign *campaign);
-/* Serves CLI_SERVICE_SEED on another rank. */
-bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *request,
-                        struct ranks_bytes *answer, struct sim_error *error);
+extern lab_team_service cli_campaign_serve; /* another rank: runs seeds */
 /* Describes the breach of a result; false when out of memory or when the trace of its keys cannot be read. */
 bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
                          const struct lab_breach *breach, struct cli_breach *out, struct sim_error *error);

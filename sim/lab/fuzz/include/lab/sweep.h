@@ -8,6 +8,7 @@
 #ifndef LAB_SWEEP_H
 #define LAB_SWEEP_H
 
+#include "kernel/archive.h"
 #include "lab/scenario.h"
 #include "lab/fields.h"
 
@@ -43,6 +44,8 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
                      size_t override_count, const uint64_t *seed, struct lab_sweep **out,
                      struct sim_error *error);
 void lab_sweep_destroy(struct lab_sweep *sweep); /* sweep may be NULL */
+/* What the scenarios of the jobs need. Loading fills a zeroed sweep. */
+void lab_sweep_archive(struct lab_sweep *sweep, struct sim_archive *archive);
 
 /* Sets the point (its index) and the seed of a job; job < job_count. */
 void lab_sweep_job(const struct lab_sweep *sweep, uint64_t job, size_t *point, uint64_t *seed);

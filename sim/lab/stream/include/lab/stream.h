@@ -14,7 +14,6 @@
 #include "lab/context.h"
 #include "lab/scenario.h"
 #include "lab/tally.h"
-#include "ranks/ranks.h"
 
 /* The result of both workloads, synthetic and trace. */
 struct lab_stream_result {
@@ -33,8 +32,5 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
                       struct sim_error *error);
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);
 
-/* Processes keys for another rank, in the shares that it distributes (LAB_SERVICE_KEYS). */
-bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
-                    struct sim_error *error);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Other ranks (ranks/ranks.h) that work for this one: their services, and how to call them.
+/* Work that several ranks (ranks/ranks.h) do together.
  *
- * A rank gets the text of a scenario and parses it, so it needs the files that the scenario names, and
- * nothing else. It returns its result as an archive. The result is bit-identical, whichever rank does the
+ * Rank 0 begins it with an order: the number of a service, a scenario's text, and what else the work needs. The
+ * other ranks wait for orders in lab_team_serve(), make the same work from it, and join. On each rank threads draw
+ * the numbers of jobs or blocks from the shared counter, while one thread attends to the meetings. A rank needs
+ * the files that the scenario names, and nothing else. The result is bit-identical, whichever rank does the
  * work. */
 #ifndef LAB_TEAM_H
 #define LAB_TEAM_H
 
 #include "kernel/archive.h"
 #include "lab/context.h"
-#include "lab/result.h"
 #include "lab/scenario.h"
 #include "ranks/ranks.h"
 
-/* The other ranks that a run may use. */
+/* The ranks that a run may use. */
 struct lab_team {
-    struct ranks *ranks; /* NULL: there are no other ranks */
+    struct ranks *ranks; /* NULL: there is only this rank */
     uint32_t threads;    /* number of threads per rank; 0: as many as it has processors for */
 };
 static inline uint32_t lab_team_count(const struct lab_team *team)
@@ -23,43 +24,58 @@ static inline uint32_t lab_team_count(const struct lab_team *team)
     return team == NULL ? 1 : ranks_count(team->ranks);
 }
 uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank);
+uint32_t lab_team_all_threads(const struct lab_team *team); /* of all ranks */
+/* The ranks that may do parts of this run; NULL: only this rank. The rows of a trace are read as a single
+ * stream, and an event trace is written by one process, so these runs are not divided. */
+const struct lab_team *lab_team_for(const struct lab_scenario *scenario,
+                                    const struct lab_run_context *context);
 
-/* The services of a rank; other modules may add services after these. */
 enum lab_service {
-    LAB_SERVICE_RUN,      /* a whole run */
-    LAB_SERVICE_KEYS,     /* stream engine: a block of keys */
-    LAB_SERVICE_STRATEGY, /* cluster engine: the run of one strategy */
+    LAB_SERVICE_KEYS,       /* blocks of keys of a run of the stream engine */
+    LAB_SERVICE_STRATEGIES, /* strategies of a run of the cluster engine */
+    LAB_SERVICE_JOBS,       /* runs of a sweep */
+    LAB_SERVICE_SEEDS,      /* seeds of a campaign */
     LAB_SERVICES
 };
-extern const struct ranks_service lab_services[LAB_SERVICES];
-
-/* A run for another rank: the arguments of lab_scenario_again(). The texts are owned by the caller. */
 struct lab_order {
-    const char *path, *text, *overrides; /* overrides: PATH=VALUE, one per line */
+    enum lab_service service;
+    uint32_t threads;            /* of the team */
+    char *path, *text, *overrides; /* of the scenario; overrides: PATH=VALUE, one per line */
     uint64_t seed;
+    uint64_t part; /* the meaning is the service's */
 };
-/* Calls lab_run() on that rank, with one thread. *overrides is set to those of the scenario, malloc'ed. */
-bool lab_team_run(const struct lab_team *team, uint32_t rank, const struct lab_order *order,
-                  struct lab_progress *progress, struct lab_result **out, char **overrides,
-                  struct sim_error *error);
+/* The order of a run's part. The texts stay the scenario's. */
+struct lab_order lab_order_of(enum lab_service service, const struct lab_scenario *scenario);
 
-/* A call of any service, with a request of bytes. `progress`, which may be NULL, can stop the call and gets
- * its progress. */
-struct lab_team_call {
-    uint32_t rank, service;
-    struct ranks_bytes request;
+/* Archives more of an order than struct lab_order has; the same function saves and loads. */
+typedef void lab_order_more(void *context, struct sim_archive *archive);
+/* On another rank: joins the work, whose order is this one. `archive` has the rest of it, which the service must
+ * load before anything else and finish with sim_archive_finish_load(). Returns false with an error when it could
+ * not join. */
+typedef bool lab_team_service(const struct lab_team *team, const struct lab_order *order,
+                              struct sim_archive *archive, struct sim_error *error);
+/* Serves orders until rank 0 leaves. Not for rank 0. */
+void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES]);
+
+/* The work of a rank. */
+struct lab_joint {
+    const struct lab_team *team;
+    void *context;
+    struct lab_progress *progress; /* on rank 0 gets the progress of the others, and its `stop` stops all; may be NULL
+                                    */
+    _Atomic uint32_t working;      /* number of threads of this rank that work; each subtracts itself at its end */
+    /* Called before each meeting. On rank 0 it may set *mark; the others have that of the last meeting, and hand
+     * over what is done. */
+    bool (*tend)(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error);
+    /* On rank 0: takes what another rank has handed over. */
+    bool (*take)(void *context, const struct ranks_bytes *bytes, struct sim_error *error);
+    void (*stop)(void *context); /* lets the threads of this rank end soon */
 };
-bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
-                  struct lab_progress *progress, struct ranks_bytes *answer, struct sim_error *error);
-/* On the called rank: connects a progress to the caller, which sees it and can stop it, until
- * lab_team_done(). */
-void lab_team_attend(struct ranks_task *task, struct lab_progress *progress);
-void lab_team_done(struct ranks_task *task);
-/* An answer is an archive of this kind, which the caller loads between these two calls. They convert an
- * archive's errors, which mention saved states, to errors about the answer. */
-#define LAB_ANSWER_KIND UINT64_C(0x616e73776572)
-bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes *answer,
-                           struct sim_error *error);
-bool lab_answer_finish_load(struct sim_archive *archive, struct sim_error *error);
+/* Rank 0: sends the order. Then attend() must be called. more may be NULL. */
+bool lab_team_begin(const struct lab_team *team, struct lab_order *order, lab_order_more *more, void *context,
+                    struct sim_error *error);
+/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it, followed by
+ * the rank. */
+bool lab_team_attend(struct lab_joint *joint, struct sim_error *error);
 
 #endif

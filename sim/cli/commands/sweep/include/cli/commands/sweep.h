@@ -6,5 +6,6 @@
 #include "cli/command.h"
 
 extern const struct cli_command cli_sweep;
+extern lab_team_service cli_sweep_serve; /* another rank: runs jobs */
 
 #endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs numbered jobs on threads and ranks, and collects their results in order. */
+#include "lab/crew.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "kernel/thread.h"
+
+#define CREW_KIND UINT64_C(0x63726577)
+
+/* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results only now
+ * and then. */
+#define AHEAD_EACH      8u
+#define AHEAD_EACH_TEAM 64u
+#define AHEAD_TEAM      1024u
+
+/* The result of a job, until it is its turn to be delivered or it is handed over. */
+struct slot {
+    bool is_full, is_fine;
+    void *made;
+    struct sim_error error;
+};
+
+struct crew {
+    const struct lab_crew *jobs;
+    struct lab_progress *progress; /* the caller's; may be NULL */
+    struct lab_progress inner;     /* progress of all jobs; its `stop` ends them */
+    struct lab_joint joint;        /* its team is NULL if only this rank works */
+    pthread_mutex_t lock;
+    pthread_cond_t turned; /* a slot became free, or all jobs are over */
+    struct slot *slots;
+    uint64_t ahead; /* number of slots */
+    uint64_t next;  /* next job to start, if only this rank works */
+    uint64_t taken; /* jobs before this one were delivered; on other ranks, as of the last meeting */
+    uint64_t end;   /* the end of the jobs that were done here */
+    bool is_taking; /* a thread is in take(), without the lock */
+    bool is_over;
+    bool is_fine;
+    struct sim_error error;
+};
+
+/* Ends the jobs in progress too, since their results are not needed. */
+static void stop(struct crew *crew)
+{
+    crew->is_over = true;
+    crew->inner.stop = true;
+    pthread_cond_broadcast(&crew->turned);
+}
+
+static bool take_up(struct crew *crew, uint64_t *job)
+{
+    const bool is_shared = crew->joint.team != NULL;
+    if (is_shared)
+        *job = ranks_draw(crew->joint.team->ranks);
+    pthread_mutex_lock(&crew->lock);
+    if (!is_shared)
+        *job = crew->next++;
+    while (!crew->is_over && *job < crew->jobs->count && *job - crew->taken >= crew->ahead)
+        pthread_cond_wait(&crew->turned, &crew->lock);
+    if (lab_is_stopped(crew->progress))
+        stop(crew);
+    bool is_left = !crew->is_over && *job < crew->jobs->count;
+    pthread_mutex_unlock(&crew->lock);
+    return is_left;
+}
+
+/* Delivers finished jobs in order, up to the first unfinished one. One thread at a time does this, and
+ * releases the lock meanwhile, so that others continue. */
+static void hand_over(struct crew *crew)
+{
+    struct slot *slot;
+    while (!crew->is_taking && !crew->is_over && (slot = &crew->slots[crew->taken % crew->ahead])->is_full) {
+        struct slot mine = *slot;
+        bool is_enough = false, is_fine = mine.is_fine;
+        *slot = (struct slot){0};
+        crew->is_taking = true;
+        pthread_mutex_unlock(&crew->lock);
+        if (is_fine)
+            is_fine = crew->jobs->take(crew->jobs->context, crew->taken, mine.made, &is_enough, &mine.error);
+        else if (mine.made != NULL)
+            crew->jobs->drop(mine.made);
+        pthread_mutex_lock(&crew->lock);
+        crew->is_taking = false;
+        if (!is_fine) {
+            /* A job that was ended by a stop has not failed. */
+            crew->is_fine = !mine.is_fine && lab_is_stopped(crew->progress);
+            crew->error = mine.error;
+            stop(crew);
+            return;
+        }
+        crew->taken++;
+        if (crew->progress != NULL && !crew->jobs->is_part)
+            crew->progress->done = crew->progress->rows = crew->taken;
+        if (is_enough)
+            stop(crew);
+        pthread_cond_broadcast(&crew->turned);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    uint64_t job;
+    while (take_up(crew, &job)) {
+        struct slot slot = {.is_full = true};
+        slot.is_fine =
+            crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot.made, &slot.error);
+        pthread_mutex_lock(&crew->lock);
+        crew->slots[job % crew->ahead] = slot;
+        crew->end = job + 1 > crew->end ? job + 1 : crew->end;
+        if (crew->joint.team == NULL) /* with other ranks, only the calling thread delivers */
+            hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
+    }
+    crew->joint.working--;
+    return NULL;
+}
+
+/* A job of another rank. */
+static void archive_slot(const struct crew *crew, struct slot *slot, struct sim_archive *archive)
+{
+    uint32_t class = slot->error.class;
+    sim_archive_bool(archive, &slot->is_fine);
+    if (slot->is_fine) {
+        crew->jobs->archive(crew->jobs->context, &slot->made, archive);
+    } else {
+        sim_archive_u32(archive, &class);
+        sim_archive_bytes(archive, slot->error.text, sizeof slot->error.text);
+        slot->error.class = (enum sim_error_class)class;
+        slot->error.text[sizeof slot->error.text - 1] = '\0';
+    }
+}
+
+/* Of another rank: hands over the jobs that are done. With the lock held. */
+static bool give(struct crew *crew, struct ranks_bytes *out, struct sim_error *error)
+{
+    struct sim_archive archive;
+    uint64_t count = 0;
+    for (uint64_t job = crew->taken; job < crew->end; job++)
+        count += crew->slots[job % crew->ahead].is_full;
+    if (count == 0)
+        return true;
+    sim_archive_begin_save(&archive, CREW_KIND);
+    sim_archive_u64(&archive, &count);
+    for (uint64_t job = crew->taken; job < crew->end; job++) {
+        struct slot *slot = &crew->slots[job % crew->ahead];
+        if (!slot->is_full)
+            continue;
+        sim_archive_u64(&archive, &job);
+        archive_slot(crew, slot, &archive);
+        if (slot->made != NULL)
+            crew->jobs->drop(slot->made);
+        *slot = (struct slot){0};
+    }
+    return sim_archive_finish_save(&archive, &out->data, &out->size, error);
+}
+
+static bool tend(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error)
+{
+    struct crew *crew = context;
+    bool is_fine = true;
+    pthread_mutex_lock(&crew->lock);
+    if (ranks_own(crew->joint.team->ranks) == 0) {
+        hand_over(crew);
+        *mark = crew->taken;
+    } else {
+        is_fine = give(crew, out, error);
+        crew->taken = *mark;
+        pthread_cond_broadcast(&crew->turned);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return is_fine;
+}
+
+static bool take(void *context, const struct ranks_bytes *bytes, struct sim_error *error)
+{
+    struct crew *crew = context;
+    struct sim_archive archive;
+    uint64_t count, job;
+    if (!sim_archive_begin_load(&archive, bytes->data, bytes->size, CREW_KIND, error))
+        return false;
+    pthread_mutex_lock(&crew->lock);
+    sim_archive_u64(&archive, &count);
+    for (uint64_t i = 0; i < count && sim_archive_is_fine(&archive); i++) {
+        struct slot slot = {.is_full = true};
+        sim_archive_u64(&archive, &job);
+        archive_slot(crew, &slot, &archive);
+        if (sim_archive_is_fine(&archive))
+            crew->slots[job % crew->ahead] = slot;
+        else if (slot.made != NULL)
+            crew->jobs->drop(slot.made);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return sim_archive_finish_load(&archive, error);
+}
+
+static void stop_all(void *context)
+{
+    struct crew *crew = context;
+    pthread_mutex_lock(&crew->lock);
+    stop(crew);
+    if (ranks_own(crew->joint.team->ranks) != 0)
+        crew->joint.progress->stop = true;
+    pthread_mutex_unlock(&crew->lock);
+}
+
+/* The calling thread works too, or attends to the other ranks. */
+static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error)
+{
+    const struct lab_team *team = crew->joint.team;
+    uint32_t made = 0;
+    if (team != NULL &&
+        !lab_team_begin(team, crew->jobs->order, crew->jobs->more, crew->jobs->context, error))
+        return false;
+    crew->joint.working = count;
+    while (made + (team == NULL) < count && sim_thread_start(&threads[made], work, crew) == 0)
+        made++;
+    bool is_fine = true;
+    if (team == NULL) {
+        work(crew);
+    } else {
+        crew->joint.working -= count - made;
+        is_fine = lab_team_attend(&crew->joint, error);
+        pthread_mutex_lock(&crew->lock);
+        if (ranks_own(team->ranks) == 0)
+            hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
+    }
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(threads[i], NULL);
+    return is_fine;
+}
+
+bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
+                  uint64_t *taken, struct sim_error *error)
+{
+    assert(threads >= 1);
+    struct crew crew = {.jobs = jobs, .progress = progress, .inner = {.parent = progress}, .is_fine = true};
+    *taken = 0;
+    if (progress != NULL && !jobs->is_part)
+        progress->total = jobs->is_open ? 0 : jobs->count;
+    if (jobs->count == 0)
+        return true;
+    if (threads > jobs->count)
+        threads = (uint32_t)jobs->count;
+    crew.ahead = (uint64_t)threads * AHEAD_EACH;
+    crew.joint = (struct lab_joint){
+        .context = &crew, .progress = jobs->is_part ? progress : &crew.inner, .tend = tend, .take = take, .stop = stop_all};
+    if (lab_team_count(jobs->team) > 1) {
+        crew.joint.team = jobs->team;
+        crew.ahead = (uint64_t)lab_team_all_threads(jobs->team) * AHEAD_EACH_TEAM + AHEAD_TEAM;
+    }
+    pthread_t *handles = calloc(threads, sizeof *handles);
+    crew.slots = calloc(crew.ahead, sizeof *crew.slots);
+    bool is_fine = (handles != NULL && crew.slots != NULL) || sim_fail_memory(error);
+    if (is_fine) {
+        pthread_mutex_init(&crew.lock, NULL);
+        pthread_cond_init(&crew.turned, NULL);
+        is_fine = run(&crew, handles, threads, error);
+        pthread_cond_destroy(&crew.turned);
+        pthread_mutex_destroy(&crew.lock);
+    }
+    for (uint64_t i = 0; crew.slots != NULL && i < crew.ahead; i++) {
+        if (crew.slots[i].is_full && crew.slots[i].made != NULL)
+            jobs->drop(crew.slots[i].made);
+    }
+    free(handles);
+    free(crew.slots);
+    *taken = crew.taken;
+    if (is_fine && !crew.is_fine)
+        *error = crew.error;
+    return is_fine && crew.is_fine;
+}
