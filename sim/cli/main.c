@@ -12,10 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli/campaign.h"
-#include "cli/commands/sweep.h"
 #include "kernel/text.h"
-#include "lab/run.h"
 
 /* Every command was measured to need at most 96 KiB, arguments and environment included. The rest is margin,
  * for a long environment and for libraries of other versions. */
@@ -40,12 +37,6 @@ static void print_error(const struct sim_error *error)
     cli_print_text(stderr, error->text);
     fputc('\n', stderr);
 }
-
-/* What another rank does for rank 0. */
-static lab_team_service *const services[LAB_SERVICES] = {[LAB_SERVICE_KEYS] = lab_serve_keys,
-                                                         [LAB_SERVICE_STRATEGIES] = lab_serve_strategies,
-                                                         [LAB_SERVICE_JOBS] = cli_sweep_serve,
-                                                         [LAB_SERVICE_SEEDS] = cli_campaign_serve};
 
 /* If a standard stream is closed, a database could be opened with its descriptor, and be overwritten by
  * output. */
@@ -179,7 +170,7 @@ int main(int argc, char **argv)
     if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
         code = (int)error.class;
     else if (ranks_own(ranks) > 0)
-        lab_team_serve(ranks, services);
+        lab_team_serve(ranks, cli_services);
     else
         code = dispatch(argc, argv, ranks, &error);
     errno = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The implementation for a single rank. In: the environment of mpirun, which it refuses. Nothing is shared. */
+/* The implementation for a single rank. In: the environment of mpirun, which it refuses. Nothing is shared.
+ */
 #define _DEFAULT_SOURCE
 #include "ranks/ranks.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The implementation over MPI. In: the processes that mpirun started. It keeps a window of rank 0 with the counter,
- * and the notes of the last meeting. Out: orders by broadcast, notes by all-gather, numbers by fetch-and-add, and
- * bytes in parts.
+/* The implementation over MPI. In: the processes that mpirun started. It keeps a window of rank 0 with the
+ * counter, and the notes of the last meeting. Out: orders by broadcast, notes by all-gather, numbers by
+ * fetch-and-add, and bytes in parts.
  *
- * MPI's own waits would keep a processor busy, so each collective is begun without waiting and then polled, with
- * sleeps in between. Several threads call MPI, one at a time, under a lock. Over a network, other ranks reach the
- * counter only while rank 0 is within MPI, so rank 0 polls more often. */
+ * MPI's own waits would keep a processor busy, so each collective is begun without waiting and then polled,
+ * with sleeps in between. Several threads call MPI, one at a time, under a lock. Over a network, other ranks
+ * reach the counter only while rank 0 is within MPI, so rank 0 polls more often. */
 #define _GNU_SOURCE
 #include "ranks/ranks.h"
 
@@ -22,11 +22,12 @@
 #define TAG        1
 #define PART_BYTES ((uint64_t)1 << 26)
 #define LEAVING    UINT64_MAX /* the size of the order with which rank 0 leaves */
-/* Time between meetings, between two polls, and between two looks whether mpirun lives; how long a stopped rank 0
- * still waits for the others. */
-#define MEETING_NS   INT64_C(20000000)
+/* Time between meetings, between two polls, and between two looks whether mpirun lives; how long a stopped
+ * rank 0 still waits for the others. */
+#define MEETING_NS   INT64_C(50000000)
 #define POLL_LEAST   INT64_C(20000)
 #define POLL_MOST    INT64_C(1000000)
+#define REST_MOST    INT64_C(2000000)
 #define IDLE_MOST    INT64_C(8000000)
 #define PARENT_EVERY INT64_C(500000000)
 #define FAREWELL_NS  INT64_C(400000000)
@@ -43,7 +44,7 @@ struct ranks {
     MPI_Win window;
     uint64_t *counter; /* on rank 0 */
     pid_t parent;      /* the process that launched this one */
-    int64_t parent_ns, met_ns;
+    int64_t parent_ns, shared_ns, met_ns;
     pthread_mutex_t lock; /* of MPI */
     bool is_joined, has_met;
     _Atomic bool is_lost;
@@ -86,8 +87,8 @@ static bool fail_lost(const struct ranks *ranks, struct sim_error *error)
                     ranks->why);
 }
 
-/* Sleeps for an eighth of the time that has passed since since_ns. When mpirun has gone, ends the process by the
- * signal with which mpirun ends a job. */
+/* Sleeps for an eighth of the time that has passed since since_ns. When mpirun has gone, ends the process by
+ * the signal with which mpirun ends a job. */
 static void doze(struct ranks *ranks, int64_t since_ns, int64_t most_ns)
 {
     int64_t now = now_ns(), wait_ns = (now - since_ns) / 8;
@@ -172,7 +173,7 @@ bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
             _exit(SIM_ERROR_ENVIRONMENT);
         }
     }
-    ranks->met_ns = now_ns();
+    ranks->met_ns = ranks->shared_ns = now_ns();
     return move_parts(ranks, order, 0);
 }
 
@@ -181,23 +182,21 @@ uint64_t ranks_draw(struct ranks *ranks)
     const uint64_t one = 1;
     uint64_t drawn = UINT64_MAX;
     pthread_mutex_lock(&ranks->lock);
-    bool is_fine =
-        check(ranks, MPI_Fetch_and_op(&one, &drawn, MPI_UINT64_T, 0, 0, MPI_SUM, ranks->window)) &&
-        check(ranks, MPI_Win_flush(0, ranks->window));
+    bool is_fine = check(ranks, MPI_Fetch_and_op(&one, &drawn, MPI_UINT64_T, 0, 0, MPI_SUM, ranks->window)) &&
+                   check(ranks, MPI_Win_flush(0, ranks->window));
     pthread_mutex_unlock(&ranks->lock);
     return is_fine ? drawn : UINT64_MAX;
 }
 
 void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working)
 {
-    const int64_t begin_ns = now_ns();
     while (*working > 0 && !ranks->is_lost && now_ns() - ranks->met_ns < MEETING_NS) {
         int is_there;
         pthread_mutex_lock(&ranks->lock);
         if (ranks->own == 0)
             check(ranks, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE));
         pthread_mutex_unlock(&ranks->lock);
-        doze(ranks, begin_ns, POLL_MOST);
+        doze(ranks, ranks->shared_ns, REST_MOST);
     }
 }
 
@@ -301,12 +300,11 @@ static bool join(struct ranks *ranks, const char *program, struct sim_error *err
     MPI_Get_processor_name(host, &size);
     snprintf(mine.program, sizeof mine.program, "%s", program);
     snprintf(mine.host, sizeof mine.host, "%.*s", (int)sizeof mine.host - 1, host);
-    bool is_fine =
-        MPI_Allgather(&mine, sizeof mine, MPI_BYTE, ranks->about, sizeof mine, MPI_BYTE, MPI_COMM_WORLD) ==
-            MPI_SUCCESS &&
-        MPI_Win_allocate(own == 0 ? sizeof(uint64_t) : 0, sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD,
-                         &ranks->counter, &ranks->window) == MPI_SUCCESS &&
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, ranks->window) == MPI_SUCCESS;
+    bool is_fine = MPI_Allgather(&mine, sizeof mine, MPI_BYTE, ranks->about, sizeof mine, MPI_BYTE,
+                                 MPI_COMM_WORLD) == MPI_SUCCESS &&
+                   MPI_Win_allocate(own == 0 ? sizeof(uint64_t) : 0, sizeof(uint64_t), MPI_INFO_NULL,
+                                    MPI_COMM_WORLD, &ranks->counter, &ranks->window) == MPI_SUCCESS &&
+                   MPI_Win_lock_all(MPI_MODE_NOCHECK, ranks->window) == MPI_SUCCESS;
     if (!is_fine)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
                         own == 0 ? "MPI lost a rank at the start; start the same command again" : "");
@@ -320,9 +318,10 @@ static bool compare(const struct ranks *ranks, struct sim_error *error)
     for (uint32_t i = 1; i < ranks->count; i++) {
         const struct about *other = &ranks->about[i];
         if (strncmp(mine->program, other->program, sizeof mine->program) != 0)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: rank %u on %s runs %s, and rank 0 on %s %s; install the same everywhere",
-                            (unsigned)i, other->host, other->program, mine->host, mine->program);
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: rank %u on %s runs %s, and rank 0 on %s %s; install the same everywhere",
+                (unsigned)i, other->host, other->program, mine->host, mine->program);
     }
     return true;
 }
@@ -347,8 +346,8 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
     return is_fine && (ranks->own != 0 || compare(ranks, error));
 }
 
-/* A rank that was interrupted, or has lost another, does not wait for ranks that may have ended: MPI ends the job
- * when a rank exits like this. */
+/* A rank that was interrupted, or has lost another, does not wait for ranks that may have ended: MPI ends the
+ * job when a rank exits like this. */
 void ranks_end(struct ranks *ranks, int code)
 {
     if (ranks == NULL)

@@ -66,6 +66,7 @@ class HostsTest(MpiTest):
     def start_hosts(self, *arguments, ranks=4):
         """Starts mpirun within the first host."""
         settings = {"plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": "1", "btl": "self,tcp",
+                    "osc": "^ucx",  # it takes the namespaces for one host
                     "btl_tcp_if_include": "10.99.77.0/24", "oob_tcp_if_include": "10.99.77.0/24",
                     "oob_tcp_keepalive_time": "3", "oob_tcp_keepalive_intvl": "1", "oob_tcp_keepalive_probes": "3"}
         extra = ["--map-by", "node", "--host", "10.99.77.1:2,10.99.77.2:2"]

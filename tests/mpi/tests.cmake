@@ -10,10 +10,6 @@ if(TARGET sim_ranks_mpi)
   add_executable(mpi_ranks_probe ${CMAKE_CURRENT_LIST_DIR}/ranks_probe.c)
   target_link_libraries(mpi_ranks_probe PRIVATE bucketlab_flags sim_ranks Threads::Threads)
   set_target_properties(bucketlab_mpi bucketlab_mpi_bold mpi_ranks_probe PROPERTIES BUCKETLAB_RANKS_MPI ON)
-  # Counts the messages of ranks; it is preloaded, so the program is unchanged.
-  find_package(MPI REQUIRED COMPONENTS C)
-  add_library(mpi_counter MODULE ${CMAKE_CURRENT_LIST_DIR}/counter.c)
-  target_link_libraries(mpi_counter PRIVATE bucketlab_flags MPI::MPI_C sim_ranks_mpi)
   foreach(name ranks same killed hosts hosts_slow killed_slow)
     string(REGEX MATCH "slow" slow ${name})
     string(REPLACE "_slow" "" script ${name})
@@ -23,10 +19,6 @@ if(TARGET sim_ranks_mpi)
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun COST 40)
   endforeach()
-  add_test(NAME mpi/scale_test
-           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/scale.py $<TARGET_FILE:bucketlab_mpi>
-                   $<TARGET_FILE:mpi_counter> --check)
-  set_tests_properties(mpi/scale_test PROPERTIES TIMEOUT 600 LABELS "mpi;slow" RESOURCE_LOCK mpirun)
   # All golden digests, with three processes.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/three_ranks
        "#!/bin/sh\nexec mpirun -q --allow-run-as-root --oversubscribe -n 3 ${CMAKE_CURRENT_BINARY_DIR}/bucketlab_mpi \"$@\"\n")

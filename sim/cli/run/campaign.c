@@ -65,7 +65,8 @@ static void archive_base(void *context, struct sim_archive *archive)
     sim_archive_size(archive, &base->override_count);
     struct lab_override *overrides = (struct lab_override *)(uintptr_t)base->overrides;
     if (archive->is_loading)
-        base->overrides = overrides = sim_archive_allocate(archive, base->override_count, sizeof *overrides, 1);
+        base->overrides = overrides =
+            sim_archive_allocate(archive, base->override_count, sizeof *overrides, 1);
     if (overrides == NULL)
         base->override_count = 0;
     for (size_t i = 0; i < base->override_count; i++) {
@@ -154,8 +155,8 @@ bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_r
     return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
 }
 
-bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *order, struct sim_archive *archive,
-                        struct sim_error *error)
+bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *order,
+                        struct sim_archive *archive, struct sim_error *error)
 {
     struct cli_campaign campaign = {.team = *team};
     (void)order;

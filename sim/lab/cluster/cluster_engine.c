@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs all strategies of a scenario with the cluster engine. In: the rows that they share. Each strategy is a job of a
- * crew, on any thread of any rank. Out: their results in one. */
+/* Runs all strategies of a scenario with the cluster engine. In: the rows that they share. Each strategy is a
+ * job of a crew, on any thread of any rank. Out: their results in one. */
 #include "lab/cluster_engine.h"
 #include "cluster_loop.h"
 #include "cluster_result.h"
@@ -116,10 +116,10 @@ bool lab_serve_strategies(const struct lab_team *team, const struct lab_order *o
     const struct lab_run_context context = {.progress = &progress, .team = team};
     struct lab_scenario *scenario = NULL;
     struct lab_rows *rows = NULL;
-    bool ok =
-        sim_archive_finish_load(archive, error) &&
-        lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario, error) &&
-        lab_cluster_rows(scenario, &context, &rows, error);
+    bool ok = sim_archive_finish_load(archive, error) &&
+              lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario,
+                                 error) &&
+              lab_cluster_rows(scenario, &context, &rows, error);
     if (ok) {
         struct strategies all = {.scenario = scenario, .rows = rows, .context = &context};
         all.results = calloc(scenario->strategy_count, sizeof *all.results);

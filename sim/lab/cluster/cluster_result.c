@@ -55,7 +55,8 @@ static void take_over(struct lab_result *result, size_t index, struct lab_result
     result->digest = sim_digest_chain(result->digest, strategy->events.digest);
 }
 
-bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each, struct lab_result **out)
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each,
+                        struct lab_result **out)
 {
     /* All had the same rows. */
     struct lab_result *result =

@@ -176,9 +176,9 @@ void lab_worker_add(struct lab_worker *worker, const struct cass_ring *ring, str
     worker->rows = worker->keys = 0;
 }
 
-static void archive_sum(struct sim_archive *archive, const struct lab_scenario *scenario,
-                        const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
-                        size_t words)
+void lab_sum_archive(struct sim_archive *archive, const struct lab_scenario *scenario,
+                     const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                     size_t words)
 {
     sim_archive_bytes(archive, done, words * sizeof *done);
     sim_archive_u64(archive, &sum->rows);
@@ -199,7 +199,7 @@ void lab_partial_put(struct lab_partial *partial, const struct lab_scenario *sce
             return; /* this ends the run; the partial result before remains */
     }
     sim_archive_begin_save(&archive, PARTIAL_KIND);
-    archive_sum(&archive, scenario, ring, sum, done, words);
+    lab_sum_archive(&archive, scenario, ring, sum, done, words);
     if (sim_archive_finish_save(&archive, &data, &size, NULL))
         partial->put(partial->context, data, size);
     free(data);
@@ -212,7 +212,7 @@ bool lab_partial_load(const struct lab_partial *partial, const struct lab_scenar
     struct sim_archive archive;
     if (!sim_archive_begin_load(&archive, partial->kept, partial->kept_size, PARTIAL_KIND, error))
         return false;
-    archive_sum(&archive, scenario, ring, sum, done, words);
+    lab_sum_archive(&archive, scenario, ring, sum, done, words);
     return sim_archive_finish_load(&archive, error);
 }
 

@@ -91,8 +91,11 @@ void lab_stream_tally_begin(const struct lab_scenario *scenario, struct lab_tall
                             int64_t end_ns);
 /* Adds what the worker has done so far, between two keys, to the sum, and empties its tallies. */
 void lab_worker_add(struct lab_worker *worker, const struct cass_ring *ring, struct lab_stream_result *sum);
-/* Saves a sum and the set of what is done, as lab_partial.put() gets it; or loads it, into an empty sum of
- * the same scenario. */
+/* A sum and the set of what is done; loading needs an empty sum of the same scenario. */
+void lab_sum_archive(struct sim_archive *archive, const struct lab_scenario *scenario,
+                     const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
+                     size_t words);
+/* Saves them as lab_partial.put() gets it; or loads it. */
 void lab_partial_put(struct lab_partial *partial, const struct lab_scenario *scenario,
                      const struct cass_ring *ring, struct lab_stream_result *sum, uint64_t *done,
                      size_t words);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run whose keys are shared by several ranks. In: the numbers of blocks, from the counter of all ranks. Each rank
- * adds the tallies of its blocks, and hands the sum over to rank 0 as a partial result (lab/partial.h), whenever rank
- * 0 is to store one, and at the end. Blocks shrink towards the end, so that all ranks end together (guided
- * self-scheduling, Polychronopoulos and Kuck 1987). */
+/* A run whose keys are shared by several ranks. In: the numbers of blocks, from the counter of all ranks.
+ * Each rank adds the tallies of its blocks, and hands the sum over to rank 0 as a partial result
+ * (lab/partial.h), whenever rank 0 is to store one, and at the end. Blocks shrink towards the end, so that
+ * all ranks end together (guided self-scheduling, Polychronopoulos and Kuck 1987). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,50 +71,45 @@ static bool renew(struct lab_stream_crew *crew)
     return lab_stream_sum_init(crew->scenario, crew->ring, crew->sum);
 }
 
-static void keep(void *context, const unsigned char *data, size_t size)
-{
-    struct ranks_bytes *bytes = context;
-    *bytes = (struct ranks_bytes){malloc(size), size};
-    if (bytes->data != NULL)
-        memcpy(bytes->data, data, size);
-}
-
-/* The mark is the newest wish of rank 0 for a partial result. On another rank, its members then add what they have done
- * to the sum, as at their ends, and the sum is handed over. */
-static bool tend(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error)
+/* The mark is the newest wish of rank 0 for a partial result. On another rank, its members then add what they
+ * have done to the sum, as at their ends, and the sum is handed over. */
+static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
 {
     struct lab_stream_crew *crew = context;
     struct lab_partial *partial = crew->context->partial;
-    bool is_fine = true;
-    if (ranks_own(crew->joint.team->ranks) == 0) {
+    if (archive == NULL) {
         *mark = partial == NULL ? 0 : atomic_load_explicit(&partial->wish, memory_order_relaxed);
         return true;
     }
     pthread_mutex_lock(&crew->lock);
-    if (crew->sum->keys > 0) {
-        partial->context = out;
-        lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
+    const bool is_any = crew->sum->keys > 0;
+    if (is_any) {
+        for (size_t i = 0; i < crew->scenario->strategy_count; i++) {
+            if (crew->sum->tallies[i].out_of_memory)
+                sim_archive_fail_memory(archive);
+        }
+        lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done,
                         lab_bit_words(crew->task_count));
-        is_fine = (renew(crew) && out->data != NULL) || sim_fail_memory(error);
+        if (!renew(crew))
+            sim_archive_fail_memory(archive);
     }
     crew->put = (uint32_t)*mark; /* so that they do not put it too */
     pthread_mutex_unlock(&crew->lock);
     atomic_store_explicit(&partial->wish, (uint32_t)*mark, memory_order_relaxed);
-    return is_fine;
+    return is_any;
 }
 
-static bool take(void *context, const struct ranks_bytes *bytes, struct sim_error *error)
+static void take(void *context, struct sim_archive *archive)
 {
     struct lab_stream_crew *crew = context;
-    const struct lab_partial partial = {.kept = bytes->data, .kept_size = bytes->size};
     const size_t words = lab_bit_words(crew->task_count);
     struct lab_stream_result found;
     uint64_t *done = calloc(words, sizeof *done);
-    bool is_fine =
-        ((lab_stream_sum_init(crew->scenario, crew->ring, &found) && done != NULL) ||
-         sim_fail_memory(error)) &&
-        lab_partial_load(&partial, crew->scenario, crew->ring, &found, done, words, error);
-    if (is_fine) {
+    if (!lab_stream_sum_init(crew->scenario, crew->ring, &found) || done == NULL)
+        sim_archive_fail_memory(archive);
+    else
+        lab_sum_archive(archive, crew->scenario, crew->ring, &found, done, words);
+    if (sim_archive_is_fine(archive)) {
         pthread_mutex_lock(&crew->lock);
         for (size_t i = 0; i < crew->scenario->strategy_count; i++)
             lab_tally_move(&crew->sum->tallies[i], &found.tallies[i], cass_ring_node_count(crew->ring));
@@ -127,7 +122,6 @@ static bool take(void *context, const struct ranks_bytes *bytes, struct sim_erro
     }
     lab_stream_result_clear(&found, crew->scenario->strategy_count);
     free(done);
-    return is_fine;
 }
 
 void lab_keys_share(struct lab_stream_crew *crew)
@@ -162,12 +156,13 @@ bool lab_serve_keys(const struct lab_team *team, const struct lab_order *order, 
                     struct sim_error *error)
 {
     struct lab_progress progress = {0};
-    struct lab_partial partial = {.put = keep};
+    struct lab_partial partial = {0}; /* for the wishes of rank 0 */
     const struct lab_run_context context = {.progress = &progress, .team = team, .partial = &partial};
     struct lab_stream_result sum;
     struct lab_scenario *scenario;
     struct cass_ring *ring = NULL;
-    if (!lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario, error))
+    if (!lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario,
+                            error))
         return false;
     struct lab_stream_crew crew = {.scenario = scenario,
                                    .context = &context,

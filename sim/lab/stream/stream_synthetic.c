@@ -155,9 +155,10 @@ static void *member_work(void *argument)
     return NULL;
 }
 
-/* The calling thread is the first worker, or attends to the other ranks. The other members do the work of a thread that
- * cannot be started. */
-static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs, struct sim_error *error)
+/* The calling thread is the first worker, or attends to the other ranks. The other members do the work of a
+ * thread that cannot be started. */
+static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
+                 struct sim_error *error)
 {
     const bool is_shared = crew->joint.team != NULL;
     struct sim_error failed = {.class = SIM_ERROR_NONE};
@@ -308,11 +309,8 @@ bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass
                           struct sim_error *error)
 {
     const uint64_t count = lab_task_of(scenario->workload.key_count - 1) + 1;
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .ring = ring,
-                                   .context = context,
-                                   .task_count = count,
-                                   .sum = out};
+    struct lab_stream_crew crew = {
+        .scenario = scenario, .ring = ring, .context = context, .task_count = count, .sum = out};
     if (context->progress != NULL)
         atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
     return lab_stream_tasks(&crew, jobs, error);

@@ -8,10 +8,8 @@
 
 #include "kernel/thread.h"
 
-#define CREW_KIND UINT64_C(0x63726577)
-
-/* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results only now
- * and then. */
+/* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results
+ * only now and then. */
 #define AHEAD_EACH      8u
 #define AHEAD_EACH_TEAM 64u
 #define AHEAD_TEAM      1024u
@@ -105,8 +103,7 @@ static void *work(void *argument)
     uint64_t job;
     while (take_up(crew, &job)) {
         struct slot slot = {.is_full = true};
-        slot.is_fine =
-            crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot.made, &slot.error);
+        slot.is_fine = crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot.made, &slot.error);
         pthread_mutex_lock(&crew->lock);
         crew->slots[job % crew->ahead] = slot;
         crew->end = job + 1 > crew->end ? job + 1 : crew->end;
@@ -128,72 +125,66 @@ static void archive_slot(const struct crew *crew, struct slot *slot, struct sim_
     } else {
         sim_archive_u32(archive, &class);
         sim_archive_bytes(archive, slot->error.text, sizeof slot->error.text);
-        slot->error.class = (enum sim_error_class)class;
+        slot->error.class = (enum sim_error_class) class;
         slot->error.text[sizeof slot->error.text - 1] = '\0';
     }
 }
 
-/* Of another rank: hands over the jobs that are done. With the lock held. */
-static bool give(struct crew *crew, struct ranks_bytes *out, struct sim_error *error)
+/* Of another rank: saves the jobs that are done. With the lock held. */
+static bool give(struct crew *crew, struct sim_archive *archive)
 {
-    struct sim_archive archive;
     uint64_t count = 0;
     for (uint64_t job = crew->taken; job < crew->end; job++)
         count += crew->slots[job % crew->ahead].is_full;
-    if (count == 0)
-        return true;
-    sim_archive_begin_save(&archive, CREW_KIND);
-    sim_archive_u64(&archive, &count);
-    for (uint64_t job = crew->taken; job < crew->end; job++) {
+    sim_archive_u64(archive, &count);
+    for (uint64_t job = crew->taken; count > 0 && job < crew->end; job++) {
         struct slot *slot = &crew->slots[job % crew->ahead];
         if (!slot->is_full)
             continue;
-        sim_archive_u64(&archive, &job);
-        archive_slot(crew, slot, &archive);
+        if (!slot->is_fine)
+            lab_team_name_rank(crew->joint.team, &slot->error);
+        sim_archive_u64(archive, &job);
+        archive_slot(crew, slot, archive);
         if (slot->made != NULL)
             crew->jobs->drop(slot->made);
         *slot = (struct slot){0};
     }
-    return sim_archive_finish_save(&archive, &out->data, &out->size, error);
+    return count > 0;
 }
 
-static bool tend(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error)
+static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
 {
     struct crew *crew = context;
-    bool is_fine = true;
+    bool is_any = false;
     pthread_mutex_lock(&crew->lock);
-    if (ranks_own(crew->joint.team->ranks) == 0) {
+    if (archive == NULL) {
         hand_over(crew);
         *mark = crew->taken;
     } else {
-        is_fine = give(crew, out, error);
+        is_any = give(crew, archive);
         crew->taken = *mark;
         pthread_cond_broadcast(&crew->turned);
     }
     pthread_mutex_unlock(&crew->lock);
-    return is_fine;
+    return is_any;
 }
 
-static bool take(void *context, const struct ranks_bytes *bytes, struct sim_error *error)
+static void take(void *context, struct sim_archive *archive)
 {
     struct crew *crew = context;
-    struct sim_archive archive;
     uint64_t count, job;
-    if (!sim_archive_begin_load(&archive, bytes->data, bytes->size, CREW_KIND, error))
-        return false;
     pthread_mutex_lock(&crew->lock);
-    sim_archive_u64(&archive, &count);
-    for (uint64_t i = 0; i < count && sim_archive_is_fine(&archive); i++) {
+    sim_archive_u64(archive, &count);
+    for (uint64_t i = 0; i < count && sim_archive_is_fine(archive); i++) {
         struct slot slot = {.is_full = true};
-        sim_archive_u64(&archive, &job);
-        archive_slot(crew, &slot, &archive);
-        if (sim_archive_is_fine(&archive))
+        sim_archive_u64(archive, &job);
+        archive_slot(crew, &slot, archive);
+        if (sim_archive_is_fine(archive))
             crew->slots[job % crew->ahead] = slot;
         else if (slot.made != NULL)
             crew->jobs->drop(slot.made);
     }
     pthread_mutex_unlock(&crew->lock);
-    return sim_archive_finish_load(&archive, error);
 }
 
 static void stop_all(void *context)
@@ -246,8 +237,11 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
     if (threads > jobs->count)
         threads = (uint32_t)jobs->count;
     crew.ahead = (uint64_t)threads * AHEAD_EACH;
-    crew.joint = (struct lab_joint){
-        .context = &crew, .progress = jobs->is_part ? progress : &crew.inner, .tend = tend, .take = take, .stop = stop_all};
+    crew.joint = (struct lab_joint){.context = &crew,
+                                    .progress = jobs->is_part ? progress : &crew.inner,
+                                    .tend = tend,
+                                    .take = take,
+                                    .stop = stop_all};
     if (lab_team_count(jobs->team) > 1) {
         crew.joint.team = jobs->team;
         crew.ahead = (uint64_t)lab_team_all_threads(jobs->team) * AHEAD_EACH_TEAM + AHEAD_TEAM;

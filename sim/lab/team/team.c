@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Orders, and the meetings of ranks that work together. In: an order, and what each rank's work hands over. Out: all
- * of it on rank 0, or the first error. */
+/* Orders, and the meetings of ranks that work together. In: an order, and what each rank's work hands over.
+ * Out: all of it on rank 0, or the first error. */
 #include "lab/team.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ORDER_KIND UINT64_C(0x6f72646572)
+#define WORK_KIND  UINT64_C(0x776f726b)
 
 /* The flags of a note; the rest is the class of an error, whose text the rank sends. */
 #define WORKS    1u
@@ -75,80 +76,121 @@ bool lab_team_begin(const struct lab_team *team, struct lab_order *order, lab_or
     return is_fine;
 }
 
+void lab_team_name_rank(const struct lab_team *team, struct sim_error *error)
+{
+    const struct sim_error inner = *error;
+    const uint32_t own = ranks_own(team->ranks);
+    sim_fail(error, inner.class, "%s (on rank %u, %s)", inner.text, (unsigned)own,
+             ranks_host(team->ranks, own));
+}
+
 static bool is_stopped(const void *context)
 {
     return lab_is_stopped(context);
 }
 
-/* Adds up the progress of the others, and receives what they hand over. */
-static bool receive(struct lab_joint *joint, const struct ranks_note *notes, struct sim_error *failed)
+/* Ends loading what came from another rank: the errors of an archive are of saved states. */
+static bool finish_load(struct sim_archive *archive, bool is_begun, struct sim_error *error)
 {
-    struct ranks *ranks = joint->team->ranks;
-    for (uint32_t rank = 1; rank < ranks_count(ranks); rank++) {
-        const uint32_t class = (uint32_t)(notes[rank].flags >> CLASS_OF);
-        struct ranks_bytes bytes = {NULL, notes[rank].size};
-        if (joint->progress != NULL) {
-            atomic_fetch_add_explicit(&joint->progress->done, notes[rank].done, memory_order_relaxed);
-            atomic_fetch_add_explicit(&joint->progress->rows, notes[rank].rows, memory_order_relaxed);
-        }
-        if (bytes.size == 0)
-            continue;
-        struct sim_error error = {0};
-        if (!ranks_send(ranks, rank, &bytes, &error)) {
-            *failed = error;
-            return false;
-        }
-        if (class != SIM_ERROR_NONE)
-            sim_fail(&error, (enum sim_error_class)class, "%.*s (on rank %u, %s)", (int)bytes.size,
-                     (const char *)bytes.data, (unsigned)rank, ranks_host(ranks, rank));
-        else if (failed->class == SIM_ERROR_NONE)
-            joint->take(joint->context, &bytes, &error);
-        free(bytes.data);
-        if (failed->class == SIM_ERROR_NONE)
-            *failed = error;
-    }
-    return true;
+    struct sim_error inner = {0};
+    if (is_begun && sim_archive_finish_load(archive, &inner))
+        return true;
+    if (is_begun && inner.class == SIM_ERROR_ENVIRONMENT)
+        return sim_fail_memory(error);
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "what a rank has sent came damaged; start the same command again");
 }
 
-/* One meeting. Returns false when the work is over. told: what this rank has told the others of its progress, and
- * whether it has told them its error. */
+/* Of what one rank has told: adds up its progress, and loads what it hands over, or its error. */
+static void receive(struct lab_joint *joint, uint32_t rank, const struct ranks_note *note,
+                    struct sim_error *error)
+{
+    struct ranks_bytes bytes = {NULL, note->size};
+    struct sim_archive archive;
+    const enum sim_error_class class = (enum sim_error_class)(note->flags >> CLASS_OF);
+    if (joint->progress != NULL) {
+        atomic_fetch_add_explicit(&joint->progress->done, note->done, memory_order_relaxed);
+        atomic_fetch_add_explicit(&joint->progress->rows, note->rows, memory_order_relaxed);
+    }
+    if (bytes.size == 0 || !ranks_send(joint->team->ranks, rank, &bytes, error))
+        return;
+    if (class != SIM_ERROR_NONE) {
+        sim_fail(error, class, "%.*s", (int)bytes.size, (const char *)bytes.data);
+    } else {
+        bool is_begun = sim_archive_begin_load(&archive, bytes.data, bytes.size, WORK_KIND, NULL);
+        if (is_begun)
+            joint->take(joint->context, &archive);
+        finish_load(&archive, is_begun, error);
+    }
+    free(bytes.data);
+}
+
+/* On a rank other than 0: the bytes that it hands over, or the text of its error. */
+static struct ranks_bytes hand_over(struct lab_joint *joint, struct ranks_note *mine, struct ranks_note *told,
+                                    struct sim_error *failed)
+{
+    struct ranks_bytes bytes = {0};
+    struct sim_archive archive;
+    if (failed->class == SIM_ERROR_NONE) {
+        sim_archive_begin_save(&archive, WORK_KIND);
+        bool is_any = joint->tend(joint->context, &mine->mark, &archive);
+        if (sim_archive_finish_save(&archive, &bytes.data, &bytes.size, failed) && !is_any) {
+            free(bytes.data);
+            bytes = (struct ranks_bytes){0};
+        }
+    }
+    if (failed->class != SIM_ERROR_NONE && told->flags == 0) {
+        told->flags = 1;
+        lab_team_name_rank(joint->team, failed);
+        mine->flags |= (uint64_t)failed->class << CLASS_OF;
+        bytes = (struct ranks_bytes){(unsigned char *)failed->text, strlen(failed->text)};
+    }
+    if (joint->progress != NULL) {
+        mine->done = joint->progress->done - told->done;
+        mine->rows = joint->progress->rows - told->rows;
+        told->done += mine->done;
+        told->rows += mine->rows;
+    }
+    return bytes;
+}
+
+/* One meeting. Returns false when the work is over. told: what this rank has told the others of its progress,
+ * and whether it has told them its error. */
 static bool meet(struct lab_joint *joint, struct ranks_note *told, struct sim_error *failed)
 {
     struct ranks *ranks = joint->team->ranks;
     const uint32_t own = ranks_own(ranks);
     struct ranks_bytes bytes = {0};
     struct ranks_note mine = {.flags = joint->working > 0 ? WORKS : 0, .mark = told->mark};
-    if (failed->class == SIM_ERROR_NONE && joint->tend != NULL)
-        joint->tend(joint->context, &mine.mark, &bytes, failed);
+    if (own == 0)
+        joint->tend(joint->context, &mine.mark, NULL);
+    else
+        bytes = hand_over(joint, &mine, told, failed);
     if (failed->class != SIM_ERROR_NONE || lab_is_stopped(joint->progress)) {
         mine.flags |= STOPS;
         joint->stop(joint->context);
     }
-    if (own != 0 && joint->progress != NULL) {
-        mine.done = joint->progress->done - told->done;
-        mine.rows = joint->progress->rows - told->rows;
-        told->done += mine.done;
-        told->rows += mine.rows;
-    }
-    struct ranks_bytes sent = bytes;
-    if (own != 0 && failed->class != SIM_ERROR_NONE && told->flags == 0) {
-        told->flags = 1;
-        mine.flags |= (uint64_t)failed->class << CLASS_OF;
-        sent = (struct ranks_bytes){(unsigned char *)failed->text, strlen(failed->text)};
-    }
-    mine.size = sent.size;
+    mine.size = bytes.size;
     const struct ranks_note *notes = ranks_meet(ranks, &mine, is_stopped, joint->progress, failed);
-    bool is_met = notes != NULL && (own == 0 ? receive(joint, notes, failed)
-                                             : sent.size == 0 || ranks_send(ranks, own, &sent, failed));
-    free(bytes.data);
-    uint64_t works = 0;
-    for (uint32_t rank = 0; is_met && rank < ranks_count(ranks); rank++)
-        works |= notes[rank].flags & WORKS;
-    if (is_met && (notes[0].flags & STOPS) != 0)
+    uint64_t flags = 0;
+    for (uint32_t rank = 0; notes != NULL && rank < ranks_count(ranks); rank++) {
+        flags |= notes[rank].flags;
+        struct sim_error error = {0};
+        if (own == 0 && rank > 0)
+            receive(joint, rank, &notes[rank], &error);
+        if (failed->class == SIM_ERROR_NONE)
+            *failed = error;
+    }
+    if (own != 0 && notes != NULL && bytes.size > 0)
+        ranks_send(ranks, own, &bytes, failed);
+    if (bytes.data != (unsigned char *)failed->text)
+        free(bytes.data);
+    if (notes == NULL)
+        return false;
+    told->mark = notes[0].mark;
+    if ((notes[0].flags & STOPS) != 0)
         joint->stop(joint->context);
-    if (is_met)
-        told->mark = notes[0].mark;
-    return is_met && works != 0;
+    return (flags & WORKS) != 0;
 }
 
 bool lab_team_attend(struct lab_joint *joint, struct sim_error *error)
@@ -169,6 +211,12 @@ static void stop_nothing(void *context)
     (void)context;
 }
 
+static bool tend_nothing(void *context, uint64_t *mark, struct sim_archive *archive)
+{
+    (void)context, (void)mark, (void)archive;
+    return false;
+}
+
 void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES])
 {
     struct ranks_bytes bytes = {0};
@@ -177,17 +225,17 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
         struct lab_order order = {.service = LAB_SERVICES};
         struct sim_error error = {0};
         struct sim_archive archive;
-        bool is_fine = sim_archive_begin_load(&archive, bytes.data, bytes.size, ORDER_KIND, &error);
-        if (is_fine)
+        bool is_begun = sim_archive_begin_load(&archive, bytes.data, bytes.size, ORDER_KIND, NULL);
+        if (is_begun)
             archive_order(&order, &archive);
-        if (is_fine && sim_archive_is_fine(&archive)) {
-            team.threads = order.threads;
+        team.threads = order.threads;
+        if (is_begun && sim_archive_is_fine(&archive))
             services[order.service](&team, &order, &archive, &error);
-        } else if (is_fine) {
-            sim_archive_finish_load(&archive, &error);
-        }
+        else
+            finish_load(&archive, is_begun, &error);
         if (!ranks_has_met(ranks)) /* it could not join the others, which wait for it */
-            lab_team_attend(&(struct lab_joint){.team = &team, .stop = stop_nothing}, &error);
+            lab_team_attend(&(struct lab_joint){.team = &team, .tend = tend_nothing, .stop = stop_nothing},
+                            &error);
         free(order.path);
         free(order.text);
         free(order.overrides);

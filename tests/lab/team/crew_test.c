@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: for any number of threads, jobs are delivered in order and each once, nothing is lost or freed twice,
- * and the error is that of the first job that fails. Another rank has one more job than threads, until few
- * are left.
+ * and the error is that of the first job that fails; so it is on several ranks.
  * Method: jobs of unequal length on 1 to 8 threads; every job's product is counted when made, taken and
- * dropped. Ranks are replaced by functions that count the jobs of each. */
+ * dropped. Ranks are threads of this process (thread_ranks.h). */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lab/crew.h"
+#include "thread_ranks.h"
 
 #define JOBS 200
 
@@ -102,124 +102,66 @@ static void test_jobs_are_taken_in_order(void **state)
     }
 }
 
-#define RANKS      3u
-#define THREADS    2u
-#define LONGEST_MS 120000u
-
-/* The ranks of a team, none of which is called. */
-struct ranks {
-    uint32_t threads[RANKS];
-    uint32_t expected[RANKS];                 /* jobs wait until each rank has had this number at once */
-    _Atomic uint32_t now[RANKS], most[RANKS]; /* numbers of jobs */
-    _Atomic uint32_t waited_ms;               /* the sum of all jobs */
-};
-
-uint32_t ranks_count(const struct ranks *ranks)
+static void archive(void *context, void **made, struct sim_archive *archive)
 {
-    return ranks == NULL ? 1 : RANKS;
-}
-
-uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
-{
-    return ranks->threads[rank];
-}
-
-bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
-                struct sim_error *error)
-{
-    (void)ranks;
-    (void)call;
-    (void)answer;
-    return sim_fail(error, SIM_ERROR_CHECK, "called");
-}
-
-void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
-{
-    (void)task;
-    (void)watch;
     (void)context;
+    if (archive->is_loading)
+        *made = malloc(sizeof(uint64_t));
+    sim_archive_u64(archive, *made);
 }
 
-static struct ranks *there;
+static _Atomic uint64_t done_elsewhere;
 
-/* Waits, however busy the machine is; after LONGEST_MS of all jobs, the test fails. */
-static void wait_for_expected(void)
+static bool run_on_ranks(struct stand *stand, const struct lab_team *team, uint64_t *taken,
+                         struct sim_error *error)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
-    bool is_waiting = true;
-    while (is_waiting && there->waited_ms < LONGEST_MS) {
-        is_waiting = false;
-        for (uint32_t rank = 1; rank < RANKS; rank++)
-            is_waiting = is_waiting || there->most[rank] < there->expected[rank];
-        if (is_waiting) {
-            nanosleep(&pause, NULL);
-            there->waited_ms++;
-        }
-    }
+    struct lab_order order = {.service = LAB_SERVICE_JOBS};
+    const struct lab_crew crew = {.context = stand,
+                                  .count = JOBS,
+                                  .work = work,
+                                  .take = take,
+                                  .drop = drop,
+                                  .team = team,
+                                  .order = &order,
+                                  .archive = archive};
+    return lab_crew_run(&crew, lab_team_threads(team, ranks_own(team->ranks)), stand->progress, taken, error);
 }
 
-static bool work_near(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                      struct sim_error *error)
+static bool serve(const struct lab_team *team, const struct lab_order *order,
+                  struct sim_archive *order_archive, struct sim_error *error)
 {
-    wait_for_expected();
-    return work(context, job, progress, made, error);
-}
-
-static bool work_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress, void **made,
-                     struct sim_error *error)
-{
-    const uint32_t now = ++there->now[rank];
-    uint32_t most = there->most[rank];
-    while (now > most && !atomic_compare_exchange_weak(&there->most[rank], &most, now))
-        continue;
-    wait_for_expected();
-    const bool is_fine = work(context, job, progress, made, error);
-    there->now[rank]--;
+    struct stand stand = stand_new(NULL);
+    uint64_t taken;
+    (void)order;
+    assert_true(sim_archive_finish_load(order_archive, error));
+    stand.fails_at = 84;
+    bool is_fine = run_on_ranks(&stand, team, &taken, error);
+    done_elsewhere += stand.begun;
     return is_fine;
 }
 
-static void run_on_ranks(uint64_t jobs, struct ranks *ranks)
+static void test_ranks_do_each_job_once_and_the_first_error_counts(void **state)
 {
-    const struct lab_team team = {.ranks = ranks};
-    struct lab_progress progress = {0};
-    struct stand stand = stand_new(&progress);
-    const struct lab_crew crew = {.context = &stand,
-                                  .count = jobs,
-                                  .work = work_near,
-                                  .take = take,
-                                  .drop = drop,
-                                  .team = &team,
-                                  .work_far = work_far};
-    struct sim_error error;
-    uint64_t taken;
-    there = ranks;
-    dropping = &stand;
-    assert_true(lab_crew_run(&crew, THREADS, &progress, &taken, &error));
-    assert_int_equal(taken, jobs);
-}
-
-/* If there are few jobs, no rank has one that another rank could begin at once. */
-static void test_other_ranks_have_one_job_more_than_threads_if_there_are_many(void **state)
-{
+    static lab_team_service *const services[LAB_SERVICES] = {[LAB_SERVICE_JOBS] = serve};
     (void)state;
-    struct ranks many = {.threads = {THREADS, 1, 4}, .expected = {0, 2, 5}};
-    struct ranks few = {.threads = {THREADS, 1, 4}, .expected = {0, 1, 4}};
-    run_on_ranks(JOBS, &many);
-    run_on_ranks(THREADS + 2 + 5, &few);
-    for (uint32_t rank = 1; rank < RANKS; rank++) {
-        assert_int_equal(many.most[rank], many.expected[rank]);
-        assert_true(few.most[rank] <= few.threads[rank]);
+    for (uint32_t count = 2; count <= THREAD_RANKS_MAX; count++) {
+        struct thread_world world;
+        const struct lab_team team = {.ranks = world_begin(&world, count, DELIVERED, services)};
+        struct lab_progress progress = {0};
+        struct stand stand = stand_new(&progress);
+        struct sim_error error = {0};
+        uint64_t taken;
+        dropping = &stand;
+        done_elsewhere = 0;
+        stand.fails_at = 84;
+        stand.fails_too_at = 85;
+        assert_false(run_on_ranks(&stand, &team, &taken, &error));
+        world_end(&world);
+        assert_int_equal(strncmp(error.text, "job 84", 6), 0);
+        assert_int_equal(taken, 84);
+        assert_int_equal(stand.taken, 84);
+        assert_true(done_elsewhere > 0 && stand.begun + done_elsewhere <= JOBS);
     }
-}
-
-/* With as many jobs as threads of all ranks, all of them run at the same time. */
-static void test_each_thread_of_a_rank_has_one_of_few_jobs(void **state)
-{
-    (void)state;
-    struct ranks ranks = {.threads = {THREADS, 1, 4}, .expected = {0, 1, 4}};
-    run_on_ranks(THREADS + 1 + 4, &ranks);
-    for (uint32_t rank = 1; rank < RANKS; rank++)
-        assert_int_equal(ranks.most[rank], ranks.threads[rank]);
 }
 
 static void test_crew_without_jobs_succeeds(void **state)
@@ -296,8 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs_are_taken_in_order),
-        cmocka_unit_test(test_other_ranks_have_one_job_more_than_threads_if_there_are_many),
-        cmocka_unit_test(test_each_thread_of_a_rank_has_one_of_few_jobs),
+        cmocka_unit_test(test_ranks_do_each_job_once_and_the_first_error_counts),
         cmocka_unit_test(test_crew_without_jobs_succeeds),
         cmocka_unit_test(test_the_first_error_in_order_is_reported),
         cmocka_unit_test(test_error_in_take_ends_the_crew),

@@ -272,7 +272,8 @@ static void archive_jobs(void *context, struct sim_archive *archive)
     struct sweeper *sweeper = context;
     size_t count = sweeper->todo_count;
     lab_sweep_archive(sweeper->sweep, archive);
-    sweeper->todo = sim_archive_array(archive, sweeper->todo, sizeof *sweeper->todo, &count, LAB_SWEEP_JOBS_MAX);
+    sweeper->todo =
+        sim_archive_array(archive, sweeper->todo, sizeof *sweeper->todo, &count, LAB_SWEEP_JOBS_MAX);
     for (size_t i = 0; i < count && sim_archive_is_fine(archive); i++)
         sim_archive_check(archive, sweeper->todo[i] < sweeper->sweep->job_count);
     sweeper->todo_count = count;

@@ -7,8 +7,8 @@
  * (ranks_meet()): all see what each has noted, and the others send their results to rank 0 (ranks_send()).
  * Every rank must make the same calls of share, meet and send in the same order.
  *
- * There are two implementations: for a single rank, and for MPI. No other code uses MPI. count, own and threads
- * accept NULL, which is a single rank; the calls of shared work are for several. */
+ * There are two implementations: for a single rank, and for MPI. No other code uses MPI. count, own and
+ * threads accept NULL, which is a single rank; the calls of shared work are for several. */
 #ifndef RANKS_RANKS_H
 #define RANKS_RANKS_H
 
@@ -50,22 +50,23 @@ uint32_t ranks_own(const struct ranks *ranks);
 uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank);
 const char *ranks_host(const struct ranks *ranks, uint32_t rank);
 
-/* Rank 0 broadcasts an order, and the counter begins at 0. Each other rank waits for the order, and owns its bytes.
- * False: rank 0 leaves, or MPI has failed. */
+/* Rank 0 broadcasts an order, and the counter begins at 0. Each other rank waits for the order, and owns its
+ * bytes. False: rank 0 leaves, or MPI has failed. */
 bool ranks_share(struct ranks *ranks, struct ranks_bytes *order);
-/* The next number of the counter, which no other call returns. On any thread. UINT64_MAX when MPI has failed. */
+/* The next number of the counter, which no other call returns. On any thread. UINT64_MAX when MPI has failed.
+ */
 uint64_t ranks_draw(struct ranks *ranks);
 /* Waits until no thread of this rank is at work, at most until the next meeting is due. */
 void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working);
-/* Tells `mine` to all ranks and returns the notes of all, by rank, until the next meeting. NULL with an error when
- * a rank was lost; rank 0 also stops waiting some time after is_stopped() returns true. */
+/* Tells `mine` to all ranks and returns the notes of all, by rank, until the next meeting. NULL with an error
+ * when a rank was lost; rank 0 also stops waiting some time after is_stopped() returns true. */
 const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note *mine,
                                     bool (*is_stopped)(const void *context), const void *context,
                                     struct sim_error *error);
 /* Whether there was a meeting since the last order. */
 bool ranks_has_met(const struct ranks *ranks);
-/* On rank `from`: sends the bytes to rank 0, which receives them: bytes->size is set by the caller, and data by the
- * call. False with an error when out of memory or when a rank was lost. */
+/* On rank `from`: sends the bytes to rank 0, which receives them: bytes->size is set by the caller, and data
+ * by the call. False with an error when out of memory or when a rank was lost. */
 bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error);
 
 #endif

@@ -7,5 +7,7 @@
 
 #define CLI_COMMAND_COUNT 23
 extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
+/* What another rank does for rank 0. */
+extern lab_team_service *const cli_services[LAB_SERVICES];
 
 #endif

@@ -22,7 +22,7 @@ struct cli_campaign {
     /* Set by the caller. */
     const struct lab_fuzz_base *base;
     struct lab_fuzz_base own; /* a copy, for the order to other ranks */
-    uint64_t first, last; /* at most INT64_MAX */
+    uint64_t first, last;     /* at most INT64_MAX */
     int64_t for_ms; /* time limit: the first seed that ends after it is the last one counted; 0: no limit */
     uint32_t jobs;
     struct lab_team team;

@@ -12,7 +12,6 @@
 #include "lab/context.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
-#include "lab/team.h"
 
 /* jobs: number of worker threads, at least 1. progress may be NULL. On failure *out is NULL. A failed
  * expectation is not a failure of the call, but recorded in the result. An expectation on a metric that the
@@ -22,7 +21,5 @@ bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_prog
 /* As lab_run(), with all options of a run; context must not be NULL. */
 bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
                 struct lab_result **out, struct sim_error *error);
-/* For another rank: parts of a run, by the stream engine and by the cluster engine. */
-extern lab_team_service lab_serve_keys, lab_serve_strategies;
 
 #endif

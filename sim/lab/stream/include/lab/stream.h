@@ -32,5 +32,4 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
                       struct sim_error *error);
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);
 
-
 #endif

@@ -23,8 +23,9 @@ struct lab_crew {
      * *is_enough, no more results are delivered. */
     bool (*take)(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
     void (*drop)(void *made); /* frees a result that is not delivered; made may be NULL */
-    /* The ranks that work on the jobs; NULL: only this one. Rank 0 sends the order, by which each other rank makes
-     * the same crew and runs it. It needs no take(): archive() saves its results there, and loads them on rank 0. */
+    /* The ranks that work on the jobs; NULL: only this one. Rank 0 sends the order, by which each other rank
+     * makes the same crew and runs it. It needs no take(): archive() saves its results there, and loads them
+     * on rank 0. */
     const struct lab_team *team;
     struct lab_order *order;
     lab_order_more *more;

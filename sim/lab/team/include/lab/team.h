@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Work that several ranks (ranks/ranks.h) do together.
  *
- * Rank 0 begins it with an order: the number of a service, a scenario's text, and what else the work needs. The
- * other ranks wait for orders in lab_team_serve(), make the same work from it, and join. On each rank threads draw
- * the numbers of jobs or blocks from the shared counter, while one thread attends to the meetings. A rank needs
- * the files that the scenario names, and nothing else. The result is bit-identical, whichever rank does the
- * work. */
+ * Rank 0 begins it with an order: the number of a service, a scenario's text, and what else the work needs.
+ * The other ranks wait for orders in lab_team_serve(), make the same work from it, and join. On each rank
+ * threads draw the numbers of jobs or blocks from the shared counter, while one thread attends to the
+ * meetings. A rank needs the files that the scenario names, and nothing else. The result is bit-identical,
+ * whichever rank does the work. */
 #ifndef LAB_TEAM_H
 #define LAB_TEAM_H
 
@@ -39,7 +39,7 @@ enum lab_service {
 };
 struct lab_order {
     enum lab_service service;
-    uint32_t threads;            /* of the team */
+    uint32_t threads;              /* of the team */
     char *path, *text, *overrides; /* of the scenario; overrides: PATH=VALUE, one per line */
     uint64_t seed;
     uint64_t part; /* the meaning is the service's */
@@ -49,11 +49,13 @@ struct lab_order lab_order_of(enum lab_service service, const struct lab_scenari
 
 /* Archives more of an order than struct lab_order has; the same function saves and loads. */
 typedef void lab_order_more(void *context, struct sim_archive *archive);
-/* On another rank: joins the work, whose order is this one. `archive` has the rest of it, which the service must
- * load before anything else and finish with sim_archive_finish_load(). Returns false with an error when it could
- * not join. */
+/* On another rank: joins the work, whose order is this one. `archive` has the rest of it, which the service
+ * must load before anything else and finish with sim_archive_finish_load(). Returns false with an error when
+ * it could not join. */
 typedef bool lab_team_service(const struct lab_team *team, const struct lab_order *order,
                               struct sim_archive *archive, struct sim_error *error);
+/* Those of the engines. */
+extern lab_team_service lab_serve_keys, lab_serve_strategies;
 /* Serves orders until rank 0 leaves. Not for rank 0. */
 void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES]);
 
@@ -61,21 +63,23 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
 struct lab_joint {
     const struct lab_team *team;
     void *context;
-    struct lab_progress *progress; /* on rank 0 gets the progress of the others, and its `stop` stops all; may be NULL
-                                    */
-    _Atomic uint32_t working;      /* number of threads of this rank that work; each subtracts itself at its end */
-    /* Called before each meeting. On rank 0 it may set *mark; the others have that of the last meeting, and hand
-     * over what is done. */
-    bool (*tend)(void *context, uint64_t *mark, struct ranks_bytes *out, struct sim_error *error);
-    /* On rank 0: takes what another rank has handed over. */
-    bool (*take)(void *context, const struct ranks_bytes *bytes, struct sim_error *error);
+    struct lab_progress *progress; /* on rank 0 gets the progress of the others, and its `stop` stops all; may
+                                    * be NULL */
+    _Atomic uint32_t working; /* number of threads of this rank that work; each subtracts itself at its end */
+    /* Called before each meeting. On rank 0, whose archive is NULL, it may set *mark. The others have that of
+     * the last meeting, and save what is done; they return whether there was anything. */
+    bool (*tend)(void *context, uint64_t *mark, struct sim_archive *archive);
+    /* On rank 0: loads what another rank has saved. */
+    void (*take)(void *context, struct sim_archive *archive);
     void (*stop)(void *context); /* lets the threads of this rank end soon */
 };
+/* Adds the rank to the error of one of its jobs. */
+void lab_team_name_rank(const struct lab_team *team, struct sim_error *error);
 /* Rank 0: sends the order. Then attend() must be called. more may be NULL. */
 bool lab_team_begin(const struct lab_team *team, struct lab_order *order, lab_order_more *more, void *context,
                     struct sim_error *error);
-/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it, followed by
- * the rank. */
+/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it,
+ * followed by the rank. */
 bool lab_team_attend(struct lab_joint *joint, struct sim_error *error);
 
 #endif
