@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: orders and results arrive complete, whatever their size; each number is drawn once; a rank that does
- * not come to a meeting does not hold a stopped rank 0 for ever. Method: a program for mpirun, which prints
- * "fine" when all checks succeed. Orders from empty to more than one part; on each rank several threads draw
- * numbers until they are spent, and the ranks send to rank 0 what they have drawn. */
+ * not come to a meeting does not hold a stopped rank 0 without end. Method: a program for mpirun, which
+ * prints "fine" when all checks succeed. Orders from empty to more than one part; on each rank several
+ * threads draw numbers until they are spent, and the ranks send to rank 0 what they have drawn. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ranks that are threads of this process, in place of sim/ranks. Included after no_memory.h, whose refusals
+/* Ranks that are threads of this process, instead of sim/ranks. Included after no_memory.h, whose refusals
  * then reach the work of every rank, but not the ranks themselves. */
 #ifndef TESTS_THREAD_RANKS_H
 #define TESTS_THREAD_RANKS_H
