@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes each chart of the run under a heading, with a sentence on how to read it and its data as a table;
- * and a line for each chart that is left out. */
+/* The charts of a page. In: a result, and the data of the charts of tune. Out: each chart under a heading,
+ * for a screen and for a telephone, with a sentence on how to read it and its figures; and a line for each
+ * chart that is left out. */
+#include <math.h>
 #include <string.h>
 
 #include "reports/page.h"
-#include "reports/scene.h"
+#include "reports/scale.h"
 #include "sheet.h"
-#include "svg.h"
 
 static const struct {
     const char *chart, *reading;
@@ -70,6 +71,354 @@ const char *report_page_reading(const char *chart_name)
         }
     }
     return NULL;
+}
+
+/* The figures of a chart, which are listed once and written twice: as CSV (RFC 4180), in a link that saves
+ * them without a script, and as a table of the page, for readers who cannot see the chart or want to copy its
+ * data. The link is a data URL, whose bytes are percent-encoded (RFC 3986). */
+struct list {
+    struct report_sheet *sheet;
+    bool is_csv;   /* with every sample and bar; else a table, whose rows a reader can survey */
+    bool has_body; /* of the table */
+    size_t column;
+};
+
+static void put_bytes(struct report_sheet *sheet, const char *text, size_t length)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:";
+    char out[3 * 64 + 1];
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (strchr(plain, text[i]) != NULL) {
+            out[used++] = text[i];
+        } else {
+            out[used++] = '%';
+            out[used++] = digits[byte >> 4];
+            out[used++] = digits[byte & 15];
+        }
+        if (used > sizeof out - 4 || i + 1 == length) {
+            out[used] = 0;
+            report_sheet_note(sheet, xmlTextWriterWriteString(sheet->writer, (const xmlChar *)out));
+            used = 0;
+        }
+    }
+}
+
+/* Writes a field, quoted if necessary, and the separator after it. */
+static void put_field(struct report_sheet *sheet, const char *text, bool is_last)
+{
+    const bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
+    put_bytes(sheet, "\"", is_quoted);
+    for (const char *at = text; *at != 0;) {
+        const size_t length = strcspn(at, "\"");
+        put_bytes(sheet, at, length);
+        put_bytes(sheet, "\"\"", at[length] == '"' ? 2 : 0);
+        at += length + (at[length] == '"');
+    }
+    put_bytes(sheet, "\"", is_quoted);
+    put_bytes(sheet, is_last ? "\r\n" : ",", is_last ? 2 : 1);
+}
+
+/* Adds a cell. The first row of a list is its heading, and the first cell of a row its name. */
+static void put(struct list *list, const char *text, bool is_heading, bool is_last)
+{
+    struct report_sheet *sheet = list->sheet;
+    if (list->is_csv) {
+        put_field(sheet, text, is_last);
+        return;
+    }
+    if (list->column == 0 && (is_heading || !list->has_body)) {
+        report_sheet_open(sheet, is_heading ? "thead" : "tbody");
+        list->has_body = !is_heading;
+    }
+    if (list->column++ == 0) {
+        report_sheet_open(sheet, "tr");
+    }
+    if (is_heading || list->column == 1) {
+        report_sheet_element(sheet, "th", "scope", is_heading ? "col" : "row", NULL);
+        report_sheet_text(sheet, text);
+        report_sheet_close(sheet);
+    } else {
+        report_sheet_leaf(sheet, "td", "", text);
+    }
+    if (is_last) {
+        report_sheet_close(sheet);
+        list->column = 0;
+    }
+    if (is_last && is_heading) {
+        report_sheet_close(sheet);
+    }
+}
+
+/* A column: a text, or a number, which is not written if it is not finite. */
+struct cell {
+    const char *text;
+    double number;
+};
+
+static void put_row(struct list *list, const struct cell *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = cells[i].text != NULL ? cells[i].text
+                           : isfinite(cells[i].number)
+                               ? report_text(list->sheet->arena, "%.12g", cells[i].number)
+                               : "";
+        put(list, text, false, i + 1 == count);
+    }
+}
+
+static void put_names(struct list *list, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put(list, names[i], true, i + 1 == count);
+    }
+}
+
+static void put_spread(struct list *list, const struct report_panel *panel, const struct report_axis *x,
+                       const struct report_slice *step, bool is_open)
+{
+    const struct report_spread *spread = is_open ? &step->open : &step->closed;
+    const double values[] = {spread->least, spread->p10, spread->p50, spread->p90, spread->most};
+    struct cell cells[9] = {{panel->label, 0},
+                            {NULL, report_value_at(x, step->from) * x->unit},
+                            {NULL, report_value_at(x, step->to) * x->unit},
+                            {is_open ? "open" : "closed", 0}};
+    for (size_t i = 0; i < 5; i++) {
+        cells[4 + i].number = report_value_at(&panel->y, values[i]);
+    }
+    if (spread->present) {
+        put_row(list, cells, 9);
+    }
+}
+
+static void list_bars(struct list *list, const struct report_chart *chart)
+{
+    static const char *const bars[] = {"strategy", "from", "to", "state", "count"};
+    static const char *const steps[] = {"strategy", "from",   "to",  "state",  "least",
+                                        "p10",      "median", "p90", "largest"};
+    bool has_steps = false;
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        has_steps |= chart->panels[i].step_count > 0;
+    }
+    put_names(list, has_steps ? steps : bars, has_steps ? 9 : 5);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct report_panel *panel = &chart->panels[i];
+        for (size_t k = 0; k < panel->bar_count; k++) {
+            const struct report_bar *bar = &panel->bars[k];
+            const struct cell cells[] = {{panel->label, 0},
+                                         {NULL, bar->first},
+                                         {NULL, bar->last},
+                                         {report_ink_name(bar->ink), 0},
+                                         {NULL, bar->count}};
+            put_row(list, cells, 5);
+        }
+        for (size_t k = 0; k < panel->step_count; k++) {
+            put_spread(list, panel, &chart->x, &panel->steps[k], false);
+            put_spread(list, panel, &chart->x, &panel->steps[k], true);
+        }
+    }
+}
+
+/* The key figures of panels, which may differ from panel to panel. */
+static void list_panels(struct list *list, const struct report_chart *chart)
+{
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct report_panel *panel = &chart->panels[i];
+        put(list, panel->label, false, panel->figure_count == 0);
+        for (size_t k = 0; k < panel->figure_count; k++) {
+            const struct report_figure *figure = &panel->figures[k];
+            put(list, report_text(list->sheet->arena, "%s %s", figure->name, figure->text), false,
+                k + 1 == panel->figure_count);
+        }
+    }
+}
+
+static void list_table(struct list *list, const struct report_chart *chart)
+{
+    put(list, "strategy", true, false);
+    for (size_t i = 0; i < chart->column_count; i++) {
+        put(list, chart->columns[i].title, true, i + 1 == chart->column_count);
+    }
+    for (size_t row = 0; row < chart->row_count; row++) {
+        put(list, chart->rows[row].label, false, false);
+        for (size_t i = 0; i < chart->column_count; i++) {
+            const struct report_cell *cell = &chart->columns[i].cells[row];
+            const char *exact = report_text(list->sheet->arena, "%.12g", cell->value);
+            put(list,
+                !list->is_csv   ? cell->text
+                : cell->present ? exact
+                                : "",
+                false, i + 1 == chart->column_count);
+        }
+    }
+}
+
+static void list_line(struct list *list, const char *panel, const struct report_line *line,
+                      const struct report_axis *x, const struct report_axis *y)
+{
+    for (size_t i = 0; i < line->sample_count; i++) {
+        const struct cell cells[] = {{line->label[0] != 0 ? line->label : "exact distribution", 0},
+                                     {panel, 0},
+                                     {NULL, report_value_at(x, line->samples[i].x)},
+                                     {NULL, report_value_at(y, line->samples[i].y)}};
+        if (list->is_csv || line->samples[i].hint != NULL) {
+            put_row(list, cells, 4);
+        }
+    }
+}
+
+static void list_lines(struct list *list, const struct report_chart *chart)
+{
+    const char *const names[] = {"line", "panel", chart->x.title,
+                                 chart->panel_count > 0 ? chart->panels[0].y.title : chart->y.title};
+    put_names(list, names, 4);
+    for (size_t i = 0; i < chart->line_count; i++) {
+        list_line(list, "", &chart->lines[i], &chart->x, &chart->y);
+    }
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct report_panel *panel = &chart->panels[i];
+        for (size_t k = 0; k < panel->line_count; k++) {
+            list_line(list, panel->label, &panel->lines[k], &chart->x, &panel->y);
+        }
+    }
+}
+
+static void list_spots(struct list *list, const struct report_chart *chart)
+{
+    const char *const names[] = {"setting", chart->x.title, chart->y.title, "low", "high", "is"};
+    put_names(list, names, 6);
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *spot = &chart->spots[i];
+        const struct cell cells[] = {{spot->label, 0},
+                                     {NULL, report_value_at(&chart->x, spot->x)},
+                                     {NULL, report_value_at(&chart->y, spot->y)},
+                                     {NULL, report_value_at(&chart->y, spot->low)},
+                                     {NULL, report_value_at(&chart->y, spot->high)},
+                                     {spot->is_chosen     ? "recommended"
+                                      : spot->is_on_front ? "on the front"
+                                                          : "",
+                                      0}};
+        put_row(list, cells, 6);
+    }
+}
+
+static void list_tiles(struct list *list, const struct report_grid *grid)
+{
+    const char *const names[] = {grid->x_title, grid->y_title, "value", "is"};
+    put_names(list, names, 4);
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        const struct report_tile *tile = &grid->tiles[i];
+        const struct cell cells[] = {{grid->columns[i % grid->column_count], 0},
+                                     {grid->rows[i / grid->column_count], 0},
+                                     {tile->text, 0},
+                                     {tile->is_chosen ? "recommended"
+                                      : tile->holds   ? "holds"
+                                                      : "",
+                                      0}};
+        if (tile->is_tried) {
+            put_row(list, cells, 4);
+        }
+    }
+}
+
+static void list_lanes(struct list *list, const struct report_chart *chart)
+{
+    static const char *const names[] = {"strategy", "agent", "from", "to", "state"};
+    put_names(list, names, 5);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        for (size_t k = 0; k < chart->panels[i].lane_count; k++) {
+            const struct report_lane *lane = &chart->panels[i].lanes[k];
+            for (size_t n = 0; n < lane->span_count; n++) {
+                const struct cell cells[] = {{chart->panels[i].label, 0},
+                                             {lane->label, 0},
+                                             {NULL, lane->spans[n].from},
+                                             {NULL, lane->spans[n].to},
+                                             {report_ink_name(lane->spans[n].ink), 0}};
+                put_row(list, cells, 5);
+            }
+        }
+    }
+}
+
+/* Each area of a region: the y of its middle, and the x of its left and right ends. */
+static void list_areas(struct list *list, const struct report_chart *chart)
+{
+    const char *const names[] = {chart->y.title, "from", "to", "cheapest"};
+    put_names(list, names, 4);
+    for (size_t i = 0; i < chart->area_count; i++) {
+        const struct report_area *area = &chart->areas[i];
+        const struct cell cells[] = {{NULL, report_value_at(&chart->y, (area->from_y + area->to_y) / 2)},
+                                     {NULL, report_value_at(&chart->x, area->from_x)},
+                                     {NULL, report_value_at(&chart->x, area->to_x)},
+                                     {chart->area_names[area->owner], 0}};
+        put_row(list, cells, 4);
+    }
+}
+
+/* In a table, the bars and lanes of a panel are represented by its key figures. */
+static void list_figures(struct list *list, const struct report_chart *chart)
+{
+    switch (chart->form) {
+    case REPORT_FORM_STACK:
+        (list->is_csv ? list_bars : list_panels)(list, chart);
+        break;
+    case REPORT_FORM_LANES:
+        (list->is_csv ? list_lanes : list_panels)(list, chart);
+        break;
+    case REPORT_FORM_TABLE:
+        list_table(list, chart);
+        break;
+    case REPORT_FORM_CURVES:
+        list_lines(list, chart);
+        break;
+    case REPORT_FORM_FRONT:
+        list_spots(list, chart);
+        break;
+    case REPORT_FORM_HEATMAP:
+        list_tiles(list, &chart->grid);
+        break;
+    case REPORT_FORM_REGIONS:
+        list_areas(list, chart);
+        break;
+    case REPORT_FORM_SUMMARY:
+        break;
+    }
+}
+
+static void write_csv(struct report_sheet *sheet, const struct report_chart *chart)
+{
+    struct list list = {.sheet = sheet, .is_csv = true};
+    const char *name = report_clean(sheet->arena, sheet->page->result->scenario_name);
+    report_sheet_element(sheet, "p", "class", "csv", NULL);
+    report_sheet_element(sheet, "a", "download", report_text(sheet->arena, "%s-%s.csv", name, chart->name),
+                         NULL);
+    report_sheet_note(sheet, xmlTextWriterStartAttribute(sheet->writer, (const xmlChar *)"href"));
+    report_sheet_note(
+        sheet, xmlTextWriterWriteString(sheet->writer, (const xmlChar *)"data:text/csv;charset=utf-8,"));
+    list_figures(&list, chart);
+    report_sheet_note(sheet, xmlTextWriterEndAttribute(sheet->writer));
+    report_sheet_text(sheet, "The figures as CSV");
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+static void write_data(struct report_sheet *sheet, const struct report_chart *chart)
+{
+    struct list list = {.sheet = sheet};
+    report_sheet_element(sheet, "details", "class", "data", NULL);
+    report_sheet_summary(sheet, "The figures as a table", chart->title);
+    report_sheet_element(sheet, "div", "class", "scroll", "tabindex", "0", "role", "region", "aria-label",
+                         report_text(sheet->arena, "Figures: %s", chart->title), NULL);
+    report_sheet_open(sheet, "table");
+    list_figures(&list, chart);
+    if (list.has_body) {
+        report_sheet_close(sheet);
+    }
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
 }
 
 /* The width of a telephone's screen in CSS pixels. */
@@ -163,26 +512,23 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     }
     drop_hints(&narrow);
     report_sheet_section(sheet, id, "chart", 3, heading_of(sheet, chart));
-    report_sheet_open(sheet, "details");
-    report_sheet_attribute(sheet, "class", "fold");
+    report_sheet_element(sheet, "details", "class", "fold", NULL);
     if (is_first(sheet, chart)) {
         report_sheet_attribute(sheet, "open", "open");
     }
     report_sheet_summary(sheet, "Chart", heading_of(sheet, chart));
     report_sheet_open(sheet, "figure");
-    sheet->is_fine &= report_page_svg(sheet->writer, chart, &wide, report_text(sheet->arena, "%s-svg", id));
-    sheet->is_fine &=
-        report_page_svg(sheet->writer, chart, &narrow, report_text(sheet->arena, "%s-narrow", id));
+    report_page_svg(sheet, chart, &wide, report_text(sheet->arena, "%s-svg", id));
+    report_page_svg(sheet, chart, &narrow, report_text(sheet->arena, "%s-narrow", id));
     report_sheet_close(sheet);
-    report_page_csv(sheet, chart);
+    write_csv(sheet, chart);
     if (reading != NULL) {
-        report_sheet_open(sheet, "details");
-        report_sheet_attribute(sheet, "class", "reading");
+        report_sheet_element(sheet, "details", "class", "reading", NULL);
         report_sheet_summary(sheet, "How to read it", heading_of(sheet, chart));
         report_sheet_leaf(sheet, "p", "", reading);
         report_sheet_close(sheet);
     }
-    report_page_data(sheet, chart);
+    write_data(sheet, chart);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     return arena->out_of_memory ? sim_fail_memory(error) : true;
@@ -213,11 +559,9 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
     if (count == 0) {
         return;
     }
-    report_sheet_open(sheet, "ul");
-    report_sheet_attribute(sheet, "class", "absent");
+    report_sheet_element(sheet, "ul", "class", "absent", NULL);
     for (size_t i = 0; i < count; i++) {
-        report_sheet_open(sheet, "li");
-        report_sheet_attribute(sheet, "data-chart", left[i].name);
+        report_sheet_element(sheet, "li", "data-chart", left[i].name, NULL);
         report_sheet_leaf(sheet, "span", "", left[i].title);
         report_sheet_text(sheet, report_text(sheet->arena, " is left out: %s.", left[i].absent));
         report_sheet_close(sheet);
@@ -244,7 +588,7 @@ bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
         sources[count++] = (struct source){.kind = (enum report_kind)kind};
     }
     report_sheet_section(sheet, "charts", "", 2, "Charts");
-    sheet->is_fine = report_page_svg_patterns(sheet->writer) && sheet->is_fine;
+    report_page_svg_patterns(sheet);
     for (size_t i = 0; i < count; i++) {
         left[absent] = (struct report_chart){.absent = NULL};
         if (!write_source(sheet, &sources[i], &left[absent], error)) {

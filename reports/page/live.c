@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The interactive part of a page: fields, sliders and figures for one setting, which start with the values of
- * the run. */
-#include "live.h"
-
+/* The interactive section of a page. In: a result. Out: fields and sliders for one setting, and the sizes
+ * that the exact distribution predicts for it, with the values of the run's own setting, so that it is
+ * readable without scripts. page/live.js reads the fields, and page/distribution.js computes the
+ * distribution. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 
 #include "bucketing/strategy.h"
 #include "reports/format.h"
+#include "reports/page.h"
+#include "sheet.h"
 #include "tune/odds.h"
 
 /* The greatest threshold that page/distribution.js accepts: with a larger one, sizes would not be exact
@@ -21,13 +23,12 @@
 enum { USUAL_BITS = 9, USUAL_THRESHOLD = 40 };
 
 struct live {
-    xmlTextWriterPtr writer;
+    struct report_sheet *sheet;
     struct report_arena *arena;
     const struct lab_result *result;
     struct tune_distribution distribution;
     uint32_t bits;
     double row_bytes; /* 0 if not known */
-    bool failed;      /* true after the first failure */
 };
 
 struct field {
@@ -37,7 +38,8 @@ struct field {
 static const double shares[] = {0.001, 0.01, 0.5, 0.99, 0.999};
 enum { SHARE_COUNT = sizeof shares / sizeof shares[0] };
 
-bool report_page_has_live(const struct lab_result *result)
+/* Whether a run has partitions with a distribution; a run with only identifiers has none. */
+static bool has_live(const struct lab_result *result)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (!result->strategies[i].settings.is_idgen)
@@ -87,33 +89,6 @@ static bool is_candidate(const struct lab_strategy_result *strategy, uint32_t *b
     return true;
 }
 
-static void note(struct live *live, int status)
-{
-    live->failed = live->failed || status < 0;
-}
-
-static void start(struct live *live, const char *name)
-{
-    note(live, xmlTextWriterStartElement(live->writer, (const xmlChar *)name));
-}
-
-static void attribute(struct live *live, const char *name, const char *value)
-{
-    note(live, xmlTextWriterWriteAttribute(live->writer, (const xmlChar *)name, (const xmlChar *)value));
-}
-
-/* Writes text, which may be empty. An element with text, even empty text, gets a separate end tag, which HTML
- * requires. */
-static void text(struct live *live, const char *value)
-{
-    note(live, xmlTextWriterWriteString(live->writer, (const xmlChar *)value));
-}
-
-static void end(struct live *live)
-{
-    note(live, xmlTextWriterEndElement(live->writer));
-}
-
 /* Returns the mean rate of one key in rows per second; 0 if the run does not have it. */
 static double mean_rate(const struct lab_result *result)
 {
@@ -148,26 +123,24 @@ static void write_start(struct live *live)
         candidates += is_candidate(&live->result->strategies[i], &bits);
     if (candidates < 2)
         return;
-    start(live, "p");
-    start(live, "label");
-    attribute(live, "for", "live-start");
-    text(live, "Begin with");
-    end(live);
-    start(live, "select");
-    attribute(live, "id", "live-start");
+    report_sheet_open(live->sheet, "p");
+    report_sheet_element(live->sheet, "label", "for", "live-start", NULL);
+    report_sheet_text(live->sheet, "Begin with");
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "select", "id", "live-start", NULL);
     for (size_t i = 0; i < live->result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &live->result->strategies[i];
         if (!is_candidate(strategy, &bits))
             continue;
-        start(live, "option");
-        attribute(live, "value",
-                  report_text(live->arena, "%" PRIu32 " %" PRIu64, bits,
-                              strategy->settings.strategy.of.probabilistic.threshold));
-        text(live, report_clean(live->arena, strategy->label));
-        end(live);
+        report_sheet_element(live->sheet, "option", "value",
+                             report_text(live->arena, "%" PRIu32 " %" PRIu64, bits,
+                                         strategy->settings.strategy.of.probabilistic.threshold),
+                             NULL);
+        report_sheet_text(live->sheet, report_clean(live->arena, strategy->label));
+        report_sheet_close_void(live->sheet);
     }
-    end(live);
-    end(live);
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 /* Writes a slider and a number field for the same value. */
@@ -175,46 +148,32 @@ static void write_slider(struct live *live, const char *id, const char *label, c
                          uint64_t least, uint64_t most, uint64_t slider_most, uint64_t value)
 {
     struct report_arena *arena = live->arena;
-    start(live, "div");
-    attribute(live, "class", "live-slider");
-    start(live, "label");
-    attribute(live, "for", id);
-    text(live, label);
-    end(live);
-    start(live, "input");
-    attribute(live, "type", "range");
-    attribute(live, "id", id);
-    attribute(live, "min", "0");
-    attribute(live, "max", report_text(arena, "%" PRIu64, slider_most));
-    attribute(live, "value", report_text(arena, "%" PRIu64, value < slider_most ? value : slider_most));
-    end(live);
-    start(live, "input");
-    attribute(live, "type", "number");
-    attribute(live, "id", report_text(arena, "%s-number", id));
-    attribute(live, "aria-label", name);
-    attribute(live, "min", report_text(arena, "%" PRIu64, least));
-    attribute(live, "max", report_text(arena, "%" PRIu64, most));
-    attribute(live, "required", "");
-    attribute(live, "value", report_text(arena, "%" PRIu64, value));
-    end(live);
-    end(live);
+    report_sheet_element(live->sheet, "div", "class", "live-slider", NULL);
+    report_sheet_element(live->sheet, "label", "for", id, NULL);
+    report_sheet_text(live->sheet, label);
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "input", "type", "range", "id", id, "min", "0", "max",
+                         report_text(arena, "%" PRIu64, slider_most), "value",
+                         report_text(arena, "%" PRIu64, value < slider_most ? value : slider_most), NULL);
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "input", "type", "number", "id", report_text(arena, "%s-number", id),
+                         "aria-label", name, "min", report_text(arena, "%" PRIu64, least), "max",
+                         report_text(arena, "%" PRIu64, most), "required", "", "value",
+                         report_text(arena, "%" PRIu64, value), NULL);
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 static void write_field(struct live *live, const struct field *field)
 {
-    start(live, "div");
-    start(live, "label");
-    attribute(live, "for", field->id);
-    text(live, field->label);
-    end(live);
-    start(live, "input");
-    attribute(live, "type", "text");
-    attribute(live, "id", field->id);
-    attribute(live, "inputmode", field->mode);
-    attribute(live, "autocomplete", "off");
-    attribute(live, "value", field->value);
-    end(live);
-    end(live);
+    report_sheet_open(live->sheet, "div");
+    report_sheet_element(live->sheet, "label", "for", field->id, NULL);
+    report_sheet_text(live->sheet, field->label);
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "input", "type", "text", "id", field->id, "inputmode", field->mode,
+                         "autocomplete", "off", "value", field->value, NULL);
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 /* The controls and their chart are hidden until the script runs. */
@@ -234,35 +193,28 @@ static void write_controls(struct live *live)
          limits->tiny_rows > 0 ? report_text(arena, "%" PRIu64, limits->tiny_rows) : "", "numeric"},
         {"live-rate", "Rows/s of one key", rate > 0 ? report_text(arena, "%.3g", rate) : "", "decimal"},
     };
-    start(live, "form");
-    attribute(live, "id", "live-controls");
-    attribute(live, "hidden", "");
+    report_sheet_element(live->sheet, "form", "id", "live-controls", "hidden", "", NULL);
     write_start(live);
     write_slider(live, "live-bits", "Bits", "Bits as a number", 0, BK_BITS_MAX, BK_BITS_MAX, live->bits);
     write_slider(live, "live-threshold", "Threshold", "Threshold as a number", 1, THRESHOLD_MAX, 460,
                  live->distribution.threshold);
-    start(live, "div");
-    attribute(live, "class", "live-fields");
+    report_sheet_element(live->sheet, "div", "class", "live-fields", NULL);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         write_field(live, &fields[i]);
-    end(live);
-    start(live, "output");
-    attribute(live, "id", "live-says");
-    attribute(live, "for",
-              "live-bits live-bits-number live-threshold live-threshold-number live-limit-rows "
-              "live-limit-bytes live-row-bytes live-tiny live-rate");
-    attribute(live, "aria-live", "polite");
-    text(live, "");
-    end(live);
-    start(live, "div");
-    attribute(live, "id", "live-plot");
-    text(live, "");
-    end(live);
-    start(live, "p");
-    attribute(live, "id", "live-reading");
-    text(live, "");
-    end(live);
-    end(live);
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "output", "id", "live-says", "for",
+                         "live-bits live-bits-number live-threshold live-threshold-number live-limit-rows "
+                         "live-limit-bytes live-row-bytes live-tiny live-rate",
+                         "aria-live", "polite", NULL);
+    report_sheet_text(live->sheet, "");
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "div", "id", "live-plot", NULL);
+    report_sheet_text(live->sheet, "");
+    report_sheet_close_void(live->sheet);
+    report_sheet_element(live->sheet, "p", "id", "live-reading", NULL);
+    report_sheet_text(live->sheet, "");
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 /* Writes a figure, and its exact value as an attribute. */
@@ -271,23 +223,22 @@ static void write_figure(struct live *live, const char *name, const char *headin
 {
     struct report_arena *arena = live->arena;
     const bool is_whole = value >= 1 && value < 0x1p53 && value == floor(value);
-    start(live, "tr");
-    attribute(live, "data-figure", name);
+    report_sheet_element(live->sheet, "tr", "data-figure", name, NULL);
     if (is_hidden)
-        attribute(live, "hidden", "");
-    start(live, "th");
-    attribute(live, "scope", "row");
-    text(live, heading);
-    end(live);
-    start(live, "td");
-    start(live, "data");
-    attribute(live, "value", report_text(arena, "%.17g", value));
-    text(live, is_whole ? report_grouped(arena, (uint64_t)value) : report_text(arena, "%.6g", value));
+        report_sheet_attribute(live->sheet, "hidden", "");
+    report_sheet_element(live->sheet, "th", "scope", "row", NULL);
+    report_sheet_text(live->sheet, heading);
+    report_sheet_close_void(live->sheet);
+    report_sheet_open(live->sheet, "td");
+    report_sheet_element(live->sheet, "data", "value", report_text(arena, "%.17g", value), NULL);
+    report_sheet_text(live->sheet,
+                      is_whole ? report_grouped(arena, (uint64_t)value) : report_text(arena, "%.6g", value));
     if (unit[0] != 0)
-        text(live, report_text(arena, " %s", strcmp(unit, "rows") == 0 && value == 1 ? "row" : unit));
-    end(live);
-    end(live);
-    end(live);
+        report_sheet_text(live->sheet,
+                          report_text(arena, " %s", strcmp(unit, "rows") == 0 && value == 1 ? "row" : unit));
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 static bool has_bytes(const struct live *live)
@@ -308,12 +259,11 @@ static void write_figures(struct live *live)
     const struct lab_limits *limits = &live->result->limits;
     const struct tune_distribution *distribution = &live->distribution;
     struct report_arena *arena = live->arena;
-    start(live, "table");
-    attribute(live, "class", "live-figures");
-    start(live, "caption");
-    text(live, "What the exact distribution says");
-    end(live);
-    start(live, "tbody");
+    report_sheet_element(live->sheet, "table", "class", "live-figures", NULL);
+    report_sheet_open(live->sheet, "caption");
+    report_sheet_text(live->sheet, "What the exact distribution says");
+    report_sheet_close_void(live->sheet);
+    report_sheet_open(live->sheet, "tbody");
     write_figure(live, "mean", "mean", tune_mean_rows(distribution), "rows", false);
     write_figure(live, "stddev", "standard deviation", tune_stddev_rows(distribution), "rows", false);
     write_figure(live, "increments", "increments per 1000 rows", tune_increments_per_1000_rows(distribution),
@@ -336,8 +286,8 @@ static void write_figures(struct live *live)
     const double rate = mean_rate(live->result);
     write_figure(live, "lasts", "one key fills a partition in",
                  rate > 0 ? tune_mean_rows(distribution) / rate : 0, "s", rate <= 0);
-    end(live);
-    end(live);
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
 static void write_command(struct live *live)
@@ -345,25 +295,30 @@ static void write_command(struct live *live)
     const struct lab_limits *limits = &live->result->limits;
     const uint64_t rows = bytes_as_rows(live);
     struct report_arena *arena = live->arena;
-    start(live, "p");
-    text(live, "The same on the command line: ");
-    start(live, "code");
-    attribute(live, "id", "live-command");
-    text(live, report_text(arena, "bucketlab odds --bits %" PRIu32 " --threshold %" PRIu64, live->bits,
-                           live->distribution.threshold));
+    report_sheet_open(live->sheet, "p");
+    report_sheet_text(live->sheet, "The same on the command line: ");
+    report_sheet_element(live->sheet, "code", "id", "live-command", NULL);
+    report_sheet_text(live->sheet,
+                      report_text(arena, "bucketlab odds --bits %" PRIu32 " --threshold %" PRIu64, live->bits,
+                                  live->distribution.threshold));
     if (limits->tiny_rows > 0)
-        text(live, report_text(arena, " --below %" PRIu64, limits->tiny_rows));
+        report_sheet_text(live->sheet, report_text(arena, " --below %" PRIu64, limits->tiny_rows));
     if (limits->partition_rows > 0)
-        text(live, report_text(arena, " --above %" PRIu64, limits->partition_rows));
+        report_sheet_text(live->sheet, report_text(arena, " --above %" PRIu64, limits->partition_rows));
     if (has_bytes(live))
-        text(live, report_text(arena, " --above %" PRIu64, rows));
-    end(live);
-    end(live);
+        report_sheet_text(live->sheet, report_text(arena, " --above %" PRIu64, rows));
+    report_sheet_close_void(live->sheet);
+    report_sheet_close_void(live->sheet);
 }
 
-bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, struct report_arena *arena)
+void report_page_live(struct report_sheet *sheet)
 {
-    struct live live = {.writer = writer,
+    const struct lab_result *result = sheet->page->result;
+    struct report_arena *arena = sheet->arena;
+    if (!has_live(result)) {
+        return;
+    }
+    struct live live = {.sheet = sheet,
                         .arena = arena,
                         .result = result,
                         .distribution = {.threshold = USUAL_THRESHOLD},
@@ -376,27 +331,25 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
         }
     }
     live.distribution.p = 1 / (double)(UINT64_C(1) << live.bits);
-    start(&live, "section");
-    attribute(&live, "id", "live");
-    attribute(&live, "aria-labelledby", "live-title");
-    start(&live, "h2");
-    attribute(&live, "id", "live-title");
-    text(&live, "Try a setting");
-    end(&live);
-    start(&live, "p");
-    text(&live,
-         "The exact distribution of a probabilistic partition, computed in this page without a simulation.");
-    end(&live);
-    start(&live, "noscript");
-    start(&live, "p");
-    text(&live, "To change bits and threshold, enable scripts for this page. These are the figures of ");
-    text(&live, report_text(arena, "%" PRIu32 " bits and threshold %" PRIu64 ".", live.bits,
-                            live.distribution.threshold));
-    end(&live);
-    end(&live);
+    report_sheet_element(sheet, "section", "id", "live", "aria-labelledby", "live-title", NULL);
+    report_sheet_element(sheet, "h2", "id", "live-title", NULL);
+    report_sheet_text(sheet, "Try a setting");
+    report_sheet_close_void(sheet);
+    report_sheet_open(sheet, "p");
+    report_sheet_text(
+        sheet,
+        "The exact distribution of a probabilistic partition, computed in this page without a simulation.");
+    report_sheet_close_void(sheet);
+    report_sheet_open(sheet, "noscript");
+    report_sheet_open(sheet, "p");
+    report_sheet_text(
+        sheet, "To change bits and threshold, enable scripts for this page. These are the figures of ");
+    report_sheet_text(sheet, report_text(arena, "%" PRIu32 " bits and threshold %" PRIu64 ".", live.bits,
+                                         live.distribution.threshold));
+    report_sheet_close_void(sheet);
+    report_sheet_close_void(sheet);
     write_controls(&live);
     write_figures(&live);
     write_command(&live);
-    end(&live);
-    return !live.failed;
+    report_sheet_close_void(sheet);
 }

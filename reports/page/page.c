@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a page, and its file. */
+/* Writes a run as one page. In: a result, and what the caller knows about the run. Kept: a sheet, which
+ * writes elements, attributes and texts with libxml and records the first failure. Out: the bytes of the
+ * page, or its file. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/page.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
 
+#include "kernel/text.h"
 #include "kernel/time.h"
-#include "live.h"
 #include "reports/format.h"
 #include "sheet.h"
 
@@ -19,6 +22,108 @@
 #define STYLE_END    "/*]]>*/"
 #define SCRIPT_BEGIN "//<![CDATA[\n"
 #define SCRIPT_END   "//]]>"
+
+void report_sheet_note(struct report_sheet *sheet, int code)
+{
+    sheet->is_fine = sheet->is_fine && code >= 0;
+}
+
+void report_sheet_open(struct report_sheet *sheet, const char *name)
+{
+    report_sheet_note(sheet, xmlTextWriterStartElement(sheet->writer, (const xmlChar *)name));
+}
+
+void report_sheet_close(struct report_sheet *sheet)
+{
+    report_sheet_note(sheet, xmlTextWriterFullEndElement(sheet->writer));
+}
+
+void report_sheet_close_void(struct report_sheet *sheet)
+{
+    report_sheet_note(sheet, xmlTextWriterEndElement(sheet->writer));
+}
+
+/* Returns `text` with invalid characters replaced. Text that is valid is not copied. */
+static const char *clean(struct report_arena *arena, const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD", kept[] = "\n\t";
+    size_t bad = 0, length = 0;
+    bool is_fine;
+    for (const char *at = text; *at != 0;) {
+        at += sim_text_step(at, SIM_UTF8_SIZE_MAX, kept, &is_fine);
+        bad += !is_fine;
+        length = (size_t)(at - text);
+    }
+    if (bad == 0) {
+        return text;
+    }
+    char *out = report_take(arena, length + bad * sizeof replacement + 1, 1), *to = out;
+    if (out == NULL) {
+        return "";
+    }
+    while (*text != 0) {
+        size_t size = sim_text_step(text, SIM_UTF8_SIZE_MAX, kept, &is_fine);
+        size_t count = is_fine ? size : sizeof replacement - 1;
+        memcpy(to, is_fine ? text : replacement, count);
+        to += count;
+        text += size;
+    }
+    return out;
+}
+
+void report_sheet_attribute(struct report_sheet *sheet, const char *name, const char *value)
+{
+    report_sheet_note(sheet, xmlTextWriterWriteAttribute(sheet->writer, (const xmlChar *)name,
+                                                         (const xmlChar *)clean(sheet->arena, value)));
+}
+
+void report_sheet_text(struct report_sheet *sheet, const char *text)
+{
+    report_sheet_note(sheet,
+                      xmlTextWriterWriteString(sheet->writer, (const xmlChar *)clean(sheet->arena, text)));
+}
+
+void report_sheet_element(struct report_sheet *sheet, const char *name, ...)
+{
+    va_list attributes;
+    report_sheet_open(sheet, name);
+    va_start(attributes, name);
+    for (const char *key; (key = va_arg(attributes, const char *)) != NULL;) {
+        report_sheet_attribute(sheet, key, va_arg(attributes, const char *));
+    }
+    va_end(attributes);
+}
+
+void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *class, const char *text)
+{
+    report_sheet_open(sheet, name);
+    if (class[0] != 0) {
+        report_sheet_attribute(sheet, "class", class);
+    }
+    report_sheet_text(sheet, text);
+    report_sheet_close(sheet);
+}
+
+void report_sheet_summary(struct report_sheet *sheet, const char *text, const char *of)
+{
+    report_sheet_element(sheet, "summary", "aria-label", report_text(sheet->arena, "%s: %s", text, of), NULL);
+    report_sheet_text(sheet, text);
+    report_sheet_close(sheet);
+}
+
+void report_sheet_section(struct report_sheet *sheet, const char *id, const char *class, int level,
+                          const char *title)
+{
+    const char *heading = report_text(sheet->arena, "%s-title", id);
+    report_sheet_element(sheet, "section", "id", id, NULL);
+    if (class[0] != 0) {
+        report_sheet_attribute(sheet, "class", class);
+    }
+    report_sheet_attribute(sheet, "aria-labelledby", heading);
+    report_sheet_element(sheet, level == 2 ? "h2" : "h3", "id", heading, NULL);
+    report_sheet_text(sheet, title);
+    report_sheet_close(sheet);
+}
 
 static bool has(const char *text)
 {
@@ -29,14 +134,6 @@ static const char *embedded(struct report_arena *arena, const char *begin, const
                             size_t size, const char *end)
 {
     return report_text(arena, "%s%.*s%s", begin, (int)size, (const char *)bytes, end);
-}
-
-static void write_meta(struct report_sheet *sheet, const char *key, const char *name, const char *content)
-{
-    report_sheet_open(sheet, "meta");
-    report_sheet_attribute(sheet, key, name);
-    report_sheet_attribute(sheet, "content", content);
-    report_sheet_close_void(sheet);
 }
 
 /* Returns the SHA-256 of the content in base 64, as a content security policy identifies a script. */
@@ -58,9 +155,7 @@ static const char *fingerprint(struct report_arena *arena, const char *content)
 static void write_embedded(struct report_sheet *sheet, const char *element, const char *content)
 {
     report_sheet_open(sheet, element);
-    if (xmlTextWriterWriteRaw(sheet->writer, (const xmlChar *)content) < 0) {
-        sheet->is_fine = false;
-    }
+    report_sheet_note(sheet, xmlTextWriterWriteRaw(sheet->writer, (const xmlChar *)content));
     report_sheet_close(sheet);
 }
 
@@ -68,24 +163,31 @@ static void write_embedded(struct report_sheet *sheet, const char *element, cons
  * anything. */
 static void write_head(struct report_sheet *sheet, const char *title)
 {
+    static const struct {
+        const char *name, *content;
+    } metas[] = {{"viewport", "width=device-width, initial-scale=1"},
+                 {"color-scheme", "light dark"},
+                 {"referrer", "no-referrer"},
+                 {"generator", "bucketlab"}};
     struct report_arena *arena = sheet->arena;
     const char *style = embedded(arena, STYLE_BEGIN, report_page_style, report_page_style_size, STYLE_END);
     const char *script =
         embedded(arena, SCRIPT_BEGIN, report_page_script, report_page_script_size, SCRIPT_END);
     report_sheet_open(sheet, "head");
-    report_sheet_open(sheet, "meta");
-    report_sheet_attribute(sheet, "charset", "utf-8");
+    report_sheet_element(sheet, "meta", "charset", "utf-8", NULL);
     report_sheet_close_void(sheet);
-    write_meta(
-        sheet, "http-equiv", "Content-Security-Policy",
+    report_sheet_element(
+        sheet, "meta", "http-equiv", "Content-Security-Policy", "content",
         report_text(arena,
                     "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
                     "form-action 'none'",
-                    fingerprint(arena, style), fingerprint(arena, script)));
-    write_meta(sheet, "name", "viewport", "width=device-width, initial-scale=1");
-    write_meta(sheet, "name", "color-scheme", "light dark");
-    write_meta(sheet, "name", "referrer", "no-referrer");
-    write_meta(sheet, "name", "generator", "bucketlab");
+                    fingerprint(arena, style), fingerprint(arena, script)),
+        NULL);
+    report_sheet_close_void(sheet);
+    for (size_t i = 0; i < sizeof metas / sizeof metas[0]; i++) {
+        report_sheet_element(sheet, "meta", "name", metas[i].name, "content", metas[i].content, NULL);
+        report_sheet_close_void(sheet);
+    }
     report_sheet_leaf(sheet, "title", "", title);
     write_embedded(sheet, "style", style);
     report_sheet_close(sheet);
@@ -94,13 +196,10 @@ static void write_head(struct report_sheet *sheet, const char *title)
 static void write_banner(struct report_sheet *sheet)
 {
     const struct lab_result *result = sheet->page->result;
-    report_sheet_open(sheet, "a");
-    report_sheet_attribute(sheet, "class", "skip");
-    report_sheet_attribute(sheet, "href", "#main");
+    report_sheet_element(sheet, "a", "class", "skip", "href", "#main", NULL);
     report_sheet_text(sheet, "Skip to the answer");
     report_sheet_close(sheet);
-    report_sheet_open(sheet, "header");
-    report_sheet_attribute(sheet, "class", "banner");
+    report_sheet_element(sheet, "header", "class", "banner", NULL);
     report_sheet_open(sheet, "div");
     report_sheet_leaf(sheet, "p", "maker", "bucketlab");
     report_sheet_leaf(sheet, "h1", "", report_clean(sheet->arena, result->scenario_name));
@@ -108,10 +207,7 @@ static void write_banner(struct report_sheet *sheet)
         report_sheet_leaf(sheet, "p", "about", report_clean(sheet->arena, result->about));
     }
     report_sheet_close(sheet);
-    report_sheet_open(sheet, "button");
-    report_sheet_attribute(sheet, "type", "button");
-    report_sheet_attribute(sheet, "id", "theme");
-    report_sheet_attribute(sheet, "hidden", "hidden");
+    report_sheet_element(sheet, "button", "type", "button", "id", "theme", "hidden", "hidden", NULL);
     report_sheet_text(sheet, "Dark");
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -120,10 +216,8 @@ static void write_banner(struct report_sheet *sheet)
 /* The script fills this element in from the headings. Without scripts it stays hidden. */
 static void write_contents(struct report_sheet *sheet)
 {
-    report_sheet_open(sheet, "nav");
-    report_sheet_attribute(sheet, "id", "contents");
-    report_sheet_attribute(sheet, "aria-label", "On this page");
-    report_sheet_attribute(sheet, "hidden", "hidden");
+    report_sheet_element(sheet, "nav", "id", "contents", "aria-label", "On this page", "hidden", "hidden",
+                         NULL);
     report_sheet_close(sheet);
 }
 
@@ -141,8 +235,7 @@ static void write_answer(struct report_sheet *sheet)
     const struct report_answer *answer = sheet->answer;
     report_sheet_section(sheet, "answer", "", 2, "The answer");
     report_sheet_leaf(sheet, "p", "verdict", page->why_count > 0 ? page->why[0] : answer->headline);
-    report_sheet_open(sheet, "dl");
-    report_sheet_attribute(sheet, "class", "lines");
+    report_sheet_element(sheet, "dl", "class", "lines", NULL);
     for (size_t i = 1; i < page->why_count; i++) {
         const char *colon = strstr(page->why[i], ": ");
         const int label = colon == NULL ? 0 : (int)(colon - page->why[i]);
@@ -161,8 +254,7 @@ static void write_fact(struct report_sheet *sheet, const char *name, const char 
 {
     report_sheet_open(sheet, "div");
     report_sheet_leaf(sheet, "dt", "", name);
-    report_sheet_open(sheet, "dd");
-    report_sheet_attribute(sheet, "id", id);
+    report_sheet_element(sheet, "dd", "id", id, NULL);
     report_sheet_text(sheet, value);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -183,9 +275,7 @@ static void write_lines(struct report_sheet *sheet, const char *summary, const c
         report_sheet_attribute(sheet, "open", "open");
     }
     report_sheet_leaf(sheet, "summary", "", summary);
-    report_sheet_open(sheet, "pre");
-    report_sheet_attribute(sheet, "id", id);
-    report_sheet_attribute(sheet, "tabindex", "0");
+    report_sheet_element(sheet, "pre", "id", id, "tabindex", "0", NULL);
     report_sheet_text(sheet, text);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -241,21 +331,17 @@ static bool write_page(struct report_sheet *sheet, struct sim_error *error)
         }
     }
     sheet->is_fine = xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL) >= 0;
-    report_sheet_open(sheet, "html");
-    report_sheet_attribute(sheet, "lang", "en");
+    report_sheet_element(sheet, "html", "lang", "en", NULL);
     write_head(sheet, report_text(sheet->arena, "%s · bucketlab", name));
     report_sheet_open(sheet, "body");
     write_banner(sheet);
     write_contents(sheet);
-    report_sheet_open(sheet, "main");
-    report_sheet_attribute(sheet, "id", "main");
+    report_sheet_element(sheet, "main", "id", "main", NULL);
     write_answer(sheet);
     report_page_table(sheet);
     bool ok = report_page_charts(sheet, error);
     report_page_expects(sheet);
-    if (report_page_has_live(page->result) && !report_page_live(sheet->writer, page->result, sheet->arena)) {
-        sheet->is_fine = false;
-    }
+    report_page_live(sheet);
     write_run(sheet);
     report_sheet_close(sheet);
     write_embedded(

@@ -12,7 +12,7 @@
 #include "reports/answer.h"
 #include "reports/model.h"
 #include "reports/output.h"
-#include "reports/typeset.h"
+#include "reports/scene.h"
 
 struct report_page;
 
@@ -22,15 +22,20 @@ struct report_sheet {
     struct report_typesetter *typesetter;
     const struct report_page *page;
     const struct report_answer *answer;
-    size_t chosen; /* index of the marked strategy; SIZE_MAX: none */
-    bool is_fine;  /* the writer has not failed */
+    size_t chosen;  /* index of the marked strategy; SIZE_MAX: none */
+    long long x, y; /* current point of a path, in hundredths */
+    bool is_fine;   /* the writer has not failed */
 };
 
-/* --- sheet.c */
+/* --- page.c */
+/* Records the failure of a call of the writer, if its result is negative. */
+void report_sheet_note(struct report_sheet *sheet, int code);
 void report_sheet_open(struct report_sheet *sheet, const char *name);
+/* Opens an element with attributes: their names, each followed by its value, and NULL. */
+void report_sheet_element(struct report_sheet *sheet, const char *name, ...) __attribute__((sentinel));
 /* Closes the innermost element, always with an end tag, which HTML requires even for an empty element. */
 void report_sheet_close(struct report_sheet *sheet);
-/* Closes an element that has no end tag, such as <meta>. */
+/* Closes an element that has no end tag if it is empty, such as <meta>, or an element of an SVG. */
 void report_sheet_close_void(struct report_sheet *sheet);
 void report_sheet_attribute(struct report_sheet *sheet, const char *name, const char *value);
 /* Writes text, escaped. Characters that XML does not allow become U+FFFD; line breaks are kept. */
@@ -42,21 +47,25 @@ void report_sheet_summary(struct report_sheet *sheet, const char *text, const ch
 /* Opens <section id="ID" aria-labelledby="ID-title">, and writes its heading of the given level, 2 or 3. */
 void report_sheet_section(struct report_sheet *sheet, const char *id, const char *class, int level,
                           const char *title);
+/* Makes the bytes of the page. */
+bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error);
 
 /* --- table.c: the comparison, and the expectations */
 void report_page_table(struct report_sheet *sheet);
 void report_page_expects(struct report_sheet *sheet);
+/* --- live.c: one <section id="live">, unless the run has only identifiers */
+void report_page_live(struct report_sheet *sheet);
 /* --- charts.c: returns false, with the error set, when a chart cannot be made */
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error);
-/* --- data.c: the data of a chart, as a table */
-void report_page_data(struct report_sheet *sheet, const struct report_chart *chart);
-/* --- csv.c: the data of a chart as CSV, in a link */
-void report_page_csv(struct report_sheet *sheet, const struct report_chart *chart);
 /* How to read a chart, in two or three sentences; NULL for a chart without an explanation */
 const char *report_page_reading(const char *chart_name);
-
-/* page.c: makes the bytes of the page. */
-bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error);
+/* --- svg.c */
+/* Writes one <svg id="ID"> of the scene, with the chart's title and subtitle as its name and description.
+ * `id` must be unique in the page; it is the prefix of all ids within. */
+void report_page_svg(struct report_sheet *sheet, const struct report_chart *chart,
+                     const struct report_scene *scene, const char *id);
+/* Writes the definitions that the charts of a page share: once per page, before the first chart. */
+void report_page_svg_patterns(struct report_sheet *sheet);
 
 /* The style sheets and scripts in reports/page/, which the build embeds. */
 extern const unsigned char report_page_style[], report_page_script[];

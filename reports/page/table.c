@@ -107,10 +107,8 @@ static bool is_judged(const struct report_sheet *sheet)
 /* Writes the name of each group above its columns. */
 static void write_groups(struct report_sheet *sheet, bool has_verdict, const bool *is_shown)
 {
-    report_sheet_open(sheet, "tr");
-    report_sheet_attribute(sheet, "class", "groups");
-    report_sheet_open(sheet, "td");
-    report_sheet_attribute(sheet, "class", "name");
+    report_sheet_element(sheet, "tr", "class", "groups", NULL);
+    report_sheet_element(sheet, "td", "class", "name", NULL);
     report_sheet_close(sheet);
     if (has_verdict) {
         report_sheet_open(sheet, "td");
@@ -122,9 +120,8 @@ static void write_groups(struct report_sheet *sheet, bool has_verdict, const boo
             shown += is_shown[next];
         }
         if (shown > 0) {
-            report_sheet_open(sheet, "th");
-            report_sheet_attribute(sheet, "scope", "colgroup");
-            report_sheet_attribute(sheet, "colspan", report_text(sheet->arena, "%zu", shown));
+            report_sheet_element(sheet, "th", "scope", "colgroup", "colspan",
+                                 report_text(sheet->arena, "%zu", shown), NULL);
             report_sheet_text(sheet, columns[i].group);
             report_sheet_close(sheet);
         }
@@ -137,17 +134,14 @@ static void write_groups(struct report_sheet *sheet, bool has_verdict, const boo
 static void write_head(struct report_sheet *sheet, const char *class, const char *group, const char *name,
                        const char *metric)
 {
-    report_sheet_open(sheet, "th");
-    report_sheet_attribute(sheet, "scope", "col");
-    report_sheet_attribute(sheet, "aria-sort", "none");
+    report_sheet_element(sheet, "th", "scope", "col", "aria-sort", "none", NULL);
     if (class[0] != 0) {
         report_sheet_attribute(sheet, "class", class);
     }
     if (metric != NULL) {
         report_sheet_attribute(sheet, "data-metric", metric);
     }
-    report_sheet_open(sheet, "button");
-    report_sheet_attribute(sheet, "type", "button");
+    report_sheet_element(sheet, "button", "type", "button", NULL);
     if (group != NULL) {
         report_sheet_attribute(sheet, "aria-label", report_text(sheet->arena, "%s: %s", group, name));
     }
@@ -166,9 +160,12 @@ static void write_verdict(struct report_sheet *sheet, size_t index)
     const bool is_chosen = index == sheet->chosen;
     const bool is_against = score->judgment.within == LAB_EXCEEDS ||
                             (score->disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
-    report_sheet_open(sheet, "td");
-    report_sheet_attribute(sheet, "class", is_against && !is_chosen ? "word against" : "word");
-    report_sheet_attribute(sheet, "data-value", is_chosen ? "0" : is_against ? "2" : "1");
+    report_sheet_element(sheet, "td", "class", is_against && !is_chosen ? "word against" : "word",
+                         "data-value",
+                         is_chosen    ? "0"
+                         : is_against ? "2"
+                                      : "1",
+                         NULL);
     if (is_chosen) {
         report_sheet_leaf(sheet, "strong", "badge", "★ chosen");
     }
@@ -284,10 +281,7 @@ static void write_row(struct report_sheet *sheet, size_t index, bool is_first, b
     if (is_first && index == sheet->chosen) {
         report_sheet_attribute(sheet, "class", "chosen");
     }
-    report_sheet_open(sheet, "th");
-    report_sheet_attribute(sheet, "scope", "row");
-    report_sheet_attribute(sheet, "class", "name");
-    report_sheet_attribute(sheet, "data-value", label);
+    report_sheet_element(sheet, "th", "scope", "row", "class", "name", "data-value", label, NULL);
     report_sheet_leaf(sheet, "span", "label", label);
     report_sheet_leaf(sheet, "span", "detail", detail);
     report_sheet_close(sheet);
@@ -305,15 +299,11 @@ static void write_row(struct report_sheet *sheet, size_t index, bool is_first, b
 static void write_table(struct report_sheet *sheet, bool is_first, const bool *is_shown)
 {
     const bool has_verdict = is_first && is_judged(sheet);
-    report_sheet_open(sheet, "div");
-    report_sheet_attribute(sheet, "class", "scroll");
-    report_sheet_attribute(sheet, "role", "region");
-    report_sheet_attribute(sheet, is_first ? "aria-labelledby" : "aria-label",
-                           is_first ? "comparison-title" : "All other figures");
-    report_sheet_attribute(sheet, "tabindex", "0");
-    report_sheet_open(sheet, "table");
-    report_sheet_attribute(sheet, "id", is_first ? "strategies" : "more-figures");
-    report_sheet_attribute(sheet, "class", "sortable");
+    report_sheet_element(sheet, "div", "class", "scroll", "role", "region",
+                         is_first ? "aria-labelledby" : "aria-label",
+                         is_first ? "comparison-title" : "All other figures", "tabindex", "0", NULL);
+    report_sheet_element(sheet, "table", "id", is_first ? "strategies" : "more-figures", "class", "sortable",
+                         NULL);
     report_sheet_open(sheet, "thead");
     write_groups(sheet, has_verdict, is_shown);
     report_sheet_open(sheet, "tr");
@@ -349,8 +339,7 @@ void report_page_table(struct report_sheet *sheet)
                             "the partitions that reads query. Point at a figure to see all of its digits."
                           : "Point at a figure to see all of its digits.");
     if (choose_columns(sheet, false, is_shown) > 0) {
-        report_sheet_open(sheet, "details");
-        report_sheet_attribute(sheet, "class", "fold");
+        report_sheet_element(sheet, "details", "class", "fold", NULL);
         report_sheet_leaf(sheet, "summary", "", "All other figures");
         write_table(sheet, false, is_shown);
         report_sheet_close(sheet);
@@ -365,12 +354,10 @@ void report_page_expects(struct report_sheet *sheet)
         return;
     }
     report_sheet_section(sheet, "expectations", "", 2, "Expectations");
-    report_sheet_open(sheet, "ul");
-    report_sheet_attribute(sheet, "class", "expects");
+    report_sheet_element(sheet, "ul", "class", "expects", NULL);
     for (size_t i = 0; i < result->expect_count; i++) {
         const struct lab_expect_result *expect = &result->expects[i];
-        report_sheet_open(sheet, "li");
-        report_sheet_attribute(sheet, "class", expect->ok ? "ok" : "alarm");
+        report_sheet_element(sheet, "li", "class", expect->ok ? "ok" : "alarm", NULL);
         report_sheet_leaf(sheet, "span", "mark", expect->ok ? "✓ holds" : "▲ fails");
         report_sheet_leaf(sheet, "code", "", expect->text);
         if (!isnan(expect->actual)) { /* an expectation about tune's answer has none */

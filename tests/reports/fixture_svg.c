@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fixture_svg.h"
-#include "svg.h"
+#include "sheet.h"
 
 static const char block_end[] = "}";
 
@@ -60,7 +60,9 @@ char *fixture_svg_chart(const struct report_chart *chart, const struct report_sc
 {
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
-    assert_true(report_page_svg(writer, chart, scene, id));
+    struct report_sheet sheet = {.writer = writer, .arena = scene->arena, .is_fine = true};
+    report_page_svg(&sheet, chart, scene, id);
+    assert_true(sheet.is_fine);
     return written(writer, buffer);
 }
 
@@ -68,7 +70,9 @@ char *fixture_svg_patterns(void)
 {
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
-    assert_true(report_page_svg_patterns(writer));
+    struct report_sheet sheet = {.writer = writer, .is_fine = true};
+    report_page_svg_patterns(&sheet);
+    assert_true(sheet.is_fine);
     return written(writer, buffer);
 }
 

@@ -25,7 +25,7 @@
 #include "fixture_pages.h"
 #include "fixture_svg.h"
 #include "reports/render.h"
-#include "svg.h"
+#include "sheet.h"
 
 static const double slack = 0.02;
 
@@ -369,7 +369,9 @@ static bool write_with(size_t allowance, size_t bytes, struct report_typesetter 
     arena.allowance = allowance;
     xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(refuse, NULL, &bytes, NULL);
     xmlTextWriterPtr writer = xmlNewTextWriter(buffer);
-    bool ok = report_page_svg(writer, chart, &scene, "it");
+    struct report_sheet sheet = {.writer = writer, .arena = &arena, .is_fine = true};
+    report_page_svg(&sheet, chart, &scene, "it");
+    bool ok = sheet.is_fine;
     assert_true(ok || arena.out_of_memory || allowance > 100000);
     ok = ok && xmlTextWriterFlush(writer) >= 0;
     xmlFreeTextWriter(writer);
