@@ -32,6 +32,13 @@ target_link_libraries(lab_concerns_test PRIVATE sim_lab_cluster)
 target_include_directories(lab_concerns_test PRIVATE ${lab}/cluster ${lab}/cluster/idgen ${lab}/cluster/oracles)
 target_link_options(lab_concerns_test PRIVATE -Wl,--wrap=lab_oracles_acted)
 set_tests_properties(lab/concerns_test PROPERTIES TIMEOUT 900 COST 120)
+# The judges of the engine, a table of observers with them, and the program with this table: its `fuzz` finds what the
+# engine or the core does wrong although no guarantee is broken.
+file(GLOB judges CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/lab/judges/*.c)
+add_executable(bucketlab_judged ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${judges})
+target_link_libraries(bucketlab_judged PRIVATE bucketlab_flags bucketlab_cli sim_lab_cluster m)
+target_include_directories(bucketlab_judged PRIVATE ${lab}/cluster ${lab}/cluster/idgen ${lab}/cluster/oracles
+                           ${lab}/cluster/history)
 bucketlab_test(lab/stream/distribution_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/measure/histogram_test LINK sim_lab)
 bucketlab_test(lab/measure/histogram_gap_test LINK sim_lab)

@@ -29,17 +29,6 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
 /* Reports operation->outcome, the outcome of its action, to the agent. */
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
-/* Adds the latencies of run->spent to their histogram. */
-void lab_spent_settle(struct lab_cluster_run *run);
-/* Adds a latency. Without quantiles (lab/context.h), it is only counted and summed, for the oracles. */
-static inline void lab_spent_add(const struct lab_cluster_run *run, struct lab_histogram *latency,
-                                 uint64_t ns)
-{
-    if (lab_run_has_latencies(run->context))
-        lab_histogram_add(latency, ns, 1, 1);
-    else
-        lab_histogram_note(latency, ns);
-}
 /* Ticks the agent, whether it is paused or not, and performs its actions. */
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
@@ -68,23 +57,6 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
 /* Loads the agent from its checkpoint; false when there is none, or when it cannot be loaded. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
 
-/* --- cluster_twin.c: the calls for an agent's twin: when the agent begins and ends; after each call of the
- * agent, with the same arguments; after each action that it has returned; and when it has no more actions. */
-void lab_twin_begin(struct lab_cluster_run *run, uint32_t agent);
-void lab_twin_destroy(struct lab_host_agent *agent);
-void lab_twin_write(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t key,
-                    const struct bk_row *row, enum bk_status status, uint32_t operation);
-void lab_twin_read(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t key,
-                   const struct bk_query *query, enum bk_status status, uint32_t operation);
-void lab_twin_heard(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t operation,
-                    const struct bk_outcome *outcome);
-void lab_twin_ticked(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns);
-void lab_twin_changed(struct lab_cluster_run *run, uint32_t agent);
-void lab_twin_acted(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-void lab_twin_rests(struct lab_cluster_run *run, uint32_t agent);
-/* Whether the twin must be saved and loaded after this step; counts these. */
-bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t agent);
-
 /* --- cluster_delete.c: plans the deletion of an acknowledged row, and handles the events of deletes. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
@@ -99,13 +71,9 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key, enum lab_read_k
 /* Passes a read to the agent; UINT32_MAX: no agent is up. newest: the key's highest sequence number. */
 void lab_read_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
                    int64_t birth_ns, uint64_t newest);
-/* Called when the operation's row was acknowledged: reads that begin now must find it. */
-void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Called when a partition has answered; when all partitions of the step have; and when the read has ended. */
+/* Called when a partition has answered; and when all partitions of the step have. */
 void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
 void lab_read_step_done(struct lab_host_operation *operation);
-void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                    const struct bk_action *action);
 
 /* --- cluster_action.c: converts an action to a statement, and its replies to an outcome. */
 /* Prepares run->put, and the sizes of rows. */

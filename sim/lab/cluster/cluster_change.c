@@ -5,18 +5,10 @@
 #include <assert.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "evidence.h"
-#include "history.h"
+#include "events.h"
 #include "lab/scenario.h"
-#include "oracles.h"
-
-static bool is_deployed(const struct lab_change *change)
-{
-    return change->rollout_ns > 0 || !change->keeps_old;
-}
 
 /* If a clock was set back, it may show a time before the last change. The new settings then apply from just
  * after that change. */
@@ -32,7 +24,7 @@ static void add(struct bk_history *history, int64_t from_ns, const struct bk_str
 static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
 {
     const struct lab_change *changes = run->strategy->settings.changes;
-    for (; change < run->strategy->settings.change_count && !is_deployed(&changes[change]); change++)
+    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]); change++)
         add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
 }
 
@@ -49,9 +41,8 @@ void lab_deploys_begin(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; i < run->strategy->settings.change_count; i++) {
         const struct lab_change *change = &run->strategy->settings.changes[i];
-        if (!is_deployed(change))
+        if (!lab_change_is_deployed(change))
             continue;
-        lab_condition_set(run, LAB_CONDITION_UNEVEN_SETTINGS);
         for (uint32_t agent = 0; agent < run->agent_count; agent++) {
             uint64_t draw = sim_hash(run->scenario->seed, SIM_ROLLOUT, (uint64_t)agent << 8 | i);
             int64_t later_ns = change->rollout_ns > 0 ? (int64_t)(draw % (uint64_t)change->rollout_ns) : 0;
@@ -71,18 +62,10 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
     else
         bk_history_begin(&change->strategy, &agent->history);
     add_dated(run, index + 1, &agent->history);
-    agent->deployed_ns = sim_queue_now(&run->queue);
-    lab_record_settings(run, number, index);
-    lab_event_trace_add(run, LAB_TOLD(STATE, LAB_NO_KEY, number), "agent %u is given new settings", number);
     if (agent->is_up) {
         enum bk_status status = bk_agent_change(agent->agent, &agent->history);
         assert(status == BK_OK);
         (void)status;
-        lab_twin_changed(run, number);
     }
-    lab_settings_deployed(run, number, index);
-    /* Readers now begin at the new bucket numbers, which may be below those of old rows. */
-    bool forgets = !change->keeps_old && number == 0 && !lab_keeps_state(run);
-    for (uint32_t key = 0; forgets && run->oracles.is_linked && key < run->key_count; key++)
-        lab_findable_lowered(run, key);
+    cluster_emit(run, AGENT_DEPLOYED, .agent = number, .number = index);
 }

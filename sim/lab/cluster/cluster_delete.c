@@ -6,10 +6,9 @@
 #include <stdlib.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "events.h"
 #include "lab/scenario.h"
-#include "oracles.h"
 
 /* Returns LAB_NO_DELETE when out of memory. */
 static uint32_t take_slot(struct lab_cluster_run *run)
@@ -60,8 +59,9 @@ void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operatio
 /* Frees the slot of a delete. reply: the reply that ended it, or NULL if it was given up. */
 static void give_slot(struct lab_cluster_run *run, uint32_t slot, const struct cass_reply *reply)
 {
-    lab_delete_ended(run, &run->deletes.items[slot], reply);
-    run->deletes.items[slot].is_waiting = false;
+    struct lab_delete *item = &run->deletes.items[slot];
+    cluster_emit(run, DELETE_ENDED, .key = item->key, .item = item, .reply = reply);
+    item->is_waiting = false;
     run->deletes.free_slots[run->deletes.free_count++] = slot;
     run->operations_active--;
 }
@@ -93,16 +93,12 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
     uint64_t entity = lab_rows_key_entity(run->rows, item->key);
     uint64_t draw = sim_hash(run->scenario->seed ^ entity, SIM_DELETE, item->row);
     uint32_t agent = lab_choose_agent(run, draw);
-    lab_host_chosen(run, item->key, agent, draw);
+    cluster_emit(run, DELETE_CHOSEN, .agent = agent, .key = item->key, .number = draw);
     if (agent == UINT32_MAX) {
-        lab_delete_failed(run, item, false);
+        cluster_emit(run, DELETE_FAILED, .key = item->key, .item = item);
         try_again(run, slot);
         return;
     }
-    if (lab_event_trace_wants(run, item->key))
-        lab_event_trace_add(run, LAB_TOLD(ROWS, item->key, agent),
-                            "agent %u deletes row %llu from bucket %lld", agent,
-                            (unsigned long long)item->row, (long long)item->bucket);
     item->is_waiting = true;
     const struct cass_statement statement = {.kind = CASS_DELETE_ROW,
                                              .consistency = run->scenario->consistency.write,
@@ -113,7 +109,7 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
                                              .row_order = (int64_t)item->row_id,
                                              .bytes = item->bytes,
                                              .timestamp_us = INT64_MIN};
-    lab_delete_sent(run, item, &statement);
+    cluster_emit(run, DELETE_SENT, .agent = agent, .key = item->key, .item = item, .sent = &statement);
     cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial), &statement);
     item->timeout = lab_push_event(run, sim_queue_now(&run->queue) + run->scenario->agents.timeout_ns,
                                    &(struct sim_event){LAB_EVENT_DELETE_TIMEOUT, slot, item->serial, 0});
@@ -134,7 +130,7 @@ void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event
         run->deletes.confirmed++;
         give_slot(run, slot, &reply);
     } else {
-        lab_delete_failed(run, item, false);
+        cluster_emit(run, DELETE_FAILED, .key = item->key, .item = item);
         try_again(run, slot);
     }
 }
@@ -144,6 +140,6 @@ void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *eve
     struct lab_delete *item = &run->deletes.items[event->target];
     if (!item->is_waiting || item->serial != (uint32_t)event->a)
         return;
-    lab_delete_failed(run, item, true);
+    cluster_emit(run, DELETE_FAILED, .key = item->key, .item = item, .flag = true);
     try_again(run, event->target);
 }

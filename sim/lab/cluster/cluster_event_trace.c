@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event trace: passes each requested event of a cluster run to the observer. */
+/* The event trace: the events of a run as sentences, or as structs with them, for a listener that asked for it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "events.h"
 #include "kernel/time.h"
+#include "observers.h"
 
 #define TEXT_SIZE 256 /* bytes of the columns of a row as text */
 
@@ -20,13 +21,14 @@ static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "las
 static const char *const number_names[BK_COLUMN_COUNT] = {"bucket", "counter", "first", "next_change"};
 static const char *const lock_names[] = {"owner", "until"};
 
-bool lab_event_trace_is_asked(const struct lab_cluster_run *run, uint32_t key)
-{
-    const struct lab_event_trace *trace = run->context->event_trace;
-    if ((trace->line == NULL && trace->event == NULL) || trace->is_record)
-        return false;
-    return run->traced_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->traced_key;
-}
+struct lab_told {
+    enum lab_event_kind kind;
+    uint32_t key, agent, node, operation;
+    enum lab_event_phase phase;
+};
+/* An instant event of an agent, or of LAB_EVENT_NOBODY. */
+#define LAB_TOLD(kind, key, agent)                                                                           \
+    ((struct lab_told){LAB_EVENT_OF_##kind, key, agent, LAB_EVENT_NOBODY, 0, LAB_EVENT_MOMENT})
 
 static bool is_asked_for(const struct lab_event_trace *trace, const struct lab_told *told, int64_t since_ns)
 {
@@ -48,11 +50,14 @@ static void tell_line(const struct lab_event_trace *trace, const struct lab_told
     trace->line(trace->context, line);
 }
 
-void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
+static void add(const struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add(const struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
 {
     const struct lab_event_trace *trace = run->context->event_trace;
     int64_t since_ns = sim_queue_now(&run->queue) - run->start_ns;
-    if (!lab_event_trace_wants(run, told.key) || !is_asked_for(trace, &told, since_ns))
+    bool is_of_key = run->traced_key == LAB_NO_KEY || told.key == LAB_NO_KEY || told.key == run->traced_key;
+    if (!is_of_key || !is_asked_for(trace, &told, since_ns))
         return;
     char text[640], name[128] = "";
     if (told.key != LAB_NO_KEY)
@@ -69,13 +74,17 @@ void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, cons
         tell_line(trace, &event);
 }
 
-void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+static uint32_t number_of(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    const struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    lab_event_trace_add(run,
-                        (struct lab_told){operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS,
-                                          operation->key, agent, LAB_EVENT_NOBODY, number, LAB_EVENT_ENDS},
-                        "%s", "");
+    return (uint32_t)(event->operation - run->agents[event->agent].operations);
+}
+
+/* An event that begins or ends something that has a span. */
+static struct lab_told span_of(const struct lab_cluster_run *run, const struct cluster_event *event,
+                               enum lab_event_kind kind, enum lab_event_phase phase)
+{
+    return (struct lab_told){
+        kind, event->key, event->agent, LAB_EVENT_NOBODY, number_of(run, event), phase};
 }
 
 /* Writes "bucket = 3, next_change = 12.5 s" or "owner = agent 4". Times are since the start of the run,
@@ -140,7 +149,7 @@ static struct lab_told told_of(const struct lab_host_operation *operation, uint3
     return told;
 }
 
-void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+static void tell_action(const struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
     const struct lab_told told = told_of(&run->agents[agent].operations[action->operation], agent, action);
     const char *again = action->is_retry ? ", again" : "";
@@ -150,103 +159,330 @@ void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const s
     columns_text(run, is_lock, action->expected, action->if_mask, action->if_null_mask, expected);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
-        lab_event_trace_add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
+        add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
                             action->row.sequence, action->bucket, again);
         break;
     case BK_ACT_READ_STATE:
-        lab_event_trace_add(run, told, "agent %u reads the state%s%s", agent,
+        add(run, told, "agent %u reads the state%s%s", agent,
                             action->serial ? " at SERIAL" : "", again);
         break;
     case BK_ACT_WRITE_STATE:
-        lab_event_trace_add(run, told, "agent %u writes %s%s", agent, columns, again);
+        add(run, told, "agent %u writes %s%s", agent, columns, again);
         break;
     case BK_ACT_CAS_STATE:
-        lab_event_trace_add(run, told, "agent %u sets %s if %s%s", agent, columns,
+        add(run, told, "agent %u sets %s if %s%s", agent, columns,
                             action->if_mask == 0 ? "there is no state" : expected, again);
         break;
     case BK_ACT_CAS_LOCK:
         if (action->columns[BK_LOCK_OWNER] == 0)
-            lab_event_trace_add(run, told, "agent %u frees the lock if %s%s", agent, expected, again);
+            add(run, told, "agent %u frees the lock if %s%s", agent, expected, again);
         else
-            lab_event_trace_add(run, told, "agent %u takes the lock if %s: %s%s", agent,
+            add(run, told, "agent %u takes the lock if %s: %s%s", agent,
                                 action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
-        lab_event_trace_add(run, told, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
+        add(run, told, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
                             again);
         break;
     case BK_ACT_READ_COUNTER:
-        lab_event_trace_add(run, told, "agent %u reads the counter%s", agent, again);
+        add(run, told, "agent %u reads the counter%s", agent, again);
         break;
     case BK_ACT_READ_START:
-        lab_event_trace_add(run, told, "agent %u reads the start of bucket %" PRId64 "%s", agent,
+        add(run, told, "agent %u reads the start of bucket %" PRId64 "%s", agent,
                             action->bucket, again);
         break;
     case BK_ACT_WRITE_START:
-        lab_event_trace_add(run, told, "agent %u writes the start of bucket %" PRId64 "%s", agent,
+        add(run, told, "agent %u writes the start of bucket %" PRId64 "%s", agent,
                             action->bucket, again);
         break;
     case BK_ACT_COUNT_ROWS:
-        lab_event_trace_add(run, told, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
+        add(run, told, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
                             action->mask == 0 ? "rows" : "new rows", action->bucket, again);
         break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
-            lab_event_trace_add(run, told, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
+            add(run, told, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
                                 action->step.bucket_low, action->step.rows, again);
         else
-            lab_event_trace_add(
+            add(
                 run, told, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
                 action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
         break;
     case BK_ACT_ACK:
-        lab_event_trace_add(run, told, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
+        add(run, told, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
         break;
     case BK_ACT_DONE:
         if (action->status != BK_OPERATION_OK)
-            lab_event_trace_add(run, told, "agent %u gives up: %s", agent,
+            add(run, told, "agent %u gives up: %s", agent,
                                 action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
         else if (action->fired && !action->counted)
-            lab_event_trace_add(run, told, "agent %u gives up counting: the increment is lost, or unknown",
+            add(run, told, "agent %u gives up counting: the increment is lost, or unknown",
                                 agent);
         else
-            lab_event_trace_add(run, told, "%s", "");
+            add(run, told, "%s", "");
     }
 }
 
-static void tell_start(struct lab_cluster_run *run, uint32_t agent, struct lab_told told,
+static void tell_start(const struct lab_cluster_run *run, uint32_t agent, struct lab_told told,
                        const struct bk_outcome *outcome)
 {
     if (outcome->mask == 0)
-        lab_event_trace_add(run, told, "agent %u reads no start", agent);
+        add(run, told, "agent %u reads no start", agent);
     else
-        lab_event_trace_add(run, told, "agent %u reads start = %.6f s", agent,
+        add(run, told, "agent %u reads start = %.6f s", agent,
                             lab_seconds(run, outcome->columns[0]));
 }
 
-void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
-                             const struct lab_host_operation *operation, uint32_t number,
-                             const struct bk_outcome *outcome)
+static void tell_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
     static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
-    struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
-    told.operation = number;
-    told.phase = LAB_EVENT_ENDS;
+    const struct lab_host_operation *operation = event->operation;
+    const struct bk_outcome *outcome = &operation->outcome;
+    const uint32_t agent = event->agent;
+    struct lab_told told = span_of(run, event, LAB_EVENT_OF_REQUESTS, LAB_EVENT_ENDS);
     char columns[TEXT_SIZE] = "";
     bool is_read = operation->action == BK_ACT_READ_STATE;
     if (is_read || outcome->kind == BK_OUTCOME_NOT_APPLIED)
         columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, 0, columns);
     if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, told, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
+        add(run, told, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
     else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, told, "agent %u counts %" PRIu64, agent, outcome->rows);
+        add(run, told, "agent %u counts %" PRIu64, agent, outcome->rows);
     else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, told, "agent %u reads a count of %" PRId64, agent, outcome->counter);
+        add(run, told, "agent %u reads a count of %" PRId64, agent, outcome->counter);
     else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)
         tell_start(run, agent, told, outcome);
     else if (is_read && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, told, "agent %u reads %s", agent, columns[0] == '\0' ? "no state" : columns);
+        add(run, told, "agent %u reads %s", agent, columns[0] == '\0' ? "no state" : columns);
     else
-        lab_event_trace_add(run, told, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
+        add(run, told, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
                             columns[0] == '\0' ? "" : ", since ", columns);
 }
+
+/* Writes a group as in the scenario. */
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size)
+{
+    if (group->kind == LAB_GROUP_AGENTS)
+        snprintf(buffer, size, "agents");
+    else if (group->kind == LAB_GROUP_DATACENTER)
+        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
+    else
+        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
+}
+
+static void tell_fault(const struct lab_cluster_run *run, const struct lab_active_fault *fault,
+                 enum lab_event_phase phase)
+{
+    const char *what = phase == LAB_EVENT_BEGINS ? "begins" : "ends";
+    bool is_of_agent = fault->kind == LAB_FAULT_AGENT_CRASH || fault->kind == LAB_FAULT_CLOCK_JUMP ||
+                       fault->kind == LAB_FAULT_AGENT_PAUSE;
+    bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
+                     fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_LATE_MESSAGE;
+    bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
+    const char *name = lab_fault_kind_name(fault->kind);
+    struct lab_told told = LAB_TOLD(FAULTS, is_of_key ? fault->target : LAB_NO_KEY, LAB_EVENT_NOBODY);
+    char sides[2][64];
+    told.phase = phase;
+    told.agent = is_of_agent ? fault->target : LAB_EVENT_NOBODY;
+    told.node =
+        is_global || is_of_key || is_of_agent || fault->kind == LAB_FAULT_NETWORK_PARTITION
+            ? LAB_EVENT_NOBODY
+            : fault->target;
+    if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
+        for (int i = 0; i < 2; i++)
+            group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
+        add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1],
+                            what);
+    } else if (is_global) {
+        add(run, told, "fault: %s %s", name, what);
+    } else if (is_of_key) {
+        add(run, told, "fault: %s %s", name, what);
+    } else {
+        add(run, told, "fault: %s at %s %u %s", name,
+                            is_of_agent ? "agent" : "node", fault->target, what);
+    }
+}
+
+
+static const char *event_name(uint32_t kind)
+{
+    static const char *const names[] = {[LAB_EVENT_ARRIVAL] = "a row arrives",
+                                        [LAB_EVENT_READ] = "a reader comes",
+                                        [LAB_EVENT_TIMEOUT] = "a client gives up",
+                                        [LAB_EVENT_TICK] = "an agent wakes",
+                                        [LAB_EVENT_RESTART] = "an agent is back",
+                                        [LAB_EVENT_FAULT] = "a fault begins",
+                                        [LAB_EVENT_FAULT_END] = "a fault ends",
+                                        [LAB_EVENT_DELETE] = "a row is deleted",
+                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
+                                        [LAB_EVENT_TAKE] = "a client wants an identifier",
+                                        [LAB_EVENT_IDS_END] = "the last moment",
+                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings",
+                                        [LAB_EVENT_END] = "the last moment",
+                                        [LAB_EVENT_KEEP] = "something is kept for a fault"};
+    const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
+    return name != NULL ? name : "unknown";
+}
+
+
+static void tell_row(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const struct lab_host_operation *operation = event->operation;
+    bool is_told_to_fire = operation->fires && run->config.source == BK_SOURCE_EXTERNAL;
+    add(run, span_of(run, event, LAB_EVENT_OF_ROWS, LAB_EVENT_BEGINS), "agent %u takes row %llu%s",
+        event->agent, (unsigned long long)operation->row, is_told_to_fire ? ", which fires" : "");
+}
+
+static void tell_read(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const struct lab_told told = span_of(run, event, LAB_EVENT_OF_READS, LAB_EVENT_BEGINS);
+    if (event->operation->read == LAB_READ_LATEST)
+        add(run, told, "agent %u reads the newest %llu rows", event->agent,
+            (unsigned long long)event->query->rows);
+    else if (event->operation->read == LAB_READ_RANGE)
+        add(run, told, "agent %u reads the rows from %.6f s to before %.6f s", event->agent,
+            lab_seconds(run, event->query->from_ns), lab_seconds(run, event->query->until_ns));
+    else
+        add(run, told, "agent %u reads all rows", event->agent);
+}
+
+/* Rows and reads that nobody takes, and clients that do not wait any longer. */
+static void tell_refusal(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const uint32_t agent = event->agent;
+    if (event->kind == CLUSTER_GAVE_UP)
+        add(run, LAB_TOLD(REQUESTS, event->key, agent), "agent %u gives up waiting", agent);
+    else if (event->kind == CLUSTER_ID_REPLIED && !event->flag)
+        add(run, LAB_TOLD(REQUESTS, LAB_NO_KEY, agent), "client %u gives up waiting", agent);
+    else if (event->kind == CLUSTER_READ_REFUSED && event->flag)
+        add(run, LAB_TOLD(READS, event->key, agent), "agent %u would have to walk too far, and does not read",
+            agent);
+    else if (event->kind == CLUSTER_ROW_REFUSED && agent == LAB_EVENT_NOBODY)
+        add(run, LAB_TOLD(ROWS, event->key, agent), "no agent is up to take a row");
+    else if (event->kind == CLUSTER_ROW_REFUSED)
+        add(run, LAB_TOLD(ROWS, event->key, agent), "agent %u is busy and refuses a row", agent);
+}
+
+static void tell_agent(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const uint32_t agent = event->agent;
+    if (event->kind == CLUSTER_AGENT_DEPLOYED)
+        add(run, LAB_TOLD(STATE, LAB_NO_KEY, agent), "agent %u is given new settings", agent);
+    if (event->kind == CLUSTER_AGENT_STARTED && event->number > 0)
+        add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, agent), "agent %u is back", agent);
+    if (event->kind == CLUSTER_AGENT_STARTED && event->flag)
+        add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, agent), "agent %u resumes from its checkpoint", agent);
+}
+
+static void tell_roll(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const struct lab_told told = LAB_TOLD(STATE, event->key, LAB_EVENT_NOBODY);
+    if (event->bucket < event->value)
+        add(run, told, "the state goes back to bucket %" PRId64, event->bucket);
+    else
+        add(run, told, "the key rolls to bucket %" PRId64 "%s", event->bucket,
+            event->time_ns > sim_queue_now(&run->queue) ? ", from its date on" : "");
+}
+
+static void tell_id_action(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    static const char *const texts[] = {
+        "writes its column into the lock row", "reads the lock row",    "deletes columns of the lock row",
+        "compares and sets the lock",          "reads the last number", "stores the last number",
+        "compares and sets the last number",   "has a batch",           "has failed to lease",
+    };
+    const struct bk_idgen_action *action = event->id_action;
+    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, event->agent);
+    if (action->kind != BK_IDGEN_READY && action->kind != BK_IDGEN_FAILED)
+        told.phase = LAB_EVENT_BEGINS;
+    add(run, told, "client %u %s of stripe %u%s", event->agent, texts[action->kind], action->stripe,
+        action->is_retry ? ", again" : "");
+}
+
+static void tell_id_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
+    const struct bk_idgen_outcome *outcome = event->id_outcome;
+    enum bk_idgen_action_kind asked = (enum bk_idgen_action_kind)event->number;
+    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, event->agent);
+    told.phase = LAB_EVENT_ENDS;
+    if (outcome->kind == BK_IDGEN_APPLIED && asked == BK_IDGEN_READ_COLUMNS)
+        add(run, told, "client %u finds %zu columns", event->agent, outcome->column_count);
+    else if (outcome->kind == BK_IDGEN_APPLIED && asked == BK_IDGEN_READ_LAST)
+        add(run, told, "client %u finds %lld", event->agent,
+            outcome->found ? (long long)outcome->values[0] : 0);
+    else
+        add(run, told, "client %u: %s", event->agent, texts[outcome->kind]);
+}
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_RUN_BEGINS:
+        add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s begins", run->strategy->label);
+        break;
+    case CLUSTER_NUMBERED:
+        add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "event %llu: %s, for %u (%llx %llx)",
+            (unsigned long long)event->number, event_name(event->sim->kind), event->sim->target,
+            (unsigned long long)event->sim->a, (unsigned long long)event->sim->b);
+        break;
+    case CLUSTER_ROW_TAKEN:
+        tell_row(run, event);
+        break;
+    case CLUSTER_READ_TAKEN:
+        tell_read(run, event);
+        break;
+    case CLUSTER_ACTED:
+        tell_action(run, event->agent, event->action);
+        break;
+    case CLUSTER_PUT_HEARD:
+    case CLUSTER_HEARD:
+        tell_outcome(run, event);
+        break;
+    case CLUSTER_LOST:
+        add(run,
+            span_of(run, event, event->operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS,
+                    LAB_EVENT_ENDS),
+            "%s", "");
+        break;
+    case CLUSTER_FAULT_BEGINS:
+    case CLUSTER_FAULT_ENDS:
+        tell_fault(run, event->fault,
+                   event->kind == CLUSTER_FAULT_BEGINS ? LAB_EVENT_BEGINS : LAB_EVENT_ENDS);
+        break;
+    case CLUSTER_DELETE_SENT:
+        add(run, LAB_TOLD(ROWS, event->key, event->agent), "agent %u deletes row %llu from bucket %lld",
+            event->agent, (unsigned long long)event->item->row, (long long)event->item->bucket);
+        break;
+    case CLUSTER_ROLLED:
+        tell_roll(run, event);
+        break;
+    case CLUSTER_VIOLATED:
+        add(run, LAB_TOLD(VIOLATIONS, event->key, LAB_EVENT_NOBODY), "VIOLATION of %s: %s",
+            lab_oracle_name((enum lab_oracle)event->number), event->text);
+        break;
+    case CLUSTER_ID_ACTED:
+        tell_id_action(run, event);
+        break;
+    case CLUSTER_ID_HEARD:
+        tell_id_outcome(run, event);
+        break;
+    case CLUSTER_AGENT_STARTED:
+    case CLUSTER_AGENT_DEPLOYED:
+        tell_agent(run, event);
+        break;
+    default:
+        tell_refusal(run, event);
+    }
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    const struct lab_event_trace *trace = run->context->event_trace;
+    return trace == NULL || trace->is_record || (trace->line == NULL && trace->event == NULL) ? 0
+                                                                                              : CLUSTER_WANTS_ALL;
+}
+
+const struct cluster_observer cluster_event_trace = {.name = "event trace", .wants = wants, .on_event = hear};

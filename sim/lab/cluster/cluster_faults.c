@@ -6,16 +6,12 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_faults.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "cluster_watch.h"
-#include "evidence.h"
-#include "history.h"
+#include "events.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "oracles.h"
 
 /* In nanoseconds. A fault that is drawn to last longer never ends. */
 #define LASTS_MAX 0x1p62
@@ -60,39 +56,28 @@ static void lose_state(struct lab_cluster_run *run, const struct lab_active_faul
 {
     const struct lab_backup *backup = &run->backups[made->fault];
     bool is_lost = made->kind == LAB_FAULT_STATE_LOST;
-    if (!lab_keeps_state(run))
-        return;
-    lab_condition_of_key(run, LAB_CONDITION_STATE_LOST, made->target, INT64_MIN, LAB_OPEN_ENDED);
-    lab_health_pulse(run, sim_queue_now(&run->queue));
-    if (run->replay == NULL)
+    if (lab_keeps_state(run) && run->replay == NULL)
         cass_set_columns(run->cluster, lab_state_register(made->target), backup->columns,
                          is_lost ? 0 : backup->mask);
 }
 
-static void excuse_paxos(void *context, uint64_t name)
+static void paxos_is_lost(void *context, uint64_t name)
 {
     struct lab_cluster_run *run = context;
     uint32_t key;
     if (run->idgen != NULL)
-        lab_condition_set(run, LAB_CONDITION_PAXOS_LOST);
+        cluster_emit(run, PAXOS_LOST, .key = LAB_NO_KEY);
     else if (lab_register_is_state(name, &key))
-        lab_fault_paxos(run, key);
-}
-
-void lab_fault_paxos(struct lab_cluster_run *run, uint32_t key)
-{
-    lab_record_paxos_loss(run, key);
-    lab_condition_of_key(run, LAB_CONDITION_PAXOS_LOST, key, INT64_MIN, LAB_OPEN_ENDED);
+        cluster_emit(run, PAXOS_LOST, .key = key);
 }
 
 static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_fault *made)
 {
-    lab_health_pulse(run, sim_queue_now(&run->queue));
     if (run->replay != NULL)
         return;
     const struct lab_fault *fault = &run->scenario->faults[made->fault];
     int64_t last_ns = fault->age_ns > 0 ? fault->age_ns : SYNC_PERIOD_NS;
-    cass_forget_paxos(run->cluster, made->target, last_ns, excuse_paxos, run);
+    cass_forget_paxos(run->cluster, made->target, last_ns, paxos_is_lost, run);
 }
 
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
@@ -219,7 +204,6 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
     int64_t now_ns = sim_queue_now(&run->queue);
     run->active[place] = *made;
     run->active[place].until_ns = lab_until(now_ns, lasts_ns);
-    lab_health_fault(run, true);
     apply(run, made, true);
     if (made->kind == LAB_FAULT_AGENT_PAUSE)
         lab_agent_pause(run, made->target, lasts_ns);
@@ -227,31 +211,17 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
         lab_push(run, now_ns + lasts_ns, LAB_EVENT_FAULT_END, (uint32_t)place);
 }
 
-/* A clock that jumped is wrong until another jump sets it back, and its effects last until the times that it
- * wrote have passed. Each jump ends a span in which the clock was wrong, so the latest end over all jumps
- * counts. */
-static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int64_t by_ns)
+static void jump(struct lab_cluster_run *run, uint32_t number, int64_t by_ns)
 {
-    int64_t now_ns = sim_queue_now(&run->queue);
-    uint64_t was_off = agent->jump_ns < 0 ? 0 - (uint64_t)agent->jump_ns : (uint64_t)agent->jump_ns;
-    int64_t over_ns = was_off < INT64_MAX ? lab_until(now_ns, (int64_t)was_off) : LAB_OPEN_ENDED;
-    if (over_ns > run->oracles.jumps_until_ns)
-        run->oracles.jumps_until_ns = over_ns;
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t before_ns = agent->jump_ns;
     if (by_ns > 0 && agent->jump_ns > INT64_MAX - by_ns)
         agent->jump_ns = INT64_MAX;
     else if (by_ns < 0 && agent->jump_ns < INT64_MIN - by_ns)
         agent->jump_ns = INT64_MIN;
     else
         agent->jump_ns += by_ns;
-    agent->jumped_ns = agent->disturbed_ns = now_ns;
-    lab_condition_of_key(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, now_ns, LAB_OPEN_ENDED);
-    for (uint32_t i = 0; i < run->agent_count; i++) {
-        if (run->agents[i].jump_ns != 0)
-            return;
-    }
-    if (run->oracles.jumps_until_ns != LAB_OPEN_ENDED)
-        lab_condition_closes(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, INT64_MAX,
-                             lab_until(run->oracles.jumps_until_ns, lab_aftermath_ns(run)));
+    cluster_emit(run, CLOCK_JUMPED, .agent = number, .time_ns = before_ns);
 }
 
 /* Applies faults that happen at one moment or end by themselves. Others begin and end by events. */
@@ -261,20 +231,17 @@ static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_
     int64_t now_ns = sim_queue_now(&run->queue);
     switch (made->kind) {
     case LAB_FAULT_CLOCK_JUMP:
-        lab_health_pulse(run, now_ns);
-        jump(run, &run->agents[made->target], made->by_ns);
+        jump(run, made->target, made->by_ns);
         break;
     case LAB_FAULT_AGENT_CRASH:
         lab_agent_crash(run, made->target, lasts_ns, is_kept);
         break;
     case LAB_FAULT_HINT_LOSS:
-        lab_health_pulse(run, now_ns);
         cass_drop_hints(run->cluster, made->target);
         break;
     case LAB_FAULT_GC_STORM: {
         int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
         lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
-        lab_health_pulse(run, lab_until(now_ns, lasts_ns));
         if (run->replay == NULL)
             cass_pause(run->cluster, made->target, lasts_ns);
         break;
@@ -318,49 +285,6 @@ static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_ki
     return (uint32_t)sim_random_below(draws, count);
 }
 
-/* Writes a group as in the scenario. */
-static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
-                       size_t size)
-{
-    if (group->kind == LAB_GROUP_AGENTS)
-        snprintf(buffer, size, "agents");
-    else if (group->kind == LAB_GROUP_DATACENTER)
-        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
-    else
-        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
-}
-
-static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault,
-                 enum lab_event_phase phase)
-{
-    const char *what = phase == LAB_EVENT_BEGINS ? "begins" : "ends";
-    bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
-                     fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_LATE_MESSAGE;
-    bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
-    const char *name = lab_fault_kind_name(fault->kind);
-    struct lab_told told = LAB_TOLD(FAULTS, is_of_key ? fault->target : LAB_NO_KEY, LAB_EVENT_NOBODY);
-    char sides[2][64];
-    told.phase = phase;
-    told.agent = is_of_agent(fault->kind) ? fault->target : LAB_EVENT_NOBODY;
-    told.node =
-        is_global || is_of_key || is_of_agent(fault->kind) || fault->kind == LAB_FAULT_NETWORK_PARTITION
-            ? LAB_EVENT_NOBODY
-            : fault->target;
-    if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
-        for (int i = 0; i < 2; i++)
-            group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
-        lab_event_trace_add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1],
-                            what);
-    } else if (is_global) {
-        lab_event_trace_add(run, told, "fault: %s %s", name, what);
-    } else if (is_of_key) {
-        lab_event_trace_add(run, told, "fault: %s %s", name, what);
-    } else {
-        lab_event_trace_add(run, told, "fault: %s at %s %u %s", name,
-                            is_of_agent(fault->kind) ? "agent" : "node", fault->target, what);
-    }
-}
-
 void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_fault *fault = &run->scenario->faults[number];
@@ -394,22 +318,18 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
 void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
                       bool is_kept)
 {
-    tell(run, made, LAB_EVENT_BEGINS);
-    lab_record_fault(run, made, lasts_ns);
-    lab_watch_fault(run, made->kind);
-    lab_faults_begun(run, made, lasts_ns);
-    if (made->kind == LAB_FAULT_NODE_DOWN || made->kind == LAB_FAULT_HINT_LOSS)
-        run->oracles.hints_may_be_lost = true;
+    cluster_emit(run, FAULT_BEGINS, .fault = made, .time_ns = lasts_ns);
     strike_at_once(run, made, lasts_ns, is_kept);
-    lab_faults_changed(run, made, lasts_ns);
+    cluster_emit(run, FAULT_STRUCK, .fault = made, .time_ns = lasts_ns);
 }
 
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_fault *fault = &run->scenario->faults[number];
     struct lab_backup *backup = &run->backups[number];
-    lab_host_kept(run, number, fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH);
-    if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH)
+    bool is_agent = fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH;
+    cluster_emit(run, FAULT_KEPT, .number = number, .flag = is_agent);
+    if (is_agent)
         lab_agent_keep(run, fault->target);
     else
         cass_peek_merged(run->cluster, lab_state_register(fault->target), backup->columns, &backup->mask);
@@ -427,19 +347,12 @@ static int64_t delayed_by_ns(const struct lab_cluster_run *run)
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
 {
     struct lab_active_fault ended = run->active[place];
-    int64_t now_ns = sim_queue_now(&run->queue);
     if (ended.kind == LAB_FAULT_DELAY && run->replay == NULL)
         ended.by_ns = delayed_by_ns(run);
-    lab_record_fault_end(run, place, &ended);
     run->active[place].is_used = false;
     if (place < run->active_free)
         run->active_free = place;
-    lab_health_fault(run, false);
-    /* The last delayed message is still in flight. It may be a write for which no agent waits any more, and
-     * which sets a key's state back. */
-    if (ended.kind == LAB_FAULT_LATE_MESSAGE || ended.kind == LAB_FAULT_DELAY)
-        lab_health_pulse(run, lab_until(now_ns, ended.by_ns));
-    tell(run, &ended, LAB_EVENT_ENDS);
+    cluster_emit(run, FAULT_ENDS, .fault = &ended, .number = place);
     apply(run, &ended, false);
-    lab_faults_ended(run, &ended);
+    cluster_emit(run, FAULT_ENDED, .fault = &ended);
 }

@@ -6,16 +6,13 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "cluster_watch.h"
-#include "evidence.h"
+#include "events.h"
 #include "history.h"
 #include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
-#include "oracles.h"
 
 /* All agents share one block of memory. With AddressSanitizer a poisoned line follows each, so
  * that a write past an agent's memory is still seen. */
@@ -78,7 +75,6 @@ static bool start_agent(struct lab_cluster_run *run, uint32_t number)
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = lab_agent_config(run, number);
     bool is_kept = agent->goes_back && lab_agent_go_back(run, number);
-    lab_settings_restarted(run, number, &config.history);
     if (!is_kept) {
         enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
         assert(status == BK_OK);
@@ -87,7 +83,6 @@ static bool start_agent(struct lab_cluster_run *run, uint32_t number)
     agent->is_up = true;
     agent->restart = 0;
     agent->keys_seen = 0;
-    lab_twin_begin(run, number);
     return is_kept;
 }
 
@@ -112,7 +107,6 @@ static void create_agent(struct lab_cluster_run *run, uint32_t number)
     if (run->replay != NULL) /* a history may use any operation number */
         lab_agent_clear_operations(run, number);
     agent->history = run->config.history;
-    agent->jumped_ns = agent->disturbed_ns = agent->deployed_ns = INT64_MIN;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
 }
@@ -183,9 +177,6 @@ void lab_agents_destroy(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
         free(run->agents[i].checkpoint);
-        free(run->agents[i].uncounted);
-        lab_empties_forgotten(run, i, false);
-        lab_twin_destroy(&run->agents[i]);
     }
     free(run->agents);
     run->agents = NULL;
@@ -226,7 +217,7 @@ begun(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t number
     else /* compilers clear so few bytes without a call */
         memset(operation, 0, offsetof(struct lab_host_operation, beyond));
     operation->serial = serial;
-    operation->is_active = operation->is_awaited = true;
+    operation->is_active = true;
     operation->key = key;
     operation->bucket = LAB_UNPLACED;
     operation->action = BK_ACT_DONE; /* it has requested nothing */
@@ -246,28 +237,13 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
     return operation;
 }
 
-static __attribute__((cold)) void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
-{
-    const struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    bool is_told_to_fire = operation->fires && run->config.source == BK_SOURCE_EXTERNAL;
-    struct lab_told told = LAB_TOLD(ROWS, operation->key, agent);
-    told.phase = LAB_EVENT_BEGINS;
-    told.operation = number;
-    lab_event_trace_add(run, told, "agent %u takes row %llu%s", agent, (unsigned long long)operation->row,
-                        is_told_to_fire ? ", which fires" : "");
-}
-
 /* No agent is up, or the agent has too many operations under way. */
-static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32_t chosen, uint32_t key,
-                                             uint64_t number)
+static __attribute__((cold)) void refuse_row(struct lab_cluster_run *run, uint32_t chosen, int64_t now_ns,
+                                             uint32_t key, const struct bk_row *row)
 {
     run->refused++;
     run->refused_busy += chosen != UINT32_MAX;
-    lab_oracles_placed(run, key, number, 0, LAB_UNPLACED, 0);
-    if (chosen == UINT32_MAX)
-        lab_event_trace_add(run, LAB_TOLD(ROWS, key, LAB_EVENT_NOBODY), "no agent is up to take a row");
-    else
-        lab_event_trace_add(run, LAB_TOLD(ROWS, key, chosen), "agent %u is busy and refuses a row", chosen);
+    cluster_emit(run, ROW_REFUSED, .agent = chosen, .key = key, .row = row, .time_ns = now_ns);
 }
 
 /* now_ns: the time of the agent's clock. */
@@ -278,24 +254,19 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
     uint64_t number = row->sequence;
     if (number == 0 || row->time_ns < key->birth_ns)
         key->birth_ns = row->time_ns;
-    if (lab_record_wants(run))
-        lab_record_row(run, chosen, key_index, number, row);
     if (chosen == UINT32_MAX) {
-        refuse_row(run, chosen, key_index, number);
+        refuse_row(run, chosen, now_ns, key_index, row);
         return;
     }
     struct lab_host_agent *agent = &run->agents[chosen];
     uint32_t operation_number = 0;
     enum bk_status status = bk_agent_write(agent->agent, now_ns, key_index, row, &operation_number);
-    if (SIM_UNLIKELY(agent->twin != NULL))
-        lab_twin_write(run, chosen, now_ns, key_index, row, status, operation_number);
     if (status == BK_ERROR_BUSY) {
-        refuse_row(run, chosen, key_index, number);
+        refuse_row(run, chosen, now_ns, key_index, row);
         return;
     }
     assert(status == BK_OK);
     agent->has_heard = agent->is_paused;
-    lab_host_hears(run, chosen);
     struct lab_host_operation *operation = begun(run, agent, operation_number, key_index);
     operation->weight = run->config.source == BK_SOURCE_COUNTER;
     if (lab_rows_fire(run))
@@ -306,13 +277,9 @@ static ALWAYS_INLINE void take(struct lab_cluster_run *run, uint32_t chosen, int
     operation->row_bytes = lab_row_bytes_at(&run->scenario->row_cost, &run->stamps, row->bytes,
                                             operation->begun_ns, &run->row_last);
     operation->row_id = row->id;
-    if (SIM_UNLIKELY(run->oracles.verdict.is_judged[LAB_ORACLE_LINES]))
-        lab_lines_begun(run, key_index, row->time_ns);
-    if (lab_event_trace_wants(run, key_index))
-        tell_taken(run, chosen, operation_number);
+    cluster_emit_of(run, ROW_TAKEN, chosen, operation, .row = row, .time_ns = now_ns);
     lab_agent_pump(run, chosen);
-    if (SIM_UNLIKELY(operation->is_awaited))
-        lab_parked_begins(run, chosen, operation);
+    cluster_emit_of(run, SETTLED, chosen, operation, .number = BK_ACT_DONE);
 }
 
 /* Returns the time of a row that arrives: by the clock of the agent or, if no agent is up, its own. */
@@ -335,7 +302,6 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
     run->tally.rows++;
     lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
-    lab_oracles_arrived(run, key_index);
     int64_t now_ns = time_at(run, chosen, arrival->time_ns);
     int64_t time_ns = now_ns;
     if (SIM_UNLIKELY(run->has_own_times)) {
@@ -343,43 +309,10 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_
         time_ns = wl_own_time(&run->scenario->workload, time_ns, arrival->late_ns - early_ns);
     }
     run->tally.late_rows += arrival->late_ns > 0;
-    lab_host_writes(run, chosen, key_index, number, arrival, time_ns);
+    cluster_emit(run, ROW_ARRIVES, .agent = chosen, .key = key_index, .number = number, .arrival = arrival,
+                 .time_ns = time_ns);
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
     take(run, chosen, now_ns, key_index, &row);
-}
-
-/* Since it began. */
-static uint64_t spent_ns(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    return (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
-}
-
-void lab_spent_settle(struct lab_cluster_run *run)
-{
-    struct lab_histogram *writes = &run->latency[LAB_LATENCY_WRITE];
-    if (lab_run_has_latencies(run->context))
-        lab_histogram_add_each(writes, run->spent.ns, run->spent.count);
-    else
-        for (uint32_t i = 0; i < run->spent.count; i++)
-            lab_histogram_note(writes, run->spent.ns[i]);
-    run->spent.count = 0;
-}
-
-static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
-    if (operation->action == BK_ACT_ADD_COUNTER)
-        lab_spent_add(run, &run->latency[LAB_LATENCY_COUNTER], spent);
-    if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
-        lab_spent_add(run, &run->latency[LAB_LATENCY_LWT], spent);
-}
-
-/* Of a request other than a put that succeeded. A missing start is requested again, like one that could not
- * be read. */
-SIM_OUT_OF_LINE static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation)
-{
-    lab_watch_outcome(run, operation, operation->outcome.kind);
-    operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
 }
 
 static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
@@ -388,33 +321,19 @@ static ALWAYS_INLINE void hear(struct lab_cluster_run *run, uint32_t agent, uint
     const struct lab_host_agent *host = &run->agents[agent];
     const struct bk_outcome *outcome = &operation->outcome;
     int64_t clock_ns = lab_agent_clock(run, agent);
-    if (lab_record_wants(run))
-        lab_record_outcome(run, agent, number);
-    /* A put that succeeded is looked at as it is acknowledged. */
-    bool is_put = operation->action == BK_ACT_PUT_ROW && outcome->kind == BK_OUTCOME_APPLIED;
-    if (!is_put && outcome->kind == BK_OUTCOME_APPLIED) {
-        keep_latency(run, operation);
-        lab_read_step_done(operation);
-    }
-    if (lab_event_trace_wants(run, operation->key))
-        lab_event_trace_outcome(run, agent, operation, number, outcome);
-    if (!is_put)
-        watch_outcome(run, operation);
-    operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
-    const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
+    if (SIM_LIKELY(operation->action == BK_ACT_PUT_ROW && outcome->kind == BK_OUTCOME_APPLIED)) {
+        cluster_emit_of(run, PUT_HEARD, agent, operation, .flag = false);
+    } else {
+        if (outcome->kind == BK_OUTCOME_APPLIED)
+            lab_read_step_done(operation);
+        cluster_emit_of(run, HEARD, agent, operation, .flag = false);
+    }
     enum bk_action_kind kind = operation->action;
-    uint32_t key = operation->key;
     bk_agent_outcome(host->agent, clock_ns, number, outcome);
-    if (SIM_UNLIKELY(known.is_known))
-        lab_known_heard(run, agent, operation, &known);
-    if (SIM_UNLIKELY(host->twin != NULL))
-        lab_twin_heard(run, agent, clock_ns, number, outcome);
+    cluster_emit_of(run, TOLD, agent, operation, .time_ns = clock_ns);
     lab_agent_pump(run, agent);
-    if (SIM_UNLIKELY(operation->is_awaited))
-        lab_parked_begins(run, agent, operation);
-    if (SIM_UNLIKELY(host->parked > 0))
-        lab_parked_heard(run, agent, key, kind);
+    cluster_emit_of(run, SETTLED, agent, operation, .number = kind);
 }
 
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
@@ -429,7 +348,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
         return;
     }
     if (SIM_UNLIKELY(run->agents[event->target].is_paused)) {
-        lab_host_came(run, event);
+        cluster_emit(run, REPLY_CAME, .agent = event->target, .sim = event);
         if (lab_agent_waits(run, event))
             return;
     }
@@ -443,7 +362,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     cass_reply_take(run->cluster, event->b, &reply);
     if (operation->action != BK_ACT_PUT_ROW || reply.result != CASS_OK)
         lab_reply_add(run, operation, &reply);
-    lab_reply_heard(run, agent, operation, &reply);
+    cluster_emit_of(run, REPLIED, agent, operation, .reply = &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
         hear(run, agent, number, operation);
@@ -457,8 +376,7 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
         return;
     operation->outstanding = 0;
     operation->outcome.kind = BK_OUTCOME_UNKNOWN;
-    lab_event_trace_add(run, LAB_TOLD(REQUESTS, operation->key, event->target), "agent %u gives up waiting",
-                        event->target);
+    cluster_emit_of(run, GAVE_UP, event->target, operation, .flag = false);
     lab_agent_hear(run, event->target, (uint32_t)event->a);
 }
 
@@ -472,48 +390,33 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t number)
 {
-    lab_record_agent(run, number, "wakes");
-    lab_host_hears(run, number);
-    struct lab_host_agent *agent = &run->agents[number];
-    bk_agent_tick(agent->agent, lab_agent_clock(run, number));
-    lab_twin_ticked(run, number, lab_agent_clock(run, number));
+    int64_t clock_ns = lab_agent_clock(run, number);
+    cluster_emit(run, AGENT_WAKES, .agent = number);
+    bk_agent_tick(run->agents[number].agent, clock_ns);
+    cluster_emit(run, AGENT_TICKED, .agent = number, .time_ns = clock_ns);
     lab_agent_pump(run, number);
 }
 
 /* No process is left to hear the answers. An acknowledged row is stored; only its counting is open. */
 static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
 {
-    struct lab_host_agent *agent = &run->agents[number];
-    agent->parked = 0;
-    free(agent->uncounted); /* a restarted agent begins to count again */
-    agent->uncounted = NULL;
-    agent->stored.is_known = false;
-    lab_copies_forgotten(run, number);
-    lab_empties_forgotten(run, number, true);
+    const struct lab_host_agent *agent = &run->agents[number];
     for (uint32_t i = 0; i < agent->operations_met && run->operations_active > 0; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
             continue;
-        lab_event_trace_lost(run, number, i);
-        if (is_end)
-            lab_available_left(run, operation);
-        if (operation->outstanding > 0)
-            sim_queue_cancel(&run->queue, operation->timeout);
         operation->is_heard = operation->outstanding == 0 && operation->bucket != LAB_UNPLACED &&
                               operation->action == BK_ACT_PUT_ROW &&
                               operation->outcome.kind == BK_OUTCOME_APPLIED;
+        run->unresolved += !operation->is_read && !operation->is_acknowledged;
+        run->unresolved_increments += !operation->is_read && operation->is_acknowledged && operation->fires;
+        cluster_emit_of(run, LOST, number, operation, .flag = is_end);
+        if (operation->outstanding > 0)
+            sim_queue_cancel(&run->queue, operation->timeout);
         operation->serial++;
         operation->outstanding = 0;
-        operation->is_active = operation->is_parked = false;
+        operation->is_active = false;
         run->operations_active--;
-        if (operation->is_read)
-            continue;
-        run->unresolved += !operation->is_acknowledged;
-        run->unresolved_increments += operation->is_acknowledged && operation->fires;
-        run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
-            operation->is_acknowledged && operation->fires;
-        lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
-        lab_oracles_write_ended(run, operation, false, false);
     }
 }
 
@@ -534,11 +437,7 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
         return;
     agent->goes_back = is_kept;
     agent->is_up = agent->is_paused = agent->has_heard = false;
-    if (run->agent_count > 1)
-        lab_condition_of_key(run, LAB_CONDITION_MANY_AGENTS, LAB_NO_KEY, sim_queue_now(&run->queue),
-                             LAB_OPEN_ENDED);
-    lab_health_fault(run, true);
-    run->oracles.crashes++;
+    cluster_emit(run, AGENT_STOPPED, .agent = number);
     if (run->idgen != NULL)
         lab_idgen_crash(run, number);
     orphan(run, number, false);
@@ -551,19 +450,20 @@ void lab_agents_leave(struct lab_cluster_run *run)
 {
     if (run->idgen != NULL)
         lab_idgen_leave(run);
-    for (uint32_t i = 0; i < run->agent_count; i++)
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        cluster_emit(run, AGENT_STOPPED, .agent = i, .flag = true);
         orphan(run, i, true);
+    }
 }
 
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
-    lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u is back", number);
-    lab_record_agent(run, number, "is back");
-    lab_health_fault(run, false);
-    if (run->idgen != NULL)
+    if (run->idgen != NULL) {
         lab_idgen_restart(run, number);
-    else
-        lab_host_restarted(run, number, start_agent(run, number));
+        return;
+    }
+    bool is_kept = start_agent(run, number);
+    cluster_emit(run, AGENT_STARTED, .agent = number, .flag = is_kept, .number = 1);
 }
 
 struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t number)
@@ -604,17 +504,10 @@ uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
 {
-    if (SIM_UNLIKELY(run->oracles.lives != NULL) && operation->bucket != bucket)
-        lab_lives_placed(run, operation->key, operation->begun_ns);
-    if (SIM_LIKELY(operation->bucket == LAB_UNPLACED)) {
-        lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
-    } else if (operation->bucket != bucket) {
-        bool ok = lab_open_add(&run->oracles.moved, operation);
-        run->out_of_memory = run->out_of_memory || !ok;
-        operation->is_moved = true;
-    }
+    cluster_emit_of(run, PLACED, agent, operation, .bucket = bucket);
+    operation->is_moved =
+        operation->is_moved || (operation->bucket != LAB_UNPLACED && operation->bucket != bucket);
     operation->bucket = bucket;
-    run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
 static ALWAYS_INLINE void wait_for_reply(struct lab_cluster_run *run, uint32_t agent,
@@ -636,7 +529,7 @@ static void put(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
         lab_untold_asked(run, action);
         return;
     }
-    lab_request_sent(run, agent, operation, action, &run->put);
+    cluster_emit_of(run, PUT_SENT, agent, operation, .action = action, .statement = &run->put);
     cass_request(run->cluster, agent, CASS_ANY_NODE, TAG(agent, action->operation, operation->serial),
                  &run->put);
     wait_for_reply(run, agent, operation, action->operation);
@@ -654,13 +547,12 @@ SIM_OUT_OF_LINE static void query(struct lab_cluster_run *run, uint32_t agent,
     operation->step_filled = operation->step_scanned = 0;
     lab_action_statement(run, action, &statement);
     lab_action_count(run, action);
-    lab_watch_asked(run, operation, action, &statement);
+    cluster_emit_of(run, REQUEST_SENT, agent, operation, .action = action, .statement = &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     if (run->replay != NULL) {
         lab_untold_asked(run, action);
         return;
     }
-    lab_request_sent(run, agent, operation, action, &statement);
     if (action->kind == BK_ACT_READ_ROWS) {
         operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
         for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {
@@ -681,6 +573,8 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, struct lab_host_ope
     operation->action = action->kind;
     operation->rows = 0;
     operation->asked_ns = sim_queue_now(&run->queue);
+    if (SIM_UNLIKELY(operation->asked_ns > operation->heard_ns) && !lab_has_failed(operation->outcome.kind))
+        operation->turn_ns = operation->asked_ns;
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->outstanding = 1;
     if (action->kind == BK_ACT_PUT_ROW)
@@ -709,31 +603,20 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
-    if (SIM_UNLIKELY(run->acknowledged != NULL))
-        lab_reads_acknowledged(run, operation);
-    lab_reads_stored(run, agent, operation);
-    if (SIM_UNLIKELY(run->oracles.lives != NULL))
-        lab_lives_acknowledged(run, operation->key, operation->begun_ns);
-    lab_oracles_acknowledged(run, operation);
+    cluster_emit_of(run, ACKNOWLEDGED, agent, operation, .bucket = operation->bucket);
     if (SIM_UNLIKELY(run->scenario->deletes.share > 0))
         lab_delete_plan(run, operation);
-    run->spent.ns[run->spent.count++] = spent_ns(run, operation);
-    if (SIM_UNLIKELY(run->spent.count == LAB_SPENT_MAX))
-        lab_spent_settle(run);
 }
 
-static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+static void end_operation(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                           const struct bk_action *action)
 {
-    if (SIM_UNLIKELY(operation->is_read)) {
-        lab_read_ended(run, operation, action);
-    } else {
-        lab_available_ended(run, operation, action->status == BK_OPERATION_REFUSED);
+    if (SIM_LIKELY(!operation->is_read)) {
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
         run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
-        lab_oracles_write_ended(run, operation, action->counted, action->status == BK_OPERATION_REFUSED);
     }
+    cluster_emit_of(run, ENDED, agent, operation, .action = action);
     operation->is_active = false;
     run->operations_active--;
 }
@@ -741,13 +624,11 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
 static void perform(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *action)
 {
-    if (lab_event_trace_wants(run, operation->key))
-        lab_event_trace_action(run, agent, action);
-    lab_oracles_acted(run, agent, operation, action);
+    cluster_emit_of(run, ACTED, agent, operation, .action = action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, agent, operation);
     else if (action->kind == BK_ACT_DONE)
-        end_operation(run, operation, action);
+        end_operation(run, agent, operation, action);
     else if (SIM_UNLIKELY(action->is_retry) && action->kind == BK_ACT_PUT_ROW &&
              run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
         ask_elsewhere(run, agent, operation, action);
@@ -778,12 +659,9 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
     if (SIM_UNLIKELY(agent->is_paused))
         return;
     while (bk_agent_next(agent->agent, &action)) {
-        if (SIM_UNLIKELY(agent->twin != NULL))
-            lab_twin_acted(run, number, &action);
         perform(run, number, &agent->operations[action.operation], &action);
     }
-    if (SIM_UNLIKELY(agent->twin != NULL))
-        lab_twin_rests(run, number);
+    cluster_emit(run, AGENT_RESTS, .agent = number);
     set_tick(run, number);
     if (SIM_UNLIKELY(agent->wants_checkpoint))
         lab_agent_keep(run, number);

@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_faults.h"
 #include "cluster_loop.h"
 #include "cluster_result.h"
 #include "cluster_run.h"
-#include "cluster_watch.h"
-#include "evidence.h"
+#include "cluster_view.h"
+#include "events.h"
 #include "history.h"
 #include "idgen.h"
 #include "kernel/digest.h"
@@ -21,7 +20,7 @@
 #include "kernel/memory.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "oracles.h"
+#include "observers.h"
 
 #define PROGRESS_EVENTS 65536u
 #define KEYS_A_LOOK     4096u
@@ -79,6 +78,54 @@ static bool fail_memory(const struct lab_cluster_run *run, struct sim_error *err
     return lab_run_is_stopped(run->context) ? lab_fail_stopped(error) : sim_fail_memory(error);
 }
 
+/* --- What the cluster stores. */
+
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order, uint64_t bytes, uint32_t replica)
+{
+    struct lab_cluster_run *run = context;
+    cluster_emit(run, ROW_STORED, .key = (uint32_t)key, .bucket = bucket, .number = row, .time_ns = time_ns,
+                 .value = order, .bytes = bytes, .replica = replica);
+}
+
+static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order, uint32_t replica)
+{
+    struct lab_cluster_run *run = context;
+    cluster_emit(run, ROW_COPIED, .key = (uint32_t)key, .bucket = bucket, .number = row, .time_ns = time_ns,
+                 .value = order, .replica = replica);
+}
+
+static void register_changed(void *context, uint64_t name)
+{
+    struct lab_cluster_run *run = context;
+    uint32_t key;
+    if (lab_register_is_state(name, &key))
+        cluster_emit(run, STATE_WRITTEN, .key = key);
+}
+
+static void counter_added(void *context, uint64_t counter, uint64_t row, int64_t delta)
+{
+    struct lab_cluster_run *run = context;
+    cluster_emit(run, COUNTER_ADDED, .bytes = counter, .number = row, .value = delta);
+}
+
+static bool begin_observers(struct lab_cluster_run *run)
+{
+    if (!cluster_observers_begin(run))
+        return false;
+    for (uint32_t i = 0; run->idgen == NULL && i < run->agent_count; i++)
+        cluster_emit(run, AGENT_STARTED, .agent = i);
+    if (run->idgen == NULL)
+        cass_observe(run->cluster, &(struct cass_observer){.context = run,
+                                                           .row_stored = row_stored,
+                                                           .row_copied = row_copied,
+                                                           .register_changed =
+                                                               lab_keeps_state(run) ? register_changed : NULL,
+                                                           .counter_added = counter_added});
+    return true;
+}
+
 static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->traced_key = LAB_NO_KEY;
@@ -87,8 +134,8 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
                         run->scenario->path, run->context->event_trace->key);
-    lab_health_begin(run);
-    lab_conditions_begin(run);
+    if (!begin_observers(run))
+        return sim_fail_memory(error);
     lab_faults_begin(run);
     lab_idgen_begin(run);
     return !run->out_of_memory || sim_fail_memory(error);
@@ -195,7 +242,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         return false;
     if (run->idgen != NULL)
         return begin_identifiers(run, error);
-    if (!lab_oracles_begin(run) || !lab_host_begin(run))
+    if (!begin_observers(run))
         return fail_memory(run, error);
     if (!begin_keys(run, error))
         return false;
@@ -299,26 +346,6 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
     }
 }
 
-static const char *event_name(uint32_t kind)
-{
-    static const char *const names[] = {[LAB_EVENT_ARRIVAL] = "a row arrives",
-                                        [LAB_EVENT_READ] = "a reader comes",
-                                        [LAB_EVENT_TIMEOUT] = "a client gives up",
-                                        [LAB_EVENT_TICK] = "an agent wakes",
-                                        [LAB_EVENT_RESTART] = "an agent is back",
-                                        [LAB_EVENT_FAULT] = "a fault begins",
-                                        [LAB_EVENT_FAULT_END] = "a fault ends",
-                                        [LAB_EVENT_DELETE] = "a row is deleted",
-                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
-                                        [LAB_EVENT_TAKE] = "a client wants an identifier",
-                                        [LAB_EVENT_IDS_END] = "the last moment",
-                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings",
-                                        [LAB_EVENT_END] = "the last moment",
-                                        [LAB_EVENT_KEEP] = "something is kept for a fault"};
-    const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
-    return name != NULL ? name : "unknown";
-}
-
 /* The number of the next event that gets a mark or appears in the event trace. */
 static uint64_t next_noted(const struct lab_cluster_run *run)
 {
@@ -345,10 +372,7 @@ static void note_event(struct lab_cluster_run *run, const struct sim_event *even
         log->marks[log->mark_count++] = (uint16_t)log->digest;
     const struct lab_event_trace *trace = run->context->event_trace;
     if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
-        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY),
-                            "event %llu: %s, for %u (%llx %llx)", (unsigned long long)log->events,
-                            event_name(event->kind), event->target, (unsigned long long)event->a,
-                            (unsigned long long)event->b);
+        cluster_emit(run, NUMBERED, .sim = event, .number = log->events);
 }
 
 /* Adds the event to the digest. */
@@ -365,10 +389,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     int64_t time_ns;
     uint64_t noted = next_noted(run);
     const bool *is_broken = cass_cluster_broken(run->cluster);
-    if (run->context->event_trace != NULL) /* or the compiler takes the whole loop for cold code */
-        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s begins",
-                            run->strategy->label);
-    lab_record_begins(run);
+    cluster_emit(run, RUN_BEGINS, .key = LAB_NO_KEY);
     while (run->arrivals_pending > 0 || run->operations_active > 0) {
         if (SIM_UNLIKELY(run->events.events >= run->pause_at)) {
             if (run->is_over) /* it stops early, and then pauses at once */
@@ -389,7 +410,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         if (SIM_UNLIKELY(run->out_of_memory || *is_broken))
             return sim_fail_memory(error);
     }
-    lab_record_ends(run);
+    cluster_emit(run, RUN_ENDS, .key = LAB_NO_KEY);
     if (!run->is_over)
         lab_agents_leave(run);
     if (run->views.key == NULL)
@@ -410,7 +431,7 @@ static void release(struct lab_cluster_run *run)
     free(run->keys);
     run->keys = NULL;
     lab_reads_destroy(run);
-    lab_oracles_destroy(run);
+    cluster_observers_end(run);
     lab_agents_destroy(run);
     if (run->cluster != NULL)
         cass_cluster_destroy(run->cluster);

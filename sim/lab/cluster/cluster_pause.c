@@ -7,11 +7,9 @@
 #include <stdlib.h>
 
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
-#include "evidence.h"
+#include "events.h"
 #include "idgen.h"
-#include "oracles.h"
 
 void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
 {
@@ -19,8 +17,7 @@ void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts
     int64_t until_ns = lab_until(sim_queue_now(&run->queue), lasts_ns);
     if (!agent->is_up)
         return;
-    if (run->agent_count > 1)
-        lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
+    cluster_emit(run, AGENT_PAUSED, .agent = number);
     if (!agent->is_paused || until_ns > agent->pause_until_ns)
         agent->pause_until_ns = until_ns;
     agent->is_paused = true;
@@ -31,9 +28,8 @@ void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
     struct lab_host_agent *agent = &run->agents[number];
     if (!agent->is_paused || sim_queue_now(&run->queue) < agent->pause_until_ns)
         return; /* the agent has restarted, or another pause still lasts */
-    run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += agent->has_heard;
+    cluster_emit(run, AGENT_RESUMED, .agent = number, .flag = agent->has_heard);
     agent->is_paused = agent->has_heard = false;
-    agent->disturbed_ns = sim_queue_now(&run->queue);
     if (run->idgen != NULL)
         lab_idgen_resume(run, number);
     else
@@ -48,10 +44,10 @@ bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event)
         return false;
     if (!agent->has_heard) {
         agent->has_heard = true;
-        lab_host_hears(run, number);
+        cluster_emit(run, AGENT_HANDLES, .agent = number);
         return false;
     }
-    lab_host_waits(run, number);
+    cluster_emit(run, AGENT_WAITS, .agent = number);
     uint64_t handle = lab_push_event(run, agent->pause_until_ns, event);
     if (event->kind == LAB_EVENT_TICK) {
         agent->tick = handle;
@@ -84,7 +80,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
     agent->checkpoint = state;
     agent->checkpoint_bytes = size;
     agent->wants_checkpoint = false;
-    lab_host_saved(run, number);
+    cluster_emit(run, AGENT_KEPT, .agent = number);
 }
 
 /* A checkpoint that was made with different settings is not used. */
@@ -94,14 +90,7 @@ bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
     if (agent->checkpoint == NULL)
         return false;
     struct bk_agent_config config = lab_agent_config(run, number);
-    if (bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
-                      agent->checkpoint_bytes, &agent->agent) != BK_OK ||
-        bk_agent_change(agent->agent, &agent->history) != BK_OK)
-        return false;
-    lab_empties_forgotten(run, number, false);
-    lab_condition_set(run, LAB_CONDITION_OLD_CHECKPOINT);
-    run->oracles.verdict.probes[LAB_PROBE_CHECKPOINT]++;
-    lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u resumes from its checkpoint",
-                        number);
-    return true;
+    return bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
+                         agent->checkpoint_bytes, &agent->agent) == BK_OK &&
+           bk_agent_change(agent->agent, &agent->history) == BK_OK;
 }

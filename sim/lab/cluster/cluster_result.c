@@ -14,7 +14,60 @@
 #include "lab/scenario.h"
 #include "lab/metrics.h"
 #include "lab/result_make.h"
-#include "oracles.h"
+#include "observers.h"
+
+/* --- The observer of latencies. Most are those of writes, which are added to their histogram together. */
+
+static void settle(struct lab_cluster_run *run)
+{
+    lab_histogram_add_each(&run->latency[LAB_LATENCY_WRITE], run->spent.ns, run->spent.count);
+    run->spent.count = 0;
+}
+
+/* Of a read, which ended, or of a request other than a put. */
+static void add_rare(struct lab_cluster_run *run, const struct cluster_event *event)
+{
+    const struct lab_host_operation *operation = event->operation;
+    const int64_t now_ns = sim_queue_now(&run->queue);
+    const uint64_t asked = (uint64_t)(now_ns - operation->asked_ns),
+                   begun = (uint64_t)(now_ns - operation->begun_ns);
+    if (event->kind == CLUSTER_ENDED) {
+        enum bk_operation_status status = event->action->status;
+        if (!operation->is_read || (status != BK_OPERATION_OK && status != BK_OPERATION_TOO_LONG))
+            return;
+        lab_histogram_add(&run->latency[LAB_LATENCY_READ], begun, 1, 1);
+        if (lab_read_kind_count(run->scenario) > 1)
+            lab_histogram_add(&run->read_latency[operation->read], begun, 1, 1);
+    } else if (operation->outcome.kind == BK_OUTCOME_APPLIED) {
+        if (operation->action == BK_ACT_ADD_COUNTER)
+            lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], asked, 1, 1);
+        if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
+            lab_histogram_add(&run->latency[LAB_LATENCY_LWT], asked, 1, 1);
+    }
+}
+
+void cluster_latencies_hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    (void)state;
+    if (SIM_UNLIKELY(event->kind != CLUSTER_ACKNOWLEDGED)) {
+        add_rare(run, event);
+        return;
+    }
+    run->spent.ns[run->spent.count++] = (uint64_t)(sim_queue_now(&run->queue) - event->operation->begun_ns);
+    if (SIM_UNLIKELY(run->spent.count == LAB_SPENT_MAX))
+        settle(run);
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    if (run->idgen != NULL || !lab_run_has_latencies(run->context))
+        return 0;
+    return CLUSTER_WANTS(ACKNOWLEDGED) | CLUSTER_WANTS(HEARD) |
+           (run->scenario->reads.present ? CLUSTER_WANTS(ENDED) : 0);
+}
+
+const struct cluster_observer cluster_latencies = {
+    .name = "latencies", .wants = wants, .on_event = cluster_latencies_hear};
 
 static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run)
 {
@@ -163,21 +216,22 @@ void lab_cluster_tally(struct lab_cluster_run *run)
 {
     if (run->idgen != NULL) {
         lab_idgen_tally(run);
+        cluster_observers_finish(run);
         return;
     }
-    lab_spent_settle(run);
+    settle(run);
     lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
     for (uint32_t i = 0; i < run->key_count; i++)
         lab_bytes_add(&run->tally.payload_bytes, run->keys[i].bytes);
     tally_partitions(run);
-    lab_oracles_end(run);
     for (uint32_t node = 0; node < run->node_count; node++) {
         struct cass_node_stats stats;
         cass_node_stats(run->cluster, node, &stats);
         run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
         run->tally.tombstone_warnings += stats.tombstone_warnings;
     }
-    lab_conserved_delivered(run);
+    cluster_emit(run, RESULT, .key = LAB_NO_KEY);
+    cluster_observers_finish(run);
 }
 
 bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metrics *out)

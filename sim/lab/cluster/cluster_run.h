@@ -21,7 +21,6 @@
 #include "lab/disk.h"
 #include "lab/result.h"
 #include "lab/tally.h"
-#include "lab/tuples.h"
 #include "oracle_types.h"
 #include "workload/rows.h"
 
@@ -89,11 +88,8 @@ struct lab_host_operation {
     uint64_t timeout;
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, is_moved, fires;
-    bool is_heard;   /* the row was reported as stored, but not acknowledged when its agent crashed */
-    bool is_awaited; /* it has begun, or got an outcome, and has not acted since */
-    bool is_parked;
+    bool is_heard; /* the row was reported as stored, but not acknowledged when its agent crashed */
     bool was_unknown;
-    bool older_told; /* a reply to the current action named rows older than its range */
     bool uses_all;   /* it is a read, or has sent a request other than a put */
     uint32_t key;
     uint64_t row, row_bytes; /* number of the row within the key; its size in bytes */
@@ -102,16 +98,10 @@ struct lab_host_operation {
     uint64_t weight;     /* what the row adds to a counter, if it fires */
     int64_t bucket;      /* the bucket of the first put; LAB_UNPLACED: not put yet */
     int64_t begun_ns, asked_ns;
-    int64_t heard_ns; /* when it got the last outcome */
-    int64_t
-        turn_ns; /* since when it may send requests: when it began, or was last resumed from being parked */
-    uint32_t failures;        /* number of its requests that failed so far */
-    uint32_t tried;           /* number of failed tries of the current action */
-    uint32_t requests;        /* so far */
-    uint32_t answers;         /* oracle_host.c: to the requests of the current action */
-    int64_t came_ns;          /* oracle_host.c: when its only answer came during a pause; 0: it did not */
-    int64_t hold_ns;          /* the end of that pause, as it was known then */
-    uint64_t rows, rows_told; /* rows of the replies to the current action; the same, added up by an oracle */
+    int64_t heard_ns; /* when it got the last outcome, or began */
+    int64_t turn_ns;  /* when it began, or last went on after a wait without a failure: it may have been parked */
+    uint32_t requests; /* so far */
+    uint64_t rows;     /* rows of the replies to the current action */
     struct bk_outcome outcome;
     /* All members below are 0 unless uses_all. */
     uint64_t beyond;       /* read: number of acknowledged rows in windows that it does not query */
@@ -122,29 +112,13 @@ struct lab_host_operation {
     int64_t state_read_ns; /* when that read was requested */
     int64_t bucket_due;    /* the highest bucket that had rows then; INT64_MIN: none had */
     bool changes_state, raises, is_taking_over;
-    bool is_state_told; /* the state row existed when it was read to count the row */
-    bool is_start_kept; /* it has stored the start of the bucket that its roll removes from the state */
+    bool is_locked_out; /* it was told that another agent has the lock */
     enum lab_read_kind read;
-    int64_t state_told[BK_COLUMN_COUNT];
-    uint32_t
-        unknown_updates; /* number of conditional updates that count the row and have an unknown outcome */
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
     int64_t step_low;                   /* lowest bucket of the last step */
     uint64_t step_filled, step_scanned; /* sums over the current step */
     struct lab_read_done done;          /* result of the steps that succeeded */
-    struct lab_lock_use lock;
-    struct lab_walk walk;
-};
-
-/* oracle_copies.c: the last request for a key's state to which the agent has got an answer. */
-#define LAB_COPIES 16u
-struct lab_copy {
-    bool is_known;
-    bool is_kept; /* the agent's cache has the copy that was requested at kept_ns, or a newer one */
-    uint32_t key;
-    int64_t asked_ns, kept_ns;
-    int64_t bucket; /* the highest one that the agent has learned */
 };
 
 /* The members that each row needs come first. */
@@ -158,35 +132,14 @@ struct lab_host_agent {
     bool wants_checkpoint;     /* a checkpoint must be saved as soon as no operation is under way */
     bool goes_back;            /* it will restart from its checkpoint */
     uint64_t keys_seen;        /* bit k: it has had an operation on a key whose number modulo 64 is k */
-    int64_t held_until_ns;     /* oracle_faults.c: the latest end of its pauses */
     int64_t offset_ns, drift_ppb, jump_ns;
-    struct bk_agent *twin; /* NULL: agents have no twins */
-    uint32_t parked;       /* operations */
     uint64_t tick;
     int64_t tick_ns;
-    int64_t jumped_ns;    /* when its clock last jumped */
-    int64_t disturbed_ns; /* when its clock last jumped, or its last pause ended, whichever is later */
-    int64_t deployed_ns;  /* when it got its current settings */
-    struct lab_copy copies[LAB_COPIES];
-    struct bk_history history;  /* the history of settings that it was given, which it uses after a restart */
-    void *memory, *twin_memory; /* of the core */
+    struct bk_history history; /* the history of settings that it was given, which it uses after a restart */
+    void *memory;              /* of the core */
     int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was saved */
     size_t checkpoint_bytes;
-    uint64_t *uncounted; /* oracle_steps.c, by key: rows since the last count or, for BK_SOURCE_MEMORY, the
-                            rows of the last count; NULL: none yet */
-    struct {
-        bool is_known;
-        uint32_t key;
-        int64_t bucket;
-    } stored; /* oracle_reads.c: the partition of its last stored row, until it is read */
-    struct {
-        bool is_unknown; /* it is not known which empty windows the agent remembers */
-        struct lab_tuples
-            windows; /* windows found empty: key and bucket, and whether reads may still skip them */
-    } empties;       /* oracle_empties.c; not used by agents that do not remember empty windows */
-    unsigned char *twin_state;
-    size_t twin_room;
     uint64_t restart;
     int64_t restart_ns; /* when an agent that is down restarts; INT64_MAX: never */
 };
@@ -199,7 +152,6 @@ struct lab_delete {
     uint64_t row, bytes, timeout;
     uint64_t row_id;
     int64_t row_time_ns;
-    int64_t due_ns; /* oracle_requests.c: when it is repeated, or given up */
 };
 struct lab_deletes_open {
     struct lab_delete *items;
@@ -236,6 +188,18 @@ struct lab_spent {
 
 struct lab_idgen;  /* idgen.h */
 struct lab_replay; /* history.h */
+struct lab_cluster_run;
+
+/* events.h: those that observe this run. */
+#define CLUSTER_LISTENERS_MAX 8u
+struct cluster_event;
+struct cluster_observer;
+struct cluster_listener {
+    uint64_t wants;
+    void (*on_event)(struct lab_cluster_run *run, void *state, const struct cluster_event *event);
+    void *state;
+    const struct cluster_observer *observer;
+};
 
 struct lab_cluster_run {
     const struct lab_scenario *scenario;
@@ -248,6 +212,9 @@ struct lab_cluster_run {
     struct lab_row_last row_last; /* of the rows that arrived */
     struct cass_statement put;    /* the last statement that puts a row */
     struct sim_queue queue;
+    uint64_t wanted; /* kinds of events that some listener wants */
+    uint32_t listener_count;
+    struct cluster_listener listeners[CLUSTER_LISTENERS_MAX];
     struct cass_cluster *cluster;
     struct bk_agent_config config;
     struct lab_regimes regimes;                                   /* settings by the scenario's dates */

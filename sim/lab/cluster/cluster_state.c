@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "cluster_watch.h"
+#include "events.h"
 #include "evidence.h"
 #include "oracles.h"
 
@@ -85,21 +85,15 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
         lab_watch_late_effect(run, key_index);
     if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
         return;
-    if (columns[BK_BUCKET] < before) {
-        lab_event_trace_add(run, LAB_TOLD(STATE, key_index, LAB_EVENT_NOBODY),
-                            "the state goes back to bucket %" PRId64, columns[BK_BUCKET]);
-        lab_findable_lowered(run, key_index);
-    } else if (columns[BK_BUCKET] > before) {
-        run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
-        if (lab_event_trace_wants(run, key_index))
-            lab_event_trace_add(run, LAB_TOLD(STATE, key_index, LAB_EVENT_NOBODY),
-                                "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
-                                change_of(run, columns) > sim_queue_now(&run->queue) ? ", from its date on"
-                                                                                     : "");
-        lab_views_change(run, key_index, sim_queue_now(&run->queue), key->changes[columns[BK_BUCKET]]);
-    }
-    lab_no_gaps_changed(run, key_index);
     int64_t change_ns = change_of(run, columns);
+    if (columns[BK_BUCKET] != before)
+        cluster_emit(run, ROLLED, .key = key_index, .bucket = columns[BK_BUCKET], .value = before,
+                     .time_ns = change_ns);
+    if (columns[BK_BUCKET] < before)
+        lab_findable_lowered(run, key_index);
+    else
+        run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
+    lab_no_gaps_changed(run, key_index);
     if (columns[BK_BUCKET] > before) {
         lab_bounded_rolled(run, key_index, change_ns);
         lab_filled_rolled(run, key_index, before);

@@ -12,143 +12,178 @@
 #include "cluster_run.h"
 #include "evidence.h"
 #include "kernel/random.h"
+#include "observers.h"
 
-static void part(struct lab_cluster_run *run, uint32_t number, uint32_t key, const char *why)
+struct twin {
+    struct bk_agent *agent; /* NULL: it has parted */
+    void *memory;           /* of the core */
+    unsigned char *state;   /* a checkpoint */
+    size_t room;
+};
+struct twins {
+    uint32_t count;
+    struct twin of[]; /* by agent */
+};
+
+static void part(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event,
+                 const char *why)
 {
-    run->agents[number].twin = NULL; /* reported once, because everything that follows would differ, too */
-    lab_violate(run, LAB_ORACLE_RESTORED, key, 1, "agent %u: restored from its checkpoint it %s", number,
-                why);
+    bool has_key = event->operation != NULL || event->kind == CLUSTER_ROW_REFUSED;
+    twin->agent = NULL; /* reported once, because everything that follows would differ, too */
+    lab_violate(run, LAB_ORACLE_RESTORED, has_key ? event->key : LAB_NO_KEY, 1,
+                "agent %u: restored from its checkpoint it %s", event->agent, why);
 }
 
-/* Saves `from` into the agent's buffer for checkpoints. */
-static bool save(struct lab_host_agent *agent, const struct bk_agent *from, size_t *size)
+/* Saves `from` into the twin's buffer for checkpoints. */
+static bool save(struct twin *twin, const struct bk_agent *from, size_t *size)
 {
     *size = bk_agent_state_size(from);
-    if (*size > agent->twin_room) {
-        unsigned char *state = realloc(agent->twin_state, 2 * *size);
+    if (*size > twin->room) {
+        unsigned char *state = realloc(twin->state, 2 * *size);
         if (state == NULL)
             return false;
-        agent->twin_state = state;
-        agent->twin_room = 2 * *size;
+        twin->state = state;
+        twin->room = 2 * *size;
     }
-    return bk_agent_save(from, agent->twin_state, *size) == BK_OK;
+    return bk_agent_save(from, twin->state, *size) == BK_OK;
 }
 
-static void restore(struct lab_cluster_run *run, uint32_t number, const struct bk_agent *from)
+static void restore(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event,
+                    const struct bk_agent *from)
 {
-    struct lab_host_agent *agent = &run->agents[number];
-    struct bk_agent_config config = lab_agent_config(run, number);
-    size_t size;
-    if (!save(agent, from, &size)) {
+    struct bk_agent_config config = lab_agent_config(run, event->agent);
+    size_t size, room = bk_agent_size(&config);
+    if (twin->memory == NULL)
+        twin->memory = malloc(room);
+    if (twin->memory == NULL || !save(twin, from, &size)) {
         run->out_of_memory = true;
-        agent->twin = NULL;
-        return;
+        twin->agent = NULL;
+    } else if (bk_agent_load(twin->memory, room, &config, twin->state, size, &twin->agent) != BK_OK) {
+        part(run, twin, event, "cannot be loaded");
     }
-    if (bk_agent_load(agent->twin_memory, bk_agent_size(&config), &config, agent->twin_state, size,
-                      &agent->twin) != BK_OK)
-        part(run, number, LAB_NO_KEY, "cannot be loaded");
 }
 
-void lab_twin_begin(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    if (run->scenario->agents.twin_share <= 0)
-        return;
-    if (agent->twin_memory == NULL)
-        agent->twin_memory = malloc(bk_agent_size(&run->config));
-    if (agent->twin_memory == NULL)
-        run->out_of_memory = true;
-    else
-        restore(run, number, agent->agent);
-}
-
-void lab_twin_destroy(struct lab_host_agent *agent)
-{
-    free(agent->twin_memory);
-    free(agent->twin_state);
-}
-
-void lab_twin_write(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t key,
-                    const struct bk_row *row, enum bk_status status, uint32_t operation)
-{
-    uint32_t other = 0;
-    struct bk_agent *twin = run->agents[number].twin;
-    if (twin != NULL &&
-        (bk_agent_write(twin, now_ns, key, row, &other) != status || (status == BK_OK && other != operation)))
-        part(run, number, key, "takes a row as another operation");
-}
-
-void lab_twin_read(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t key,
-                   const struct bk_query *query, enum bk_status status, uint32_t operation)
-{
-    uint32_t other = 0;
-    uint64_t rows = run->keys[key].rows;
-    struct bk_agent *twin = run->agents[number].twin;
-    if (twin != NULL && (bk_agent_read(twin, now_ns, key, rows > 0 ? rows - 1 : 0, query, &other) != status ||
-                         (status == BK_OK && other != operation)))
-        part(run, number, key, "takes a read as another operation");
-}
-
-void lab_twin_heard(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t operation,
-                    const struct bk_outcome *outcome)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    if (agent->twin != NULL && bk_agent_outcome(agent->twin, now_ns, operation, outcome) != BK_OK)
-        part(run, number, agent->operations[operation].key, "waits for nothing");
-}
-
-void lab_twin_ticked(struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
-{
-    if (run->agents[number].twin != NULL)
-        bk_agent_tick(run->agents[number].twin, now_ns);
-}
-
-void lab_twin_changed(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    if (agent->twin != NULL && bk_agent_change(agent->twin, &agent->history) != BK_OK)
-        part(run, number, LAB_NO_KEY, "does not take new settings");
-}
-
-/* Of all steps of an agent at one moment, or of none. */
-static bool is_due(const struct lab_cluster_run *run, uint32_t number)
+bool cluster_twin_is_due(const struct lab_cluster_run *run, uint32_t number)
 {
     uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
     double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
     return draw < run->scenario->agents.twin_share;
 }
 
-void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_action *action)
+static void takes_row(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
+{
+    const struct lab_host_operation *operation = event->operation;
+    enum bk_status due = operation == NULL ? BK_ERROR_BUSY : BK_OK;
+    uint32_t number = 0;
+    if (bk_agent_write(twin->agent, event->time_ns, event->key, event->row, &number) != due ||
+        (operation != NULL && operation != &run->agents[event->agent].operations[number]))
+        part(run, twin, event, "takes a row as another operation");
+}
+
+static void takes_read(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
+{
+    const struct lab_host_operation *operation = event->operation;
+    enum bk_status due = operation != NULL ? BK_OK : event->flag ? BK_ERROR_WALK_TOO_LONG : BK_ERROR_BUSY;
+    uint32_t number = 0;
+    if (bk_agent_read(twin->agent, event->time_ns, event->key, (uint64_t)event->value, event->query,
+                      &number) != due ||
+        (operation != NULL && operation != &run->agents[event->agent].operations[number]))
+        part(run, twin, event, "takes a read as another operation");
+}
+
+static void acts(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
 {
     struct bk_action other;
-    struct bk_agent *twin = run->agents[number].twin;
-    if (twin != NULL && is_due(run, number)) {
-        restore(run, number, twin); /* with the actions that it has not taken yet */
-        twin = run->agents[number].twin;
-    }
-    if (twin == NULL)
+    if (cluster_twin_is_due(run, event->agent))
+        restore(run, twin, event, twin->agent); /* with the actions that it has not taken yet */
+    if (twin->agent == NULL)
         return;
-    if (!bk_agent_next(twin, &other))
-        part(run, number, (uint32_t)action->key, "sends no request");
-    else if (memcmp(&other, action, sizeof other) != 0) /* zeroed, so padding bytes are equal */
-        part(run, number, (uint32_t)action->key, "sends another request");
+    if (!bk_agent_next(twin->agent, &other))
+        part(run, twin, event, "sends no request");
+    else if (memcmp(&other, event->action, sizeof other) != 0) /* zeroed, so padding bytes are equal */
+        part(run, twin, event, "sends another request");
 }
 
-bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t number)
+static void rests(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
 {
-    bool is_now = is_due(run, number);
-    run->oracles.verdict.probes[LAB_PROBE_RESTORED] += is_now;
-    return is_now;
-}
-
-void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
+    const struct bk_agent *agent = run->agents[event->agent].agent;
     struct bk_action other;
-    if (agent->twin != NULL && bk_agent_next(agent->twin, &other))
-        part(run, number, (uint32_t)other.key, "sends more requests");
-    if (agent->twin != NULL && bk_agent_deadline(agent->twin) != bk_agent_deadline(agent->agent))
-        part(run, number, LAB_NO_KEY, "wakes at another time");
-    if (agent->twin != NULL && lab_twin_is_due(run, number))
-        restore(run, number, agent->twin);
+    if (bk_agent_next(twin->agent, &other))
+        part(run, twin, event, "sends more requests");
+    if (twin->agent != NULL && bk_agent_deadline(twin->agent) != bk_agent_deadline(agent))
+        part(run, twin, event, "wakes at another time");
+    if (twin->agent == NULL || !cluster_twin_is_due(run, event->agent))
+        return;
+    run->oracles.verdict.probes[LAB_PROBE_RESTORED]++;
+    restore(run, twin, event, twin->agent);
 }
+
+/* The agent has got an outcome, or new settings. */
+static void is_told(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
+{
+    const struct lab_host_agent *host = &run->agents[event->agent];
+    if (event->kind == CLUSTER_AGENT_DEPLOYED) {
+        if (host->is_up && bk_agent_change(twin->agent, &host->history) != BK_OK)
+            part(run, twin, event, "does not take new settings");
+        return;
+    }
+    uint32_t number = (uint32_t)(event->operation - host->operations);
+    if (bk_agent_outcome(twin->agent, event->time_ns, number, &event->operation->outcome) != BK_OK)
+        part(run, twin, event, "waits for nothing");
+}
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    struct twins *twins = state;
+    if (event->agent == LAB_EVENT_NOBODY)
+        return;
+    struct twin *twin = &twins->of[event->agent];
+    if (event->kind == CLUSTER_AGENT_STARTED)
+        restore(run, twin, event, run->agents[event->agent].agent);
+    else if (twin->agent == NULL)
+        return;
+    else if (event->kind == CLUSTER_ROW_TAKEN || event->kind == CLUSTER_ROW_REFUSED)
+        takes_row(run, twin, event);
+    else if (event->kind == CLUSTER_READ_TAKEN || event->kind == CLUSTER_READ_REFUSED)
+        takes_read(run, twin, event);
+    else if (event->kind == CLUSTER_ACTED)
+        acts(run, twin, event);
+    else if (event->kind == CLUSTER_AGENT_RESTS)
+        rests(run, twin, event);
+    else if (event->kind == CLUSTER_AGENT_TICKED)
+        bk_agent_tick(twin->agent, event->time_ns);
+    else
+        is_told(run, twin, event);
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    if (run->scenario->agents.twin_share <= 0 || run->idgen != NULL)
+        return 0;
+    return CLUSTER_WANTS(AGENT_STARTED) | CLUSTER_WANTS(ROW_TAKEN) | CLUSTER_WANTS(ROW_REFUSED) |
+           CLUSTER_WANTS(READ_TAKEN) | CLUSTER_WANTS(READ_REFUSED) | CLUSTER_WANTS(ACTED) |
+           CLUSTER_WANTS(AGENT_RESTS) | CLUSTER_WANTS(AGENT_TICKED) | CLUSTER_WANTS(TOLD) |
+           CLUSTER_WANTS(AGENT_DEPLOYED);
+}
+
+static bool begin(struct lab_cluster_run *run, void **state)
+{
+    struct twins *twins = calloc(1, sizeof *twins + run->agent_count * sizeof *twins->of);
+    *state = twins;
+    if (twins != NULL)
+        twins->count = run->agent_count;
+    return twins != NULL;
+}
+
+static void destroy(void *state)
+{
+    struct twins *twins = state;
+    for (uint32_t i = 0; twins != NULL && i < twins->count; i++) {
+        free(twins->of[i].memory);
+        free(twins->of[i].state);
+    }
+    free(twins);
+}
+
+const struct cluster_observer cluster_twins = {
+    .name = "twins", .wants = wants, .begin = begin, .on_event = hear, .destroy = destroy};

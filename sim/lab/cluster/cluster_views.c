@@ -7,8 +7,8 @@
 
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "cluster_watch.h"
 #include "kernel/grow.h"
+#include "observers.h"
 
 #define LOOKS_BEFORE 40u
 #define LOOKS_AFTER  120u
@@ -48,10 +48,13 @@ void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns)
     run->views_done = views->key != NULL && now_ns >= run->views_until_ns;
 }
 
-void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns)
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
 {
     struct lab_views *views = &run->views;
-    if (views->key != NULL || key != run->views_key || !lab_rows_fire(run))
+    const uint32_t key = event->key;
+    const int64_t now_ns = sim_queue_now(&run->queue), until_ns = run->keys[key].changes[event->bucket];
+    (void)state;
+    if (views->key != NULL || key != run->views_key || event->bucket < event->value)
         return;
     char name[256];
     lab_rows_key_name(run->rows, key, name, sizeof name);
@@ -65,3 +68,10 @@ void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns,
     int64_t over_ns = until_ns > now_ns ? until_ns : now_ns;
     run->views_until_ns = over_ns + (int64_t)LOOKS_AFTER / 3 * run->views_period_ns;
 }
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    return run->idgen == NULL && lab_rows_fire(run) ? CLUSTER_WANTS(ROLLED) : 0;
+}
+
+const struct cluster_observer cluster_views = {.name = "views", .wants = wants, .on_event = hear};

@@ -141,6 +141,10 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
     case BK_ACT_CAS_LOCK:
         verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
             operation->is_taking_over && outcome == BK_OUTCOME_APPLIED;
+        if (outcome == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != operation->columns[BK_LOCK_OWNER])
+            operation->is_locked_out = true;
         break;
     default:
         break;

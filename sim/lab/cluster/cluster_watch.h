@@ -18,8 +18,4 @@ void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key);
 /* Called when a fault of this kind begins. */
 void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind);
 
-/* --- cluster_views.c: each agent's view of one key's bucket, around its first change. */
-void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
-void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
-
 #endif

@@ -14,29 +14,6 @@
         "write_start", "cas_lock", "count_rows", "read_rows"
 #define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
 
-/* --- record.c: writes the history of a run of the lab, if one was requested. */
-static inline bool lab_record_wants(const struct lab_cluster_run *run)
-{
-    const struct lab_event_trace *trace = run->context->event_trace;
-    return __builtin_expect(trace != NULL, 0) && trace->is_record && run->replay == NULL;
-}
-void lab_record_begins(struct lab_cluster_run *run);
-void lab_record_ends(struct lab_cluster_run *run);
-void lab_record_row(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t number,
-                    const struct bk_row *row);
-void lab_record_read(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
-                     const struct bk_query *query, uint64_t newest);
-void lab_record_outcome(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
-void lab_record_agent(struct lab_cluster_run *run, uint32_t agent, const char *what);
-void lab_record_settings(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
-void lab_record_fault(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
-void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place, const struct lab_active_fault *fault);
-void lab_record_paxos_loss(struct lab_cluster_run *run, uint32_t key);
-void lab_record_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
-                       int64_t time_ns, int64_t order, uint32_t replica);
-void lab_record_state(struct lab_cluster_run *run, uint32_t key);
-void lab_record_addition(struct lab_cluster_run *run, uint64_t counter, uint64_t row, int64_t delta);
-
 /* --- lines.c: the lines of several files, merged by their times. */
 struct lab_history_line {
     const char *path;

@@ -3,6 +3,7 @@
  * The actions of agents follow from these. */
 #include "cluster_view.h"
 #include "history.h"
+#include "observers.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,51 +34,40 @@ static void add(const struct lab_cluster_run *run, uint32_t key, const char *for
     trace->line(trace->context, line);
 }
 
-void lab_record_begins(struct lab_cluster_run *run)
+static void begin_run(const struct lab_cluster_run *run)
 {
-    if (!lab_record_wants(run))
-        return;
     add(run, LAB_NO_KEY, "strategy %s begins at %" PRId64, run->strategy->label, run->start_ns);
     for (uint32_t i = 0; i < run->agent_count; i++)
         add(run, LAB_NO_KEY, "agent %" PRIu32 " begins, offset %" PRId64 " drift %" PRId64, i,
             run->agents[i].offset_ns, run->agents[i].drift_ppb);
 }
 
-void lab_record_ends(struct lab_cluster_run *run)
+static void add_row(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    if (lab_record_wants(run))
-        add(run, LAB_NO_KEY, "strategy %s ends%s", run->strategy->label,
-            sim_queue_count(&run->queue) == 0 ? ", and nothing more would happen" : "");
-}
-
-void lab_record_row(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t number,
-                    const struct bk_row *row)
-{
+    const struct bk_row *row = event->row;
     char who[32] = "nobody";
-    if (!lab_record_wants(run))
-        return;
-    if (agent != UINT32_MAX)
-        snprintf(who, sizeof who, "agent %" PRIu32, agent);
-    add(run, key, "%s takes row %" PRIu64 " time %" PRId64 " id %" PRId64 " bytes %" PRIu64, who, number,
-        row->time_ns, (int64_t)row->id, row->bytes);
+    if (event->agent != LAB_EVENT_NOBODY)
+        snprintf(who, sizeof who, "agent %" PRIu32, event->agent);
+    add(run, event->key, "%s takes row %" PRIu64 " time %" PRId64 " id %" PRId64 " bytes %" PRIu64, who,
+        row->sequence, row->time_ns, (int64_t)row->id, row->bytes);
 }
 
-void lab_record_read(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
-                     const struct bk_query *query, uint64_t newest)
+static void add_read(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    if (lab_record_wants(run))
-        add(run, key, "agent %" PRIu32 " reads %s birth %" PRId64 " newest %" PRIu64, agent,
-            lab_read_kind_name(kind), query->birth_ns, newest);
+    enum lab_read_kind kind =
+        event->operation != NULL ? event->operation->read : (enum lab_read_kind)event->number;
+    add(run, event->key, "agent %" PRIu32 " reads %s birth %" PRId64 " newest %" PRIu64, event->agent,
+        lab_read_kind_name(kind), event->query->birth_ns, (uint64_t)event->value);
 }
 
-void lab_record_outcome(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+static void add_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    const struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    const struct lab_host_operation *operation = event->operation;
+    const uint32_t agent = event->agent,
+                   number = (uint32_t)(operation - run->agents[agent].operations);
     const struct bk_outcome *outcome = &operation->outcome;
     char text[LINE_SIZE];
     int used = 0;
-    if (!lab_record_wants(run))
-        return;
 #define PUT(...) used += snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__)
     PUT("agent %" PRIu32 " hears %" PRIu32 " %s %s", agent, number, action_names[operation->action],
         outcome_names[outcome->kind]);
@@ -97,57 +87,19 @@ void lab_record_outcome(struct lab_cluster_run *run, uint32_t agent, uint32_t nu
     add(run, operation->key, "%s", text);
 }
 
-void lab_record_agent(struct lab_cluster_run *run, uint32_t agent, const char *what)
+static void add_fault_end(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    if (lab_record_wants(run))
-        add(run, LAB_NO_KEY, "agent %" PRIu32 " %s", agent, what);
-}
-
-void lab_record_settings(struct lab_cluster_run *run, uint32_t agent, uint32_t change)
-{
-    if (lab_record_wants(run))
-        add(run, LAB_NO_KEY, "agent %" PRIu32 " takes settings %" PRIu32, agent, change);
-}
-
-void lab_record_fault(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
-{
-    if (lab_record_wants(run))
-        add(run, LAB_NO_KEY, "fault %s begins, target %" PRIu32 " lasts %" PRId64 " by %" PRId64,
-            lab_fault_kind_name(fault->kind), fault->target, lasts_ns, fault->by_ns);
-}
-
-void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place, const struct lab_active_fault *fault)
-{
-    if (!lab_record_wants(run))
-        return;
-    if (fault->kind == LAB_FAULT_DELAY)
-        add(run, LAB_NO_KEY, "fault ends, number %" PRIu32 " by %" PRId64, place, fault->by_ns);
+    if (event->fault->kind == LAB_FAULT_DELAY)
+        add(run, LAB_NO_KEY, "fault ends, number %" PRIu64 " by %" PRId64, event->number,
+            event->fault->by_ns);
     else
-        add(run, LAB_NO_KEY, "fault ends, number %" PRIu32, place);
+        add(run, LAB_NO_KEY, "fault ends, number %" PRIu64, event->number);
 }
 
-void lab_record_paxos_loss(struct lab_cluster_run *run, uint32_t key)
-{
-    if (lab_record_wants(run))
-        add(run, key, "a replica forgets what Paxos knew");
-}
-
-void lab_record_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
-                       int64_t time_ns, int64_t order, uint32_t replica)
-{
-    if (lab_record_wants(run))
-        add(run, key,
-            "row %" PRIu64 " is stored in bucket %" PRId64 " time %" PRId64 " id %" PRId64
-            " replica %" PRIu32,
-            row, bucket, time_ns, order, replica);
-}
-
-void lab_record_state(struct lab_cluster_run *run, uint32_t key)
+static void add_state(const struct lab_cluster_run *run, uint32_t key)
 {
     int64_t columns[CASS_COLUMNS];
     uint32_t mask;
-    if (!lab_record_wants(run))
-        return;
     if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
         mask = 0;
     if (mask == 0)
@@ -157,12 +109,81 @@ void lab_record_state(struct lab_cluster_run *run, uint32_t key)
             columns[0], columns[1], columns[2], columns[3]);
 }
 
-void lab_record_addition(struct lab_cluster_run *run, uint64_t counter, uint64_t row, int64_t delta)
+static void add_addition(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
     uint32_t key;
     int64_t bucket;
-    if (!lab_record_wants(run))
-        return;
-    lab_counter_owner(run, counter, &key, &bucket);
-    add(run, key, "row %" PRIu64 " is counted in bucket %" PRId64 " amount %" PRId64, row, bucket, delta);
+    lab_counter_owner(run, event->bytes, &key, &bucket);
+    add(run, key, "row %" PRIu64 " is counted in bucket %" PRId64 " amount %" PRId64, event->number, bucket,
+        event->value);
 }
+
+static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    (void)state;
+    switch (event->kind) {
+    case CLUSTER_RUN_BEGINS:
+        begin_run(run);
+        break;
+    case CLUSTER_RUN_ENDS:
+        add(run, LAB_NO_KEY, "strategy %s ends%s", run->strategy->label,
+            sim_queue_count(&run->queue) == 0 ? ", and nothing more would happen" : "");
+        break;
+    case CLUSTER_ROW_TAKEN:
+    case CLUSTER_ROW_REFUSED:
+        add_row(run, event);
+        break;
+    case CLUSTER_READ_TAKEN:
+    case CLUSTER_READ_REFUSED:
+        add_read(run, event);
+        break;
+    case CLUSTER_PUT_HEARD:
+    case CLUSTER_HEARD:
+        add_outcome(run, event);
+        break;
+    case CLUSTER_AGENT_WAKES:
+        add(run, LAB_NO_KEY, "agent %" PRIu32 " wakes", event->agent);
+        break;
+    case CLUSTER_AGENT_STARTED:
+        if (event->number > 0)
+            add(run, LAB_NO_KEY, "agent %" PRIu32 " is back", event->agent);
+        break;
+    case CLUSTER_AGENT_DEPLOYED:
+        add(run, LAB_NO_KEY, "agent %" PRIu32 " takes settings %" PRIu64, event->agent, event->number);
+        break;
+    case CLUSTER_FAULT_BEGINS:
+        add(run, LAB_NO_KEY, "fault %s begins, target %" PRIu32 " lasts %" PRId64 " by %" PRId64,
+            lab_fault_kind_name(event->fault->kind), event->fault->target, event->time_ns,
+            event->fault->by_ns);
+        break;
+    case CLUSTER_FAULT_ENDS:
+        add_fault_end(run, event);
+        break;
+    case CLUSTER_PAXOS_LOST:
+        add(run, event->key, "a replica forgets what Paxos knew");
+        break;
+    case CLUSTER_ROW_STORED:
+    case CLUSTER_ROW_COPIED:
+        add(run, event->key,
+            "row %" PRIu64 " is stored in bucket %" PRId64 " time %" PRId64 " id %" PRId64
+            " replica %" PRIu32,
+            event->number, event->bucket, event->time_ns, event->value, event->replica);
+        break;
+    case CLUSTER_STATE_WRITTEN:
+        add_state(run, event->key);
+        break;
+    case CLUSTER_COUNTER_ADDED:
+        add_addition(run, event);
+        break;
+    default:
+        break;
+    }
+}
+
+static uint64_t wants(const struct lab_cluster_run *run)
+{
+    const struct lab_event_trace *trace = run->context->event_trace;
+    return trace != NULL && trace->is_record && run->replay == NULL ? CLUSTER_WANTS_ALL : 0;
+}
+
+const struct cluster_observer cluster_history = {.name = "history", .wants = wants, .on_event = hear};

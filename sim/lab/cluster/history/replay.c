@@ -13,6 +13,7 @@
 #include "cluster_agents.h"
 #include "cluster_faults.h"
 #include "cluster_view.h"
+#include "events.h"
 #include "evidence.h"
 #include "history.h"
 #include "kernel/grow.h"
@@ -97,7 +98,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t key_index, uint64_t row
     struct lab_cluster_key *key = &run->keys[key_index];
     run->keys_met += key->rows == 0;
     for (; key->rows <= row; key->rows++)
-        lab_oracles_arrived(run, key_index);
+        cluster_emit(run, ROW_ARRIVES, .agent = LAB_EVENT_NOBODY, .key = key_index, .number = key->rows);
     run->tally.rows++;
     lab_bytes_add(&key->bytes, bytes);
 }
@@ -248,16 +249,6 @@ static bool hear(struct event *event, uint32_t agent)
     return true;
 }
 
-/* A process wakes later than requested, or was suspended: its actions are then late. */
-static void wake(struct lab_cluster_run *run, uint32_t agent)
-{
-    struct lab_host_agent *host = &run->agents[agent];
-    if (run->replay->is_observed && bk_agent_deadline(host->agent) < lab_agent_clock(run, agent))
-        host->disturbed_ns = sim_queue_now(&run->queue);
-    host->tick = 0;
-    lab_agent_wake(run, agent);
-}
-
 /* Handles ", offset N drift N". This may be a new process of an agent whose earlier one ended without a line
  * in the history. */
 static bool begin_agent(struct event *event, uint32_t agent, bool is_back)
@@ -300,7 +291,8 @@ static bool of_agent(struct event *event)
     if (!is_up(event, agent))
         return false;
     if (word(event, "wakes")) {
-        wake(run, agent);
+        run->agents[agent].tick = 0;
+        lab_agent_wake(run, agent);
         return ends(event);
     }
     if (!event->line->has_key)
@@ -455,7 +447,7 @@ static bool of_key(struct event *event)
     if (word(event, "no"))
         return of_no_state(event);
     if (strcmp(event->at, "a replica forgets what Paxos knew") == 0) {
-        lab_fault_paxos(event->run, event->line->key);
+        cluster_emit(event->run, PAXOS_LOST, .key = event->line->key);
         return true;
     }
     return strncmp(event->at, "row ", 4) == 0 ? of_row(event) : of_agent(event);

@@ -3,9 +3,8 @@
  * cluster, and takes identifiers from it, one after the other. */
 #include "idgen.h"
 #include "cluster_agents.h"
-#include "cluster_event_trace.h"
 #include "cluster_view.h"
-#include "evidence.h"
+#include "events.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,8 +14,6 @@
 #include "idgen_private.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
-#include "lab/metrics.h"
-#include "oracles.h"
 
 /* A tag consists of the client and a serial number. */
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
@@ -24,7 +21,7 @@
 bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
-    uint32_t count = scenario->agents.count, stripes = run->strategy->settings.idgen.stripes;
+    uint32_t count = scenario->agents.count;
     struct lab_idgen *idgen = calloc(1, sizeof *idgen);
     run->idgen = idgen;
     run->agent_count = count;
@@ -34,10 +31,9 @@ bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
     idgen->config = run->strategy->settings.idgen;
     idgen->config.retries = scenario->agents.retries;
     idgen->clients = calloc(count, sizeof *idgen->clients);
-    idgen->spans = calloc(stripes, sizeof *idgen->spans);
     idgen->named = calloc(count + 1, sizeof *idgen->named);
     idgen->columns = calloc(count + 1, sizeof *idgen->columns);
-    if (idgen->clients == NULL || idgen->spans == NULL || idgen->named == NULL || idgen->columns == NULL)
+    if (idgen->clients == NULL || idgen->named == NULL || idgen->columns == NULL)
         return sim_fail_memory(error);
     for (uint32_t i = 0; i < count; i++)
         lab_agent_draw_clock(run, i);
@@ -49,9 +45,6 @@ void lab_idgen_destroy(struct lab_cluster_run *run)
     struct lab_idgen *idgen = run->idgen;
     if (idgen == NULL)
         return;
-    for (uint32_t i = 0; idgen->spans != NULL && i < run->strategy->settings.idgen.stripes; i++)
-        free(idgen->spans[i].items);
-    free(idgen->spans);
     free(idgen->clients);
     free(idgen->named);
     free(idgen->columns);
@@ -67,7 +60,7 @@ static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
 }
 
 /* Starts a client. After a restart it has no knowledge, but the same number. */
-static void start(struct lab_cluster_run *run, uint32_t number)
+static void start(struct lab_cluster_run *run, uint32_t number, bool is_restart)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
     struct bk_idgen_config config = lab_idgen_config(run, number);
@@ -75,8 +68,7 @@ static void start(struct lab_cluster_run *run, uint32_t number)
     assert(status == BK_OK);
     (void)status;
     client->is_trying = client->is_leasing = false;
-    lab_id_begins(run, number);
-    lab_id_twin_begin(run, number);
+    cluster_emit(run, AGENT_STARTED, .agent = number, .number = is_restart);
     run->agents[number].is_up = true;
     want(run, number, 0);
 }
@@ -86,7 +78,7 @@ void lab_idgen_begin(struct lab_cluster_run *run)
     run->arrivals_pending = 1; /* stays 1 until the end of the run */
     lab_push(run, run->end_ns, LAB_EVENT_IDS_END, 0);
     for (uint32_t i = 0; i < run->agent_count; i++)
-        start(run, i);
+        start(run, i, false);
 }
 
 /* A client has taken all its identifiers. */
@@ -103,17 +95,9 @@ static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, in
 {
     struct lab_idgen *idgen = run->idgen;
     int64_t stripes = idgen->config.stripes;
-    uint64_t twice;
-    int64_t begin = (first - 1) / stripes, end = (last - 1) / stripes + 1;
-    idgen->given += (uint64_t)(end - begin);
+    idgen->given += (uint64_t)((last - 1) / stripes + 1 - (first - 1) / stripes);
     idgen->last_given_ns = sim_queue_now(&run->queue);
-    lab_id_given(run, number, first, last);
-    if (!lab_id_spans_add(&idgen->spans[(first - 1) % stripes], begin, end, &twice))
-        run->out_of_memory = true;
-    else if (twice > 0)
-        lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
-                    "client %u hands out identifiers from %lld to %lld; %llu of them were handed out before",
-                    number, (long long)first, (long long)last, (unsigned long long)twice);
+    cluster_emit(run, IDS_GIVEN, .agent = number, .value = first, .time_ns = last);
 }
 
 static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
@@ -159,12 +143,8 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     if (run->agents[number].is_paused)
         return;
     while (bk_idgen_next(&client->idgen, &action)) {
-        lab_id_twin_acted(run, number, &action);
-        lab_id_acted(run, number, &action);
-        lab_faults_acted(run, number, LAB_NO_KEY);
+        cluster_emit(run, ID_ACTED, .agent = number, .id_action = &action);
         lab_idgen_watch(run, number, &action);
-        if (action.kind == BK_IDGEN_READY)
-            lab_id_served(run, number);
         if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
             is_ready = true;
         else
@@ -175,8 +155,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
         client->is_leasing = false;
         want(run, number, 0);
     }
-    lab_id_twin_rests(run, number);
-    lab_id_rests(run, number);
+    cluster_emit(run, AGENT_RESTS, .agent = number);
 }
 
 /* Takes the next identifier after the last one was used. If identifiers are used in no time, takes all that
@@ -192,7 +171,7 @@ static void take(struct lab_cluster_run *run, uint32_t number)
     enum bk_status status;
     int64_t clock_ns = lab_agent_clock(run, number);
     while ((status = bk_idgen_take(&client->idgen, clock_ns, &id)) == BK_OK) {
-        lab_id_twin_took(run, number, clock_ns, status, id);
+        cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
         first = first == 0 ? id : first;
         last = id;
         client->given++;
@@ -208,7 +187,7 @@ static void take(struct lab_cluster_run *run, uint32_t number)
         return;
     }
     assert(status == BK_ERROR_EMPTY);
-    lab_id_twin_took(run, number, clock_ns, status, id);
+    cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
     if (first != 0)
         give(run, number, first, last);
     client->is_leasing = true;
@@ -221,15 +200,14 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
     struct lab_id_client *client = &run->idgen->clients[number];
     client->is_asking = false;
     run->operations_active--;
-    lab_idgen_tell_outcome(run, number, outcome);
-    lab_id_heard(run, number, outcome);
+    cluster_emit(run, ID_HEARD, .agent = number, .id_outcome = outcome, .number = client->action);
     if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
         outcome->kind == BK_IDGEN_APPLIED)
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
                           (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
     int64_t clock_ns = lab_agent_clock(run, number);
     bk_idgen_outcome(&client->idgen, clock_ns, outcome);
-    lab_id_twin_heard(run, number, clock_ns, outcome);
+    cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
     pump(run, number);
 }
 
@@ -242,7 +220,7 @@ static void reply(struct lab_cluster_run *run, const struct sim_event *event)
         return;
     }
     struct bk_idgen_outcome outcome;
-    lab_id_answered(run, number, true);
+    cluster_emit(run, ID_REPLIED, .agent = number, .flag = true);
     lab_idgen_outcome(run, client->action, event->b, &outcome);
     sim_queue_cancel(&run->queue, client->timeout);
     conclude(run, number, &outcome);
@@ -253,9 +231,7 @@ static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
     const struct lab_id_client *client = &run->idgen->clients[event->target];
     if (client->serial != (uint32_t)event->b || !client->is_asking)
         return;
-    lab_event_trace_add(run, LAB_TOLD(REQUESTS, LAB_NO_KEY, event->target), "client %u gives up waiting",
-                        event->target);
-    lab_id_answered(run, event->target, false);
+    cluster_emit(run, ID_REPLIED, .agent = event->target);
     conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 
@@ -264,7 +240,7 @@ static void tick(struct lab_cluster_run *run, uint32_t number)
     int64_t clock_ns = lab_agent_clock(run, number);
     run->agents[number].tick = 0;
     bk_idgen_tick(&run->idgen->clients[number].idgen, clock_ns);
-    lab_id_twin_ticked(run, number, clock_ns);
+    cluster_emit(run, AGENT_TICKED, .agent = number, .time_ns = clock_ns);
     pump(run, number);
 }
 
@@ -273,7 +249,7 @@ bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *eve
     bool is_client = event->kind == LAB_EVENT_TAKE || event->kind == LAB_EVENT_TICK ||
                      event->kind == LAB_EVENT_TIMEOUT || event->kind == CASS_EVENT_REPLY;
     if (event->kind == CASS_EVENT_REPLY && run->agents[event->target].is_paused)
-        lab_id_came(run, event);
+        cluster_emit(run, REPLY_CAME, .agent = event->target, .sim = event);
     if (is_client && lab_agent_waits(run, event))
         return true;
     switch (event->kind) {
@@ -322,7 +298,7 @@ void lab_idgen_crash(struct lab_cluster_run *run, uint32_t number)
 void lab_idgen_restart(struct lab_cluster_run *run, uint32_t number)
 {
     run->agents[number].restart = 0;
-    start(run, number);
+    start(run, number, true);
 }
 
 void lab_idgen_resume(struct lab_cluster_run *run, uint32_t number)

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "cluster_event_trace.h"
 #include "idgen_private.h"
 
 /* Each stripe has a row with the last identifier and a row for the lock. */
@@ -128,35 +127,6 @@ static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struc
 
 void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
 {
-    static const char *const texts[] = {
-        "writes its column into the lock row", "reads the lock row",    "deletes columns of the lock row",
-        "compares and sets the lock",          "reads the last number", "stores the last number",
-        "compares and sets the last number",   "has a batch",           "has failed to lease",
-    };
     count(run, action);
     watch_lock(run, number, action);
-    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, number);
-    if (action->kind != BK_IDGEN_READY && action->kind != BK_IDGEN_FAILED)
-        told.phase = LAB_EVENT_BEGINS;
-    if (lab_event_trace_wants(run, LAB_NO_KEY))
-        lab_event_trace_add(run, told, "client %u %s of stripe %u%s", number, texts[action->kind],
-                            action->stripe, action->is_retry ? ", again" : "");
-}
-
-void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
-                            const struct bk_idgen_outcome *outcome)
-{
-    static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
-    const struct lab_id_client *client = &run->idgen->clients[number];
-    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, number);
-    told.phase = LAB_EVENT_ENDS;
-    if (!lab_event_trace_wants(run, LAB_NO_KEY))
-        return;
-    if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_COLUMNS)
-        lab_event_trace_add(run, told, "client %u finds %zu columns", number, outcome->column_count);
-    else if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_LAST)
-        lab_event_trace_add(run, told, "client %u finds %lld", number,
-                            outcome->found ? (long long)outcome->values[0] : 0);
-    else
-        lab_event_trace_add(run, told, "client %u: %s", number, texts[outcome->kind]);
 }

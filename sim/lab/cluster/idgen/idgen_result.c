@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cluster_result.h"
-#include "evidence.h"
+#include "events.h"
 #include "idgen.h"
 #include "idgen_private.h"
 #include "lab/metrics.h"
@@ -22,19 +22,11 @@ void lab_idgen_tally(struct lab_cluster_run *run)
     for (uint32_t i = 0; i < run->agent_count; i++) {
         uint64_t left = run->agents[i].is_up ? bk_idgen_in_hand(&idgen->clients[i].idgen) : 0;
         if (run->agents[i].is_up)
-            lab_id_ends(run, i, left);
+            cluster_emit(run, IDS_END, .agent = i, .number = left);
         in_hand += left;
     }
     idgen->in_hand = in_hand;
-    lab_excuses_settle(run, true);
     run->oracles.verdict.probes[LAB_PROBE_IDENTIFIERS] += idgen->leased;
-    for (uint32_t node = 0; node < run->node_count; node++) {
-        struct cass_node_stats stats;
-        cass_node_stats(run->cluster, node, &stats);
-        run->oracles.verdict.probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
-        run->oracles.verdict.probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
-        run->oracles.verdict.probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
-    }
 }
 
 bool lab_idgen_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)

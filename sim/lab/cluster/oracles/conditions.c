@@ -2,6 +2,7 @@
 /* The conditions under which guarantees need not hold, as far as they follow from the scenario or from the
  * whole run. Conditions that occur at one moment are recorded where they occur. */
 #include "cluster_run.h"
+#include "cluster_view.h"
 #include "evidence.h"
 #include "kernel/time.h"
 #include "oracles.h"
@@ -170,6 +171,10 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     if (agents->count > 1 && !agents->by_key)
         lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
     note_levels(run);
+    for (uint32_t i = 0; i < run->strategy->settings.change_count; i++) {
+        if (lab_change_is_deployed(&run->strategy->settings.changes[i]))
+            lab_condition_set(run, LAB_CONDITION_UNEVEN_SETTINGS);
+    }
     if (agents->retry == LAB_RETRY_ROUTE_AGAIN)
         lab_condition_set(run, LAB_CONDITION_ROUTE_AGAIN);
     const struct wl_workload *workload = &run->scenario->workload;
@@ -217,6 +222,18 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
+void lab_conditions_watch_nodes(struct lab_cluster_run *run)
+{
+    uint64_t *probes = run->oracles.verdict.probes;
+    for (uint32_t node = 0; node < run->node_count; node++) {
+        struct cass_node_stats stats;
+        cass_node_stats(run->cluster, node, &stats);
+        probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
+        probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
+        probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
+    }
+}
+
 void lab_conditions_end(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
@@ -234,11 +251,5 @@ void lab_conditions_end(struct lab_cluster_run *run)
         if (run->keys[key].deletes_asked > 0)
             lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
-    for (uint32_t node = 0; node < run->node_count; node++) {
-        struct cass_node_stats stats;
-        cass_node_stats(run->cluster, node, &stats);
-        verdict->probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
-        verdict->probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
-        verdict->probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
-    }
+    lab_conditions_watch_nodes(run);
 }

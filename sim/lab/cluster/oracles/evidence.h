@@ -20,7 +20,7 @@ static inline void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     struct lab_window *window = &ledger->window;
     ledger->arrived++;
-    if (SIM_UNLIKELY(run->oracles.concerns.crowds))
+    if (SIM_UNLIKELY(run->oracles.has_crowds))
         lab_condition_crowd(run, key);
     if (SIM_UNLIKELY(window->count == lab_window_capacity(window)) && !lab_window_grow(window))
         run->out_of_memory = true;
@@ -33,6 +33,15 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
  * within the key. */
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent);
+/* Called at each put of the operation's row. The first one decides its bucket; one into another bucket may store it
+ * twice. */
+void lab_oracles_put(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     int64_t bucket);
+/* A row was stored on its first replica (CLUSTER_ROW_STORED), and on another one. */
+struct cluster_event;
+void lab_oracles_stored(struct lab_cluster_run *run, const struct cluster_event *event);
+void lab_oracles_copied(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
+                        uint32_t replica);
 /* Called when the operation's row was acknowledged. */
 void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* Called when the write has ended, or its agent has crashed. Most rows were acknowledged, are in one bucket
@@ -127,6 +136,8 @@ void lab_excuses_settle(struct lab_cluster_run *run, bool is_end);
 /* --- conditions.c: the conditions of a run. */
 void lab_conditions_begin(struct lab_cluster_run *run);
 void lab_conditions_end(struct lab_cluster_run *run);
+/* Notes the rare paths of nodes. */
+void lab_conditions_watch_nodes(struct lab_cluster_run *run);
 /* The number of replicas that a reader certainly queries; 0: it depends on the reader's datacenter. */
 uint32_t lab_read_replicas(const struct lab_scenario *scenario);
 /* The mean one-way latency between the two most distant places. */

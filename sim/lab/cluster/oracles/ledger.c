@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ledger: which rows were placed, stored and acknowledged, per key and partition. */
-#include "cluster_event_trace.h"
 #include "cluster_view.h"
+#include "events.h"
 #include "evidence.h"
-#include "oracle_types.h"
 #include "oracles.h"
 
 #include <assert.h>
@@ -13,7 +12,6 @@
 #include <string.h>
 
 #include "cluster_run.h"
-#include "history.h"
 #include "kernel/grow.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
@@ -180,22 +178,20 @@ static void watch_limits(struct lab_cluster_run *run, struct lab_partition *part
         lab_tally_over(&run->tally, now_ns);
 }
 
-static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order, uint64_t bytes, uint32_t replica)
+void lab_oracles_stored(struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    struct lab_cluster_run *run = context;
-    if (lab_record_wants(run))
-        lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
+    const uint32_t key = event->key;
+    const int64_t bucket = event->bucket, time_ns = event->time_ns;
     if (SIM_UNLIKELY(run->config.source == BK_SOURCE_INCREMENTAL))
-        run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
-    uint32_t index = partition_need(run, (uint32_t)key, bucket);
+        run->rows_uncounted += is_never_counted(run, key, bucket, time_ns, event->value);
+    uint32_t index = partition_need(run, key, bucket);
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
-    lab_bytes_add(&partition->stored_bytes, bytes);
-    watch_limits(run, partition, bytes);
+    lab_bytes_add(&partition->stored_bytes, event->bytes);
+    watch_limits(run, partition, event->bytes);
     if (SIM_UNLIKELY(partition->stored == run->context->stops_at_rows)) {
         run->tally.over_limit = run->tally.over_limit_rows = 1;
         stop_early(run);
@@ -204,43 +200,24 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
     if (SIM_UNLIKELY(oracles->lives != NULL))
-        lab_lives_stored(run, (uint32_t)key);
-    balance_add(partition, row, true);
-    copies_fall_due(oracles, partition, row, replica);
+        lab_lives_stored(run, key);
+    balance_add(partition, event->number, true);
+    copies_fall_due(oracles, partition, event->number, event->replica);
     if (SIM_UNLIKELY(partition->higher != LAB_NO_PARTITION) && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
-        lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+        lab_newest_stored(run, key, time_ns, bucket);
 }
 
-static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order, uint32_t replica)
+void lab_oracles_copied(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
+                        uint32_t replica)
 {
-    struct lab_cluster_run *run = context;
-    if (lab_record_wants(run))
-        lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
-    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
+    uint32_t index = lab_partition_find(oracles, key, bucket);
     if (SIM_UNLIKELY(index == LAB_NO_PARTITION))
         return;
     oracles->copies_due--;
     oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
-}
-
-static void register_changed(void *context, uint64_t key)
-{
-    struct lab_cluster_run *run = context;
-    uint32_t state_key;
-    if (!lab_register_is_state(key, &state_key))
-        return;
-    lab_record_state(run, state_key);
-    lab_state_changed(run, state_key);
-}
-
-static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
-{
-    lab_record_addition(context, key, row, delta);
-    lab_increment_applied(context, key, row, (uint64_t)delta);
 }
 
 bool lab_oracles_begin(struct lab_cluster_run *run)
@@ -254,7 +231,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
-    oracles->remembered.until_ns = oracles->remembered.second_until_ns = INT64_MIN;
+    oracles->second_until_ns = INT64_MIN;
     if (!lab_lives_begin(run))
         return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
@@ -283,7 +260,10 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (is_aged && run->config.coordination == BK_THREE_STATE)
         oracles->lag_ns = lab_until(oracles->lag_ns, run->config.lead_ns);
     oracles->available_ns = lab_available_bound_ns(run);
-    lab_concerns_begin(run);
+    oracles->has_crowds = lab_contends_by_row(run);
+    oracles->has_own_times = wl_has_own_times(&scenario->workload);
+    oracles->finds_all = oracles->read_replicas >= scenario->cluster.replication_factor &&
+                         run->config.remember_keys == 0;
     lab_health_begin(run);
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
@@ -301,13 +281,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         is_counted && kind != BK_WEIGHTED && run->config.source != BK_SOURCE_COUNTER;
     oracles->verdict.is_judged[LAB_ORACLE_LIVE] = lab_rows_fire(run);
     oracles->verdict.is_judged[LAB_ORACLE_RESTORED] = scenario->agents.twin_share > 0;
-    cass_observe(run->cluster,
-                 &(struct cass_observer){.context = run,
-                                         .row_stored = row_stored,
-                                         .row_copied = row_copied,
-                                         .register_changed = lab_keeps_state(run) ? register_changed : NULL,
-                                         .counter_added = counter_added});
-    return true;
+    return lab_reads_judged(run);
 }
 
 /* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
@@ -351,9 +325,6 @@ void lab_oracles_end(struct lab_cluster_run *run)
     lab_filled_end(run);
     lab_increments_end(run);
     lab_conserved_end(run);
-    lab_settings_end(run);
-    lab_requests_end(run);
-    lab_replicas_end(run);
     lab_live_end(run);
     lab_conditions_end(run);
     lab_excuses_settle(run, true);
@@ -370,7 +341,8 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
         free(oracles->keys[i].disk);
     }
     lab_lives_destroy(oracles);
-    lab_host_end(oracles);
+    lab_reads_forgotten(run);
+    lab_unique_end(oracles);
     free(oracles->keys);
     for (uint32_t i = 0; oracles->partitions != NULL && i < oracles->partition_count; i++)
         free(oracles->partitions[i].disk);
@@ -432,20 +404,20 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
     return run->config.strategy.kind == BK_TIME && begins_window(run, time_ns);
 }
 
-SIM_OUT_OF_LINE static void begin_second(struct lab_remembered *last, int64_t now_ns)
+SIM_OUT_OF_LINE static void begin_second(struct lab_oracles *oracles, int64_t now_ns)
 {
-    last->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
-    last->second_until_ns = (last->second + 1) * SIM_SECOND;
+    oracles->second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    oracles->second_until_ns = (oracles->second + 1) * SIM_SECOND;
 }
 
 /* The number of the current second. */
 static int64_t second_now(struct lab_cluster_run *run)
 {
-    struct lab_remembered *last = &run->oracles.remembered;
+    struct lab_oracles *oracles = &run->oracles;
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (SIM_UNLIKELY(now_ns >= last->second_until_ns))
-        begin_second(last, now_ns);
-    return last->second;
+    if (SIM_UNLIKELY(now_ns >= oracles->second_until_ns))
+        begin_second(oracles, now_ns);
+    return oracles->second;
 }
 
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
@@ -467,11 +439,9 @@ static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *led
 }
 
 /* Returns whether the row is in the highest bucket and newer than all rows of lower buckets, as most are. */
-static bool is_in_order(const struct lab_oracles *oracles, const struct lab_partition *partition,
-                        int64_t time_ns)
+static bool is_in_order(const struct lab_partition *partition, int64_t time_ns)
 {
-    return partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
-           !oracles->concerns.all;
+    return partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns;
 }
 
 SIM_OUT_OF_LINE static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition,
@@ -518,9 +488,9 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     bool is_steady = run->strategy->settings.change_count == 0;
     partition->eras |= SIM_LIKELY(is_steady) ? 1 : (uint8_t)(1u << lab_era_at(run, time_ns));
     watch_second(run, ledger, partition);
-    if (SIM_UNLIKELY(oracles->concerns.times))
+    if (SIM_UNLIKELY(oracles->has_own_times))
         watch_closed(run, partition);
-    if (oracles->is_ordered && SIM_UNLIKELY(!is_in_order(oracles, partition, time_ns)))
+    if (oracles->is_ordered && SIM_UNLIKELY(!is_in_order(partition, time_ns)))
         judge_order(run, partition, row, time_ns, agent);
     if (oracles->keeps_times) {
         lab_extreme_add(&partition->latest, time_ns, agent);
@@ -535,6 +505,19 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
         run->tally.misrouted++;
         oracles->verdict.probes[LAB_PROBE_STALE_CACHE] += bucket < ledger->state_bucket;
     }
+}
+
+void lab_oracles_put(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     int64_t bucket)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    if (SIM_UNLIKELY(oracles->lives != NULL) && operation->bucket != bucket)
+        lab_lives_placed(run, operation->key, operation->begun_ns);
+    if (SIM_LIKELY(operation->bucket == LAB_UNPLACED))
+        lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
+    else if (operation->bucket != bucket && !lab_open_add(&oracles->moved, operation))
+        run->out_of_memory = true;
+    oracles->verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
 void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -585,7 +568,6 @@ void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_o
     ledger->counting -= operation->is_acknowledged && ledger->counting > 0;
     if (!operation->is_acknowledged || !operation->fires)
         return;
-    oracles->uncounted += !is_counted;
     uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
     if (index != LAB_NO_PARTITION)
         lab_bounded_counted(run, &oracles->partitions[index], operation, is_counted);
@@ -636,7 +618,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
     violation->count += count;
     if ((run->context->stops_at >> oracle & 1) != 0 && run->oracles.verdict.is_judged[oracle])
         stop_early(run);
-    if (!is_first && !lab_event_trace_wants(run, key))
+    if (!is_first && (run->wanted >> CLUSTER_VIOLATED & 1) == 0)
         return;
     char text[sizeof violation->text];
     vsnprintf(text, sizeof text, format, arguments);
@@ -646,8 +628,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
         violation->is_excused = is_excused;
         memcpy(violation->text, text, sizeof text);
     }
-    lab_event_trace_add(run, LAB_TOLD(VIOLATIONS, key, LAB_EVENT_NOBODY), "VIOLATION of %s: %s",
-                        lab_oracle_name(oracle), text);
+    cluster_emit(run, VIOLATED, .key = key, .number = oracle, .text = text);
 }
 
 void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
@@ -709,8 +690,17 @@ static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_
     copies_fall_due(oracles, &oracles->partitions[index], row, replica);
 }
 
+static void row_copied_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                            int64_t order, uint32_t replica)
+{
+    (void)time_ns;
+    (void)order;
+    lab_oracles_copied(context, (uint32_t)key, bucket, row, replica);
+}
+
 void lab_copies_alone(struct lab_cluster_run *run)
 {
-    cass_observe(run->cluster, &(struct cass_observer){
-                                   .context = run, .row_stored = row_stored_late, .row_copied = row_copied});
+    cass_observe(run->cluster,
+                 &(struct cass_observer){
+                     .context = run, .row_stored = row_stored_late, .row_copied = row_copied_late});
 }

@@ -105,8 +105,7 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     bool is_steady = run->strategy->settings.change_count == 0;
     uint64_t due = threshold + partition->overlapping;
     /* A lock whose release failed is held until it expires. */
-    bool is_locked_out = run->config.coordination == BK_LOCKED && operation->lock.held > 0;
-    if (!is_counted || partition->is_late || is_locked_out || !rolls_at_once(run, partition) ||
+    if (!is_counted || partition->is_late || operation->is_locked_out || !rolls_at_once(run, partition) ||
         (is_steady ? partition->counted != due : partition->counted < due) ||
         partition->bucket < oracles->keys[partition->key].state_bucket ||
         oracles->keys[partition->key].rolled_at_once || !was_well(run, partition) ||

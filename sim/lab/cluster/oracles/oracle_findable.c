@@ -3,6 +3,7 @@
  * the key's state names, so it misses rows in higher buckets; it may also miss a row on so few replicas that
  * all replicas of a read may lack it. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cluster_run.h"
 #include "cluster_view.h"
@@ -26,7 +27,7 @@ static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_
 static bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     return run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
-           partition->balance == 0 && !run->oracles.concerns.all;
+           partition->balance == 0;
 }
 
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
@@ -78,6 +79,17 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
+/* Returns the number of rows that were acknowledged before the read began; for a range, those whose times, as
+ * given by their agents, are in the range. */
+static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
+                                  const struct bk_query *query)
+{
+    if (kind != LAB_READ_RANGE)
+        return run->keys[key].acknowledged;
+    const struct sim_times *times = &run->acknowledged[key];
+    return sim_times_below(times, query->until_ns) - sim_times_below(times, query->from_ns);
+}
+
 /* Rows that a read need not find: rows of windows above its walk, and rows that came into a window later than
  * readers wait for. A reader walks from the window of its clock down to the window of the key's birth, which
  * is the time of the earliest row. It walks no window if its clock is before the birth, or if its range
@@ -92,6 +104,7 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     bool is_range = query->kind == BK_QUERY_RANGE, is_history = run->replay != NULL;
     struct bk_row newest = {.time_ns = query->now_ns}, oldest = {.time_ns = query->birth_ns};
     struct bk_route top, bottom;
+    operation->done.due = acknowledged_rows(run, operation->key, operation->read, query);
     if (run->config.strategy.kind != BK_TIME)
         return;
     operation->beyond = oracles->keys[operation->key].overdue;
@@ -111,7 +124,7 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
         operation->beyond += partitions[i].acknowledged;
 }
 
-uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)
+static uint64_t due_of(uint64_t rows, uint64_t excused, uint64_t wanted)
 {
     uint64_t left = rows > excused ? rows - excused : 0;
     return left < wanted ? left : wanted;
@@ -126,7 +139,7 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 
 /* The run's own readers count, too, for strategies whose readers need no state that may be old, or whose
  * rules make the state fresh enough. Those rules hold as long as clocks stay within their bound. */
-void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
+static void read_too_few(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
     enum bk_kind kind = run->config.strategy.kind;
@@ -162,4 +175,85 @@ void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key)
         lab_violate(run, LAB_ORACLE_FINDABLE, key, lost,
                     "the state went back to bucket %" PRId64 ", below %" PRIu64 " acknowledged rows", newest,
                     lost);
+}
+
+/* --- Reads of the run. */
+
+bool lab_reads_judged(struct lab_cluster_run *run)
+{
+    if (run->scenario->reads.kinds[LAB_READ_RANGE].rate_per_s <= 0)
+        return true;
+    run->acknowledged = calloc(run->key_count, sizeof *run->acknowledged);
+    return run->acknowledged != NULL;
+}
+
+void lab_reads_forgotten(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; run->acknowledged != NULL && i < run->key_count; i++)
+        sim_times_clear(&run->acknowledged[i]);
+    free(run->acknowledged);
+    run->acknowledged = NULL;
+}
+
+void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    if (run->acknowledged == NULL)
+        return;
+    const struct lab_read *range = &run->scenario->reads.kinds[LAB_READ_RANGE];
+    struct sim_times *times = &run->acknowledged[operation->key];
+    /* A clock is behind by at most its bound, except after a jump. After a jump, readers need to find fewer
+     * rows. */
+    int64_t oldest_ns = lab_before(lab_before(sim_queue_now(&run->queue), range->age_ns), range->span_ns);
+    oldest_ns = lab_before(oldest_ns, 2 * run->scenario->agents.clock_bound_ns);
+    sim_times_drop(times, oldest_ns);
+    run->out_of_memory = !sim_times_add(times, operation->row_time_ns) || run->out_of_memory;
+}
+
+/* Returns the number of these rows that the read must find: without those that a client has started to delete
+ * by now. The times of deleted and expired rows are not recorded. */
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        uint64_t excused)
+{
+    uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
+    uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    bool goes = run->scenario->row_ttl_ns > 0;
+    if (operation->read == LAB_READ_RANGE && (goes || deleted > 0))
+        return 0;
+    if (goes) {
+        uint64_t since = run->keys[operation->key].acknowledged - rows,
+                 left = lab_lives_left(run, operation->key);
+        rows = left > since ? left - since : 0;
+    }
+    return due_of(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
+}
+
+void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                    const struct bk_action *action)
+{
+    if (action->status != BK_OPERATION_OK && action->status != BK_OPERATION_TOO_LONG) {
+        run->tally.reads_failed++;
+        return;
+    }
+    struct lab_read_done *done = &operation->done;
+    uint64_t judged = left_of(run, operation, operation->beyond);
+    done->due = run->scenario->row_ttl_ns > 0 ? 0 : left_of(run, operation, 0);
+    const struct bk_strategy *strategy = &run->config.strategy;
+    done->kind = operation->read;
+    done->order = action->order;
+    done->partitions = action->partitions_asked;
+    done->empties = done->partitions - done->filled;
+    done->rows = action->rows_found;
+    done->is_early = action->order == BK_ORDER_NONE && done->partitions < (uint64_t)strategy->of.hash.buckets;
+    done->is_cut = action->status == BK_OPERATION_TOO_LONG;
+    done->is_before = done->kind == LAB_READ_RANGE &&
+                      lab_range_is_before(run->scenario, operation->row_time_ns, run->start_ns);
+    uint64_t *probes = run->oracles.verdict.probes;
+    probes[LAB_PROBE_RANGE_READ] += done->kind == LAB_READ_RANGE && done->partitions > 1;
+    probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;
+    lab_read_count(&run->tally.reads, done, 1);
+    if (done->rows < judged && !done->is_cut)
+        read_too_few(run, operation, judged);
+    lab_expired_read(run, operation);
+    if (lab_read_kind_count(run->scenario) > 1)
+        lab_read_count(&run->tally.reads_of[done->kind], done, 1);
 }

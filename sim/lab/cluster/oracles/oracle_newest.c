@@ -83,7 +83,7 @@ static bool are_on_top(const struct lab_cluster_run *run, const struct lab_key_l
 {
     const struct lab_oracles *oracles = &run->oracles;
     return ledger->newest_run >= ledger->newest_count && oracles->partitions[ledger->top].bucket == bucket &&
-           bucket <= lab_state_newest(run, key) && !oracles->concerns.all;
+           bucket <= lab_state_newest(run, key);
 }
 
 SIM_OUT_OF_LINE static void judge(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)

@@ -98,9 +98,7 @@ struct lab_key_ledger {
     uint32_t newest_begin, newest_count, newest_run;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint64_t arrived;              /* rows */
-    int64_t born_ns;               /* the earliest time of a row */
     struct lab_disk *disk;         /* of all its rows; NULL: all are on disk */
-    uint64_t draws;                /* oracle_host.c: sim_hash_of() the draws of its agents */
     struct lab_window window;
     int64_t second;
     uint64_t rows_in_second, peak_rows_per_s;
@@ -190,90 +188,11 @@ struct lab_doubts {
     uint32_t count;
 };
 
-/* The waits observed so far, which are drawn at random around a mean. */
-struct lab_waits {
-    uint64_t seen;                /* bits by agent and try */
-    uint32_t least_ppm, most_ppm; /* relative to their means */
-};
-
-/* The state of an operation of `locked` with respect to its key's lock. */
-enum lab_lock_step {
-    LAB_LOCK_NONE,
-    LAB_LOCK_ASKED,    /* it has requested the lock, and was not told that it has it */
-    LAB_LOCK_HELD,     /* it has the lock, and has not read the state since */
-    LAB_LOCK_READ,     /* it knows the state under the lock */
-    LAB_LOCK_RETURNED, /* it has requested the release of the lock */
-    LAB_LOCK_STEPS
-};
-struct lab_lock_use {
-    enum lab_lock_step step;
-    uint32_t if_mask;     /* if_mask of its last CAS_LOCK */
-    uint32_t failed;      /* failed tries in a row */
-    uint32_t held, raced; /* denials: held: another agent held the lock; raced: it was free, but another agent
-                             was faster */
-    int64_t expected[2];  /* expected values of its last CAS_LOCK */
-    int64_t until_ns;     /* end of the lock that it last requested */
-    int64_t clock_ns;     /* the agent's clock when the operation got its last outcome */
-};
-
-/* A read, as tracked by oracle_reads.c. */
-struct lab_walk {
-    int64_t now_ns, birth_ns;  /* now_ns and birth_ns of its query */
-    int64_t top;               /* the first bucket that it queried */
-    uint64_t width;            /* number of buckets of the current step */
-    uint64_t rows, partitions; /* sums over the steps that were answered */
-    bool is_overtaken;         /* its agent stored a row of the key while an answer was pending */
-};
-
-/* oracle_host.c and oracle_settings.c: what the host of an agent should do. */
-struct lab_host_record {
-    double offset_ns, drift; /* of its clock */
-    int64_t jumps_ns;        /* the sum of its clock's jumps */
-    bool is_exact;           /* its clock shows the true time, apart from jumps */
-    bool is_jump_wide;       /* too wide to be judged */
-    bool is_kept;            /* its crash declares a checkpoint */
-    bool is_unsure;          /* it crashed at the moment at which another crash ended */
-    bool has_checkpoint;     /* one was saved */
-    bool has_memory;         /* it began from a checkpoint */
-    int64_t down_until_ns;
-    uint64_t heard;               /* number of the event that it handled in its pause; 0: none */
-    uint32_t era_count, next_era; /* next_era: the next one to be deployed */
-    struct {
-        uint32_t era; /* 0: the settings of the strategy; n: its n-th change */
-        int64_t from_ns;
-    } eras[BK_ERAS_MAX];
-};
-
-/* What an oracle is notified of: bits of lab_concerns. */
-#define LAB_CONCERNS_STEPS  1u
-#define LAB_CONCERNS_LOCK   4u
-#define LAB_CONCERNS_COPIES 8u
-#define LAB_CONCERNS_ROUTE  16u
-#define LAB_CONCERNS_READS  32u
-#define LAB_CONCERNS_TURNS  64u
-#define LAB_ACTIONS         (BK_ACT_DONE + 1) /* at most 15 */
-struct lab_concerns {
-    /* Of a row or a read, that fires or does not; by the action before it, and by it. */
-    alignas(8) uint8_t action[2][2][16][16];
-    uint8_t outcome[15];
-    bool waits;  /* those after an answer, too */
-    bool all;    /* with `tells_all`: no shortcut is taken */
-    bool crowds; /* rows wait for the updates of others */
-    bool times;  /* rows have times of their own, which may differ from those of their arrival */
-    bool finds;  /* a reader queries all replicas, and no agent skips windows */
-};
-
-/* Results that usually hold for the next row, too. */
-struct lab_remembered {
-    /* oracle_requests.c: a row with this payload that is put before until_ns takes these bytes. */
-    uint64_t payload, bytes;
-    int64_t until_ns;
-    int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
-};
-
 struct lab_oracles {
-    struct lab_concerns concerns;
-    struct lab_remembered remembered;
+    int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
+    bool has_crowds;                 /* rows wait for the updates of others */
+    bool has_own_times;              /* rows have times of their own, which may differ from those of their arrival */
+    bool finds_all;                  /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     uint32_t *table; /* hash table of partitions by (key, bucket); an entry is 0 if free, otherwise the number
@@ -296,7 +215,6 @@ struct lab_oracles {
     struct lab_open_rows open, moved;
     struct lab_increments increments;
     struct lab_health health;
-    struct lab_waits waits;
     uint32_t rolls_open;
     int64_t rolls_until_ns; /* the latest date of a roll */
     int64_t jumps_until_ns; /* the latest time of a clock that had jumped */
@@ -304,13 +222,8 @@ struct lab_oracles {
     uint32_t whole_run;     /* bit c: condition c applies to all keys and times */
     struct lab_spans spans;
     struct lab_doubts doubts;
-    struct lab_host_record *records; /* by agent; NULL: not judged */
-    uint64_t requests[16];           /* oracle_requests.c, by kind of action */
-    uint64_t spent_ns[4], spent[4];  /* oracle_requests.c, by kind of latency */
-    uint64_t fault_changes;          /* oracle_faults.c: changes of active faults */
-    uint64_t paxos_kept; /* oracle_faults.c: what must be left by the loss of Paxos state that begins */
-    uint64_t uncounted;  /* acknowledged rows that fired, and whose increment is unresolved */
-    struct lab_backup *backups; /* oracle_host.c, by fault of the scenario */
+    struct lab_id_spans *id_spans; /* oracle_unique.c, by stripe; NULL: rows */
+    uint32_t id_stripes;
     struct lab_lives *lives; /* oracle_expired.c, by key; NULL: rows do not expire, or it is not known when */
     uint32_t except[LAB_ORACLE_COUNT]; /* exceptions of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];

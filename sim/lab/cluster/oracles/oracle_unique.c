@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unique: no identifier is given twice. */
+/* unique: no identifier is given twice. The identifiers that were handed out are a list of intervals per stripe. Batches
+ * are consecutive, so the lists grow only with lost identifiers. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "id_spans.h"
+#include "evidence.h"
 #include "kernel/grow.h"
+#include "oracles.h"
+
+/* Numbers within a stripe, from first to before end. Intervals are disjoint, not adjacent, and ascending. */
+struct lab_id_span {
+    int64_t first, end;
+};
+struct lab_id_spans {
+    struct lab_id_span *items;
+    size_t count, capacity;
+};
 
 /* Returns the first span that does not end before `first`. */
 static size_t find(const struct lab_id_spans *spans, int64_t first)
@@ -32,7 +44,9 @@ static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct 
     return true;
 }
 
-bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
+/* Adds [first, end), first < end. Sets *twice to the number of identifiers that were in the set already. Returns false
+ * when out of memory. */
+static bool add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
 {
     struct lab_id_span united = {first, end};
     size_t at = find(spans, first), count = 0;
@@ -45,4 +59,31 @@ bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, ui
         united.end = met->end > united.end ? met->end : united.end;
     }
     return replace(spans, at, count, united);
+}
+
+bool lab_unique_begin(struct lab_cluster_run *run)
+{
+    run->oracles.id_stripes = run->strategy->settings.idgen.stripes;
+    run->oracles.id_spans = calloc(run->oracles.id_stripes, sizeof *run->oracles.id_spans);
+    return run->oracles.id_spans != NULL;
+}
+
+void lab_unique_end(struct lab_oracles *oracles)
+{
+    for (uint32_t i = 0; oracles->id_spans != NULL && i < oracles->id_stripes; i++)
+        free(oracles->id_spans[i].items);
+    free(oracles->id_spans);
+}
+
+void lab_unique_given(struct lab_cluster_run *run, uint32_t client, int64_t first, int64_t last)
+{
+    int64_t stripes = run->oracles.id_stripes;
+    uint64_t twice;
+    if (!add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes, (last - 1) / stripes + 1,
+             &twice))
+        run->out_of_memory = true;
+    else if (twice > 0)
+        lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
+                    "client %u hands out identifiers from %lld to %lld; %llu of them were handed out before",
+                    client, (long long)first, (long long)last, (unsigned long long)twice);
 }

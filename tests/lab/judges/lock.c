@@ -4,12 +4,9 @@
  * and end. It then reads the state again, writes the next bucket before the lock's end by its own clock, and
  * requests the release of the lock before the operation ends. Each operation is tracked from its first
  * CAS_LOCK to its end. The rules depend only on what the agent received, so faults are no excuse. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 /* After losing a free lock to other agents this many times, an operation may give up. */
 #define RACES_ENOUGH 64u
@@ -17,19 +14,18 @@
 static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                     const char *what)
 {
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key, "agent %" PRIu32 ", row %" PRIu64 ": %s",
-                     agent, operation->row, what);
+    judge_violate(run, operation->key, "agent %" PRIu32 ", row %" PRIu64 ": %s", agent, operation->row, what);
 }
 
-static bool is_holder(const struct lab_host_operation *operation)
+static bool is_holder(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    return operation->lock.step == LAB_LOCK_HELD || operation->lock.step == LAB_LOCK_READ;
+    return own(run, operation)->lock.step == LAB_LOCK_HELD || own(run, operation)->lock.step == LAB_LOCK_READ;
 }
 
 /* The lock row did not match the condition of the update that takes the lock. */
-static void denied(struct lab_host_operation *operation)
+static void denied(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    struct lab_lock_use *lock = &operation->lock;
+    struct lab_lock_use *lock = &own(run, operation)->lock;
     const struct bk_outcome *told = &operation->outcome;
     int64_t owner = told->mask != 0 ? told->columns[BK_LOCK_OWNER] : 0;
     int64_t until_ns = told->mask != 0 ? told->columns[BK_LOCK_UNTIL] : 0;
@@ -43,11 +39,10 @@ static void denied(struct lab_host_operation *operation)
 
 void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    struct lab_lock_use *lock = &operation->lock;
+    struct lab_lock_use *lock = &own(run, operation)->lock;
     enum bk_outcome_kind kind = operation->outcome.kind;
     if (run->config.coordination != BK_LOCKED)
         return;
-    operation->uses_all = true;
     lock->clock_ns = lab_agent_clock(run, agent);
     lock->failed = operation->action == BK_ACT_CAS_LOCK && lab_has_failed(operation->outcome.kind)
                        ? lock->failed + 1
@@ -55,7 +50,7 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
     if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_APPLIED)
         lock->step = LAB_LOCK_HELD;
     else if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_NOT_APPLIED)
-        denied(operation);
+        denied(run, operation);
     else if (lock->step == LAB_LOCK_HELD && operation->action == BK_ACT_READ_STATE &&
              kind == BK_OUTCOME_APPLIED)
         lock->step = LAB_LOCK_READ;
@@ -63,9 +58,10 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
 
 /* A failed request must be repeated unchanged; otherwise its effect could not be distinguished from that of
  * another operation. */
-static bool is_same_try(const struct lab_host_operation *operation, const struct bk_action *next)
+static bool is_same_try(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        const struct bk_action *next)
 {
-    const struct lab_lock_use *lock = &operation->lock;
+    const struct lab_lock_use *lock = &own(run, operation)->lock;
     bool is_same = next->if_mask == lock->if_mask;
     for (int i = 0; i < 2; i++)
         is_same = is_same && next->columns[i] == operation->columns[i] &&
@@ -80,7 +76,7 @@ bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
     for (uint32_t i = 0; i < run->agents[agent].operations_met; i++) {
         const struct lab_host_operation *other = &run->agents[agent].operations[i];
         if (other != operation && other->is_active && other->key == operation->key &&
-            other->lock.step != LAB_LOCK_NONE)
+            own(run, other)->lock.step != LAB_LOCK_NONE)
             return false;
     }
     return true;
@@ -93,12 +89,12 @@ static bool is_end_right(const struct lab_cluster_run *run, const struct lab_hos
 {
     __extension__ typedef __int128 wide;
     wide begins = (wide)next->columns[BK_LOCK_UNTIL] - run->config.lock_lasts_ns;
-    wide waits = begins - operation->lock.clock_ns;
+    wide waits = begins - own(run, operation)->lock.clock_ns;
     bool is_bounded = next->columns[BK_LOCK_UNTIL] >= INT64_MAX - 1; /* timestamp overflow */
     const struct bk_outcome *told = &operation->outcome;
-    bool was_held = operation->lock.step == LAB_LOCK_ASKED && told->mask != 0 &&
+    bool was_held = own(run, operation)->lock.step == LAB_LOCK_ASKED && told->mask != 0 &&
                     told->columns[BK_LOCK_OWNER] != 0 &&
-                    told->columns[BK_LOCK_UNTIL] > operation->lock.clock_ns;
+                    told->columns[BK_LOCK_UNTIL] > own(run, operation)->lock.clock_ns;
     wide mean = was_held ? run->config.lock_backoff_ns : 0;
     *begins_ns = begins < INT64_MIN ? INT64_MIN : (int64_t)begins;
     return is_bounded || (waits >= mean / 2 && waits <= mean + mean / 2 + (was_held ? 1 : 0));
@@ -106,11 +102,11 @@ static bool is_end_right(const struct lab_cluster_run *run, const struct lab_hos
 
 /* Returns whether the update's condition is right. For a lock that is free or has expired by then, it must
  * name the last known row. Otherwise it must be that there is no lock row. */
-static bool is_condition_right(const struct lab_host_operation *operation, const struct bk_action *next,
-                               int64_t begins_ns)
+static bool is_condition_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                               const struct bk_action *next, int64_t begins_ns)
 {
     const struct bk_outcome *told = &operation->outcome;
-    bool is_free = operation->lock.step == LAB_LOCK_ASKED && told->kind == BK_OUTCOME_NOT_APPLIED &&
+    bool is_free = own(run, operation)->lock.step == LAB_LOCK_ASKED && told->kind == BK_OUTCOME_NOT_APPLIED &&
                    told->mask != 0 &&
                    (told->columns[BK_LOCK_OWNER] == 0 || told->columns[BK_LOCK_UNTIL] <= begins_ns);
     if (!is_free || next->if_mask == 0)
@@ -122,12 +118,12 @@ static bool is_condition_right(const struct lab_host_operation *operation, const
 static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                   const struct bk_action *next)
 {
-    struct lab_lock_use *lock = &operation->lock;
+    struct lab_lock_use *lock = &own(run, operation)->lock;
     int64_t begins_ns;
-    if (is_holder(operation) || lock->step == LAB_LOCK_RETURNED) {
+    if (is_holder(run, operation) || lock->step == LAB_LOCK_RETURNED) {
         violate(run, agent, operation, "it requests a lock that it has or had");
     } else if (lock->step == LAB_LOCK_ASKED && lab_has_failed(operation->outcome.kind)) {
-        if (!is_same_try(operation, next))
+        if (!is_same_try(run, operation, next))
             violate(run, agent, operation, "it repeats a failed request for the lock with changes");
     } else {
         if (lock->step == LAB_LOCK_NONE && !lab_lock_is_alone(run, agent, operation))
@@ -136,7 +132,7 @@ static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_o
             violate(run, agent, operation, "it requests the lock in another agent's name");
         if (!is_end_right(run, operation, next, &begins_ns))
             violate(run, agent, operation, "it requests a lock with a wrong end");
-        if (!is_condition_right(operation, next, begins_ns))
+        if (!is_condition_right(run, operation, next, begins_ns))
             violate(
                 run, agent, operation,
                 "it takes over a lock that it was not told of, or that still lasts; or it leaves one that is "
@@ -151,9 +147,9 @@ static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_o
 static void releases(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
-    struct lab_lock_use *lock = &operation->lock;
+    struct lab_lock_use *lock = &own(run, operation)->lock;
     bool is_again = lock->step == LAB_LOCK_RETURNED && lab_has_failed(operation->outcome.kind);
-    if (!is_holder(operation) && !is_again)
+    if (!is_holder(run, operation) && !is_again)
         violate(run, agent, operation,
                 lock->step == LAB_LOCK_RETURNED ? "it releases its lock twice"
                                                 : "it releases a lock that it does not hold");
@@ -170,8 +166,8 @@ static bool is_over(const struct lab_cluster_run *run, const struct lab_host_ope
                     bool is_again)
 {
     bool has_waited = is_again && operation->outcome.kind == BK_OUTCOME_REFUSED;
-    int64_t wait_ns = has_waited ? lab_times(operation->tried, run->config.retry_backoff_ns) : 0;
-    return operation->lock.until_ns - wait_ns <= operation->lock.clock_ns;
+    int64_t wait_ns = has_waited ? lab_times(own(run, operation)->tried, run->config.retry_backoff_ns) : 0;
+    return own(run, operation)->lock.until_ns - wait_ns <= own(run, operation)->lock.clock_ns;
 }
 
 /* Whether the state that the operation received last is full without it: the row is among those counted by
@@ -191,17 +187,19 @@ static bool may_roll(const struct lab_cluster_run *run, uint32_t agent,
 static void uses_state(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation, const struct bk_action *next)
 {
-    const struct lab_lock_use *lock = &operation->lock;
+    const struct lab_lock_use *lock = &own(run, operation)->lock;
     bool is_write = next->kind != BK_ACT_READ_STATE;
     bool is_roll = is_write && (next->mask >> BK_BUCKET & 1) != 0 &&
                    next->columns[BK_BUCKET] > operation->bucket && operation->bucket != LAB_UNPLACED;
-    if (lock->step == LAB_LOCK_ASKED || lock->step == LAB_LOCK_RETURNED || (is_roll && !is_holder(operation)))
+    if (lock->step == LAB_LOCK_ASKED || lock->step == LAB_LOCK_RETURNED ||
+        (is_roll && !is_holder(run, operation)))
         violate(run, agent, operation, "it acts as the holder of a lock that it did not get");
-    else if (is_holder(operation) && is_write && lock->step == LAB_LOCK_HELD)
+    else if (is_holder(run, operation) && is_write && lock->step == LAB_LOCK_HELD)
         violate(run, agent, operation, "it changes the state under a lock without reading it first");
-    else if (is_holder(operation) && is_write && is_over(run, operation, operation->action == next->kind))
+    else if (is_holder(run, operation) && is_write &&
+             is_over(run, operation, operation->action == next->kind))
         violate(run, agent, operation, "it changes the state after its lock expired");
-    else if (is_holder(operation) && is_roll && !lab_has_failed(operation->outcome.kind) &&
+    else if (is_holder(run, operation) && is_roll && !lab_has_failed(operation->outcome.kind) &&
              !may_roll(run, agent, operation))
         violate(run, agent, operation, "it rolls a bucket that was not full when the state was read");
 }
@@ -209,7 +207,7 @@ static void uses_state(struct lab_cluster_run *run, uint32_t agent,
 /* Returns whether the operation ends after a denied or failed request that it should have repeated. */
 static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    const struct lab_lock_use *lock = &operation->lock;
+    const struct lab_lock_use *lock = &own(run, operation)->lock;
     uint32_t retries = run->scenario->agents.retries;
     if (operation->action != BK_ACT_CAS_LOCK)
         return false;
@@ -222,7 +220,7 @@ static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_h
 
 static void ends(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
-    if (is_holder(operation) && operation->lock.until_ns > operation->lock.clock_ns)
+    if (is_holder(run, operation) && own(run, operation)->lock.until_ns > own(run, operation)->lock.clock_ns)
         violate(run, agent, operation, "it ends without a request to release its lock");
     else if (gives_up_early(run, operation))
         violate(run, agent, operation, "it gives up a lock, or its release, before the last try");
@@ -239,9 +237,9 @@ void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host
             takes(run, agent, operation, next);
         else
             releases(run, agent, operation, next);
-        operation->lock.if_mask = next->if_mask;
-        operation->lock.expected[BK_LOCK_OWNER] = next->expected[BK_LOCK_OWNER];
-        operation->lock.expected[BK_LOCK_UNTIL] = next->expected[BK_LOCK_UNTIL];
+        own(run, operation)->lock.if_mask = next->if_mask;
+        own(run, operation)->lock.expected[BK_LOCK_OWNER] = next->expected[BK_LOCK_OWNER];
+        own(run, operation)->lock.expected[BK_LOCK_UNTIL] = next->expected[BK_LOCK_UNTIL];
         break;
     case BK_ACT_READ_STATE:
     case BK_ACT_WRITE_STATE:
@@ -252,7 +250,7 @@ void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host
         ends(run, agent, operation);
         break;
     default:
-        if (operation->lock.step != LAB_LOCK_NONE && next->kind != BK_ACT_ACK)
+        if (own(run, operation)->lock.step != LAB_LOCK_NONE && next->kind != BK_ACT_ACK)
             violate(run, agent, operation, "it sends another request between its lock and its end");
         break;
     }

@@ -3,11 +3,9 @@
  * as many of them as its replication factor, or as its nodes if it has fewer; and they are in as many racks
  * as possible. Source: Cassandra's NetworkTopologyStrategy. The nodes of a datacenter are assigned to its
  * racks in turn. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 /* Judges one datacenter, whose nodes begin at `first`. */
 static bool are_right(const struct cass_datacenter *datacenter, uint32_t first, const uint32_t *replicas,
@@ -44,9 +42,9 @@ void lab_replicas_end(struct lab_cluster_run *run)
         for (uint32_t j = 0, first = 0; j < config->datacenter_count;
              first += config->datacenters[j++].nodes) {
             if (!are_right(&config->datacenters[j], first, replicas, count))
-                lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
-                            "the replicas of bucket %" PRId64 " in %s are on the wrong nodes",
-                            partition->bucket, config->datacenters[j].name);
+                judge_violate(run, partition->key,
+                              "the replicas of bucket %" PRId64 " in %s are on the wrong nodes",
+                              partition->bucket, config->datacenters[j].name);
         }
     }
 }

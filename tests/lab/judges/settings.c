@@ -3,16 +3,13 @@
  * is in its history from the start. One that is deployed reaches each agent once, within the rollout, and is
  * dated by the agent's clock then, or replaces the history. The history of each agent is kept here a second
  * time, as the numbers of changes and their dates. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, const char *what)
 {
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY, "agent %" PRIu32 " %s", agent, what);
+    judge_violate(run, LAB_NO_KEY, "agent %" PRIu32 " %s", agent, what);
 }
 
 static const struct lab_change *change_of(const struct lab_cluster_run *run, uint32_t era)
@@ -79,7 +76,7 @@ static bool is_same(const struct bk_strategy *a, const struct bk_strategy *b)
 
 static void judge_history(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history)
 {
-    const struct lab_host_record *record = &run->oracles.records[agent];
+    const struct lab_host_record *record = &judge_of(run)->records[agent];
     bool is_fine = history->count == record->era_count;
     for (uint32_t i = 0; is_fine && i < history->count; i++) {
         is_fine = is_same(&history->eras[i].strategy, lab_era_settings(run, record->eras[i].era)) &&
@@ -114,7 +111,7 @@ void lab_settings_begin(struct lab_cluster_run *run)
     if (!is_config_right(run))
         violate(run, 0, "and all others have settings that differ from those of the scenario");
     for (uint32_t i = 0; i < run->agent_count; i++) {
-        struct lab_host_record *record = &run->oracles.records[i];
+        struct lab_host_record *record = &judge_of(run)->records[i];
         begin_with(record, 0);
         add_dated(run, record, 0);
         judge_history(run, i, &run->agents[i].history);
@@ -125,9 +122,7 @@ void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t
 {
     const struct lab_change *change = change_of(run, index + 1);
     int64_t now_ns = sim_queue_now(&run->queue), from_ns = lab_until(run->start_ns, change->at_ns);
-    if (!lab_host_is_judged(run))
-        return;
-    struct lab_host_record *record = &run->oracles.records[agent];
+    struct lab_host_record *record = &judge_of(run)->records[agent];
     if (now_ns < from_ns || now_ns - from_ns > (change->rollout_ns > 0 ? change->rollout_ns - 1 : 0))
         violate(run, agent, "is given new settings outside of their rollout");
     if (record->next_era != index + 1)
@@ -142,17 +137,14 @@ void lab_settings_deployed(struct lab_cluster_run *run, uint32_t agent, uint32_t
 
 void lab_settings_restarted(struct lab_cluster_run *run, uint32_t agent, const struct bk_history *history)
 {
-    if (lab_host_is_judged(run))
-        judge_history(run, agent, history);
+    judge_history(run, agent, history);
 }
 
 void lab_settings_end(struct lab_cluster_run *run)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (!lab_host_is_judged(run))
-        return;
     for (uint32_t i = 0; i < run->agent_count; i++) {
-        uint32_t era = run->oracles.records[i].next_era;
+        uint32_t era = judge_of(run)->records[i].next_era;
         const struct lab_change *change = era > 0 ? change_of(run, era) : NULL;
         if (era <= run->strategy->settings.change_count &&
             lab_until(lab_until(run->start_ns, change->at_ns), change->rollout_ns) < now_ns)

@@ -6,24 +6,15 @@
  * clock; and a lease fails because of contention only if a limit is set. All of this is exact, with or
  * without faults. If everything has been healthy for a grace period, a batch must also come within a
  * bound. */
+#include "judges.h"
+
 #include <inttypes.h>
 
-#include "cluster_view.h"
-#include "evidence.h"
-#include "idgen_private.h"
 #include "kernel/time.h"
-
-/* The greatest wait for a batch, in turns per client. A turn is the duration of a lock, plus a request with
- * all its tries, plus the base of the wait. Of 552,366 batches in 150 random clusters, the slowest took 2.4
- * turns (docs/oracles.md). */
-#define TURNS_OF_A_CLIENT 12
-/* With an LWT lock, taking the lock, the read and the store take 24 trips through the network. If a lease is
- * not much longer than that, its success depends on chance, and there is no bound. */
-#define TRIPS_OF_A_LEASE 64
 
 static void violate(struct lab_cluster_run *run, uint32_t number, const char *what)
 {
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY, "client %" PRIu32 " %s", number, what);
+    judge_violate(run, LAB_NO_KEY, "client %" PRIu32 " %s", number, what);
 }
 
 static bool has_failed(enum bk_idgen_outcome_kind outcome)
@@ -52,14 +43,14 @@ static int64_t end_of(const struct bk_idgen_action *action)
  * reading of its decision is unknown. */
 static bool is_disturbed(const struct lab_cluster_run *run, uint32_t number)
 {
-    const struct lab_host_agent *host = &run->agents[number];
-    const struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    const struct judged_agent *host = of_agent(run, number);
+    const struct lab_id_watch *watch = &judge_of(run)->clients[number];
     return host->disturbed_ns >= watch->heard_ns || host->jumped_ns >= watch->heard_ns;
 }
 
 void lab_id_begins(struct lab_cluster_run *run, uint32_t number)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     *watch = (struct lab_id_watch){.until_ns = INT64_MIN};
     watch->heard_ns = sim_queue_now(&run->queue);
     watch->clock_ns = lab_agent_clock(run, number);
@@ -67,9 +58,10 @@ void lab_id_begins(struct lab_cluster_run *run, uint32_t number)
 
 /* For columns: returns whether the client's own column exists and all others had expired when the attempt
  * began. */
-static bool is_alone(const struct lab_idgen *idgen, uint32_t number, const struct bk_idgen_outcome *outcome)
+static bool is_alone(const struct lab_cluster_run *run, uint32_t number,
+                     const struct bk_idgen_outcome *outcome)
 {
-    const struct lab_id_watch *watch = &idgen->clients[number].watch;
+    const struct lab_id_watch *watch = &judge_of(run)->clients[number];
     bool is_there = false, is_alone = true;
     for (size_t i = 0; i < outcome->column_count; i++) {
         const struct bk_idgen_column *column = &outcome->columns[i];
@@ -91,7 +83,7 @@ static void hear_of_last(const struct lab_cluster_run *run, uint32_t number,
                          const struct bk_idgen_outcome *outcome)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     bool is_read = client->action == BK_IDGEN_READ_LAST && outcome->kind == BK_IDGEN_APPLIED;
     if (client->action == BK_IDGEN_WRITE_LAST)
         watch->is_late = outcome->kind == BK_IDGEN_APPLIED && !watch->is_blurred && !is_in_lease(run, watch);
@@ -106,19 +98,20 @@ void lab_id_came(struct lab_cluster_run *run, const struct sim_event *reply)
 {
     struct lab_id_client *client = &run->idgen->clients[reply->target];
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (client->serial != (uint32_t)reply->a || !client->is_asking || client->watch.came_ns != 0 ||
+    if (client->serial != (uint32_t)reply->a || !client->is_asking ||
+        judge_of(run)->clients[reply->target].came_ns != 0 ||
         now_ns >= lab_until(client->asked_ns, run->scenario->agents.timeout_ns))
         return;
-    client->watch.came_ns = now_ns;
-    client->watch.hold_ns = run->agents[reply->target].held_until_ns;
+    judge_of(run)->clients[reply->target].came_ns = now_ns;
+    judge_of(run)->clients[reply->target].hold_ns = of_agent(run, reply->target)->held_until_ns;
 }
 
 void lab_id_answered(struct lab_cluster_run *run, uint32_t number, bool is_reply)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     int64_t now_ns = sim_queue_now(&run->queue), came_ns = watch->came_ns;
     watch->came_ns = 0;
-    if (came_ns == 0 || watch->hold_ns != run->agents[number].held_until_ns)
+    if (came_ns == 0 || watch->hold_ns != of_agent(run, number)->held_until_ns)
         return;
     if (!is_reply)
         violate(run, number, "loses an answer that came during a pause");
@@ -129,7 +122,7 @@ void lab_id_answered(struct lab_cluster_run *run, uint32_t number, bool is_reply
 void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
-    struct lab_id_watch *watch = &client->watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     bool was_denied = outcome->kind == BK_IDGEN_NOT_APPLIED, is_applied = outcome->kind == BK_IDGEN_APPLIED;
     bool is_own =
         outcome->found && outcome->values[0] == (int64_t)number + 1 && outcome->values[1] == watch->until_ns;
@@ -143,7 +136,7 @@ void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_
         watch->is_holder = false;
     hear_of_last(run, number, outcome);
     if (client->action == BK_IDGEN_READ_COLUMNS && is_applied)
-        watch->is_holder = is_alone(run->idgen, number, outcome);
+        watch->is_holder = is_alone(run, number, outcome);
 }
 
 /* Returns the longest wait after the nth attempt of a lease. A random first wait is at most the base. */
@@ -171,7 +164,7 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
     if (watch->attempts > 1 && watch->first_wait_ns != 0)
         most_ns = config->backoff == BK_IDGEN_RANDOM_TIMES ? lab_times(watch->attempts, watch->first_wait_ns)
                                                            : most_ns;
-    if (run->agents[number].jumped_ns >= watch->heard_ns)
+    if (of_agent(run, number)->jumped_ns >= watch->heard_ns)
         return true;
     bool is_known = !is_disturbed(run, number);
     if (watch->attempts == 1)
@@ -182,7 +175,7 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
 
 static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t until_ns)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     const struct bk_idgen_config *config = &run->idgen->config;
     int64_t clock_ns = lab_agent_clock(run, number), due_ns;
     bool is_known = !is_disturbed(run, number);
@@ -205,9 +198,10 @@ static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t 
 }
 
 /* Under the lock, a request is repeated only while the lease lasts. */
-static bool may_stop_trying(const struct lab_cluster_run *run, const struct lab_id_client *client)
+static bool may_stop_trying(const struct lab_cluster_run *run, uint32_t number)
 {
-    const struct lab_id_watch *watch = &client->watch;
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    const struct lab_id_watch *watch = &judge_of(run)->clients[number];
     bool is_store = client->action == BK_IDGEN_WRITE_LAST || client->action == BK_IDGEN_CAS_LAST;
     if (client->action != BK_IDGEN_READ_LAST && !is_store)
         return false;
@@ -218,7 +212,7 @@ static bool may_stop_trying(const struct lab_cluster_run *run, const struct lab_
 static void judge_tries(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     uint32_t retries = run->scenario->agents.retries;
     bool is_anew = asks_for_lock(next) && end_of(next) != watch->until_ns;
     bool is_again = next->kind == client->action && !is_anew && is_release(next) == watch->is_releasing;
@@ -226,7 +220,7 @@ static void judge_tries(struct lab_cluster_run *run, uint32_t number, const stru
         return;
     if (is_again && watch->failed > retries)
         violate(run, number, "sends a request too often");
-    else if (!is_again && watch->failed <= retries && !may_stop_trying(run, client))
+    else if (!is_again && watch->failed <= retries && !may_stop_trying(run, number))
         violate(run, number, "gives up a request before its last try");
     if (!is_again)
         watch->failed = 0;
@@ -234,7 +228,7 @@ static void judge_tries(struct lab_cluster_run *run, uint32_t number, const stru
 
 static void release(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     bool is_lwt = next->kind == BK_IDGEN_CAS_LOCK;
     int64_t owner = is_lwt ? next->expected[0] : (int64_t)next->columns[0].client;
     int64_t until_ns = is_lwt ? next->expected[1] : next->columns[0].until_ns;
@@ -249,7 +243,7 @@ static void release(struct lab_cluster_run *run, uint32_t number, const struct b
  * range. */
 static void judge_batch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     int64_t stripes = run->idgen->config.stripes, batch = run->idgen->config.batch;
     int64_t last = watch->is_found ? watch->last : (int64_t)next->stripe - stripes, stored;
     bool is_beyond = __builtin_add_overflow(last, batch * stripes, &stored);
@@ -263,7 +257,7 @@ static void judge_batch(struct lab_cluster_run *run, uint32_t number, const stru
 
 void lab_id_given(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     if (first != watch->next || last > watch->stored)
         violate(run, number, "hands out identifiers of no batch that it has stored, or hands them out twice");
     watch->has_batch = last < watch->stored;
@@ -273,7 +267,7 @@ void lab_id_given(struct lab_cluster_run *run, uint32_t number, int64_t first, i
 /* A client that is paused may have a batch of which it has not told. */
 void lab_id_ends(struct lab_cluster_run *run, uint32_t number, uint64_t in_hand)
 {
-    const struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    const struct lab_id_watch *watch = &judge_of(run)->clients[number];
     uint64_t left = (uint64_t)(watch->stored - watch->next) / run->idgen->config.stripes + 1;
     if (in_hand != (watch->has_batch ? left : 0) && !run->agents[number].is_paused)
         violate(run, number, "has other identifiers than those of its batch that it has not handed out");
@@ -281,7 +275,7 @@ void lab_id_ends(struct lab_cluster_run *run, uint32_t number, uint64_t in_hand)
 
 static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     const struct bk_idgen_config *config = &run->idgen->config;
     bool is_contended = action->kind == BK_IDGEN_FAILED && action->status == BK_ERROR_CONTENDED;
     bool is_tried = config->attempts != 0 && watch->attempts >= config->attempts;
@@ -301,7 +295,7 @@ static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct
 
 void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
 {
-    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    struct lab_id_watch *watch = &judge_of(run)->clients[number];
     if (next->kind == BK_IDGEN_READY || next->kind == BK_IDGEN_FAILED) {
         end_lease(run, number, next);
         return;
@@ -325,34 +319,4 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_
         release(run, number, next);
     }
     watch->is_releasing = is_release(next);
-}
-
-void lab_id_rests(struct lab_cluster_run *run, uint32_t number)
-{
-    const struct lab_id_client *client = &run->idgen->clients[number];
-    if (client->is_leasing && !client->is_asking && bk_idgen_deadline(&client->idgen) == INT64_MAX)
-        violate(run, number, "waits for an identifier without a request or a time for the next attempt");
-}
-
-/* If everything was healthy while the client waited, and for the grace period before, the batch must have
- * come within a few turns per client. */
-void lab_id_served(struct lab_cluster_run *run, uint32_t number)
-{
-    const struct lab_id_client *client = &run->idgen->clients[number];
-    const struct lab_agents *agents = &run->scenario->agents;
-    const struct bk_idgen_config *config = &run->idgen->config;
-    int64_t step_ns = lab_times((int64_t)agents->retries + 1, agents->timeout_ns);
-    int64_t turn_ns = lab_until(lab_until(config->lock_lasts_ns, step_ns), config->backoff_base_ns);
-    int64_t grace_ns = lab_until(run->oracles.lag_ns, turn_ns);
-    int64_t well_ns = lab_health_well_ns(run), spent_ns = sim_queue_now(&run->queue) - client->leased_ns;
-    int64_t bound_ns = lab_times(TURNS_OF_A_CLIENT * (int64_t)run->agent_count, turn_ns);
-    if (config->lease_ns < lab_times(TRIPS_OF_A_LEASE, lab_longest_trip_ns(run->scenario)))
-        return;
-    if (!client->is_leasing || config->backoff != BK_IDGEN_RANDOM_TIMES || spent_ns > well_ns - grace_ns)
-        return;
-    if (spent_ns > bound_ns)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY,
-                         "client %" PRIu32
-                         " waits %.3f s for an identifier without a fault; the bound is %.3f s",
-                         number, (double)spent_ns / 1e9, (double)bound_ns / 1e9);
 }

@@ -7,13 +7,11 @@
  * since the host wakes the agent by the true time. Waits during a pause of the agent or a jump of its clock
  * are not judged. Random waits must differ: five waits, of different agents and tries, that agree within a
  * thousandth of their mean are a violation, whose probability by chance is 5e-12. */
+#include "judges.h"
+
 #include <inttypes.h>
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
 #include "kernel/time.h"
-#include "oracles.h"
 
 #define DOUBLINGS_MAX 6u /* of the waits for a grant, as in core's agent.h */
 #define ALIKE_WAITS   5
@@ -86,8 +84,8 @@ static struct wait random_around(int64_t mean_ns)
 static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t agent,
                                  const struct lab_host_operation *operation)
 {
-    const struct lab_host_agent *host = &run->agents[agent];
-    uint32_t doublings = operation->tried < DOUBLINGS_MAX ? operation->tried : DOUBLINGS_MAX;
+    uint32_t doublings =
+        own(run, operation)->tried < DOUBLINGS_MAX ? own(run, operation)->tried : DOUBLINGS_MAX;
     struct wait wait = random_around(lab_times(INT64_C(1) << doublings, run->config.retry_backoff_ns));
     if (operation->outcome.kind != BK_OUTCOME_UNKNOWN)
         return wait;
@@ -96,7 +94,7 @@ static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t age
                        lab_agent_clock_at(run, agent, operation->asked_ns);
     struct wait spent = random_around(spent_ns < 0 ? 0 : spent_ns < longest_ns ? spent_ns : longest_ns);
     /* If the agent was paused or its clock jumped, it measured a different duration of the try. */
-    if (host->disturbed_ns >= operation->asked_ns)
+    if (of_agent(run, agent)->disturbed_ns >= operation->asked_ns)
         return (struct wait){wait.least_ns, SIM_QUEUE_TIME_MAX, 0};
     if (spent.least_ns > wait.least_ns)
         wait.least_ns = spent.least_ns;
@@ -132,7 +130,7 @@ static struct wait wait_of(const struct lab_cluster_run *run, uint32_t agent,
         return wait_of_grant(run, agent, operation);
     if (operation->outcome.kind == BK_OUTCOME_UNKNOWN)
         return (struct wait){0, 0, 0};
-    int64_t wait_ns = lab_times(operation->tried, run->config.retry_backoff_ns);
+    int64_t wait_ns = lab_times(own(run, operation)->tried, run->config.retry_backoff_ns);
     return (struct wait){wait_ns, wait_ns, 0};
 }
 
@@ -143,28 +141,30 @@ static uint32_t tried(const struct lab_cluster_run *run, const struct lab_host_o
     bool is_kept =
         is_of_state(operation->action) && !has_failed(run, operation) && lab_contends_for_rows(run);
     if (!is_same_action(run, operation, next))
-        return is_kept && next->kind == BK_ACT_WRITE_START ? operation->tried : 0;
-    return has_failed(run, operation) ? operation->tried + 1 : is_kept ? operation->tried : 0;
+        return is_kept && next->kind == BK_ACT_WRITE_START ? own(run, operation)->tried : 0;
+    return has_failed(run, operation) ? own(run, operation)->tried + 1
+           : is_kept                  ? own(run, operation)->tried
+                                      : 0;
 }
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                     int64_t waited_ns, const struct wait *wait)
 {
     static const char *const outcomes[] = {"answered", "lost to another", "refused", "unanswered"};
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                     "agent %" PRIu32 " continues %.6f s after a request of %s %" PRIu64
-                     " was %s; its wait is %.6f to %.6f s",
-                     agent, (double)waited_ns / 1e9, operation->is_read ? "read" : "row", operation->row,
-                     outcomes[operation->outcome.kind], (double)wait->least_ns / 1e9,
-                     (double)wait->most_ns / 1e9);
+    judge_violate(run, operation->key,
+                  "agent %" PRIu32 " continues %.6f s after a request of %s %" PRIu64
+                  " was %s; its wait is %.6f to %.6f s",
+                  agent, (double)waited_ns / 1e9, operation->is_read ? "read" : "row", operation->row,
+                  outcomes[operation->outcome.kind], (double)wait->least_ns / 1e9,
+                  (double)wait->most_ns / 1e9);
 }
 
 /* Contenders must wait for different times; otherwise they contend again. */
 static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
                          const struct lab_host_operation *operation, int64_t waited_ns, int64_t mean_ns)
 {
-    struct lab_waits *waits = &run->oracles.waits;
-    uint64_t bit = UINT64_C(1) << ((agent & 7) * 8 + (operation->tried & 7));
+    struct judge_waits *waits = &judge_of(run)->waits;
+    uint64_t bit = UINT64_C(1) << ((agent & 7) * 8 + (own(run, operation)->tried & 7));
     if (run->scenario->agents.clock_resolution_ns > 0 || (waits->seen & bit) != 0)
         return;
     uint32_t share_ppm = (uint32_t)((double)waited_ns / (double)mean_ns * 1e6);
@@ -172,9 +172,9 @@ static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
     waits->most_ppm = share_ppm > waits->most_ppm ? share_ppm : waits->most_ppm;
     waits->seen |= bit;
     if (__builtin_popcountll(waits->seen) == ALIKE_WAITS && waits->most_ppm - waits->least_ppm <= ALIKE_PPM)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "%d waits of different agents and tries were all %.3f of their mean", ALIKE_WAITS,
-                         (double)share_ppm / 1e6);
+        judge_violate(run, operation->key,
+                      "%d waits of different agents and tries were all %.3f of their mean", ALIKE_WAITS,
+                      (double)share_ppm / 1e6);
 }
 
 /* Returns the most tries after the first one. Increments have their own number of retries. */
@@ -188,27 +188,28 @@ static uint32_t most_tries(const struct lab_cluster_run *run, enum bk_action_kin
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
-    const struct lab_host_agent *host = &run->agents[agent];
     int64_t now_ns = sim_queue_now(&run->queue);
-    operation->is_awaited = false;
+    own(run, operation)->is_awaited = false;
     lab_parked_ends(run, agent, operation);
     lab_steps_tried(run, agent, operation, next, is_same_action(run, operation, next));
-    operation->tried = tried(run, operation, next);
-    if (operation->tried > most_tries(run, next->kind))
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " makes try %" PRIu32 " of a request of %s %" PRIu64 "; %" PRIu32
-                         " retries are configured",
-                         agent, operation->tried + 1, operation->is_read ? "read" : "row", operation->row,
-                         most_tries(run, next->kind));
+    own(run, operation)->tried = tried(run, operation, next);
+    if (own(run, operation)->tried > most_tries(run, next->kind))
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 " makes try %" PRIu32 " of a request of %s %" PRIu64 "; %" PRIu32
+                      " retries are configured",
+                      agent, own(run, operation)->tried + 1, operation->is_read ? "read" : "row",
+                      operation->row, most_tries(run, next->kind));
     struct wait wait = wait_of(run, agent, operation, next);
-    if ((now_ns == operation->heard_ns && wait.least_ns == 0) || host->jumped_ns >= operation->heard_ns)
+    if ((now_ns == operation->heard_ns && wait.least_ns == 0) ||
+        of_agent(run, agent)->jumped_ns >= operation->heard_ns)
         return;
     int64_t waited_ns =
         lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
     bool is_late = wait.most_ns == 0
                        ? now_ns > operation->heard_ns
                        : waited_ns > lab_until(wait.most_ns, lab_agent_late_ns(run, agent, wait.most_ns));
-    is_late = is_late && host->disturbed_ns < operation->heard_ns && !lab_may_be_parked(run, operation);
+    is_late = is_late && of_agent(run, agent)->disturbed_ns < operation->heard_ns &&
+              !lab_may_be_parked(run, operation);
     if (waited_ns < wait.least_ns || is_late)
         violate(run, agent, operation, waited_ns, &wait);
     else if (wait.mean_ns > 0)

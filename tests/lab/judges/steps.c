@@ -5,14 +5,11 @@
  * are written follow from the values that were read. No condition excuses a wrong step, because each step
  * follows from what its agent received. If a step depends on what the agent may have forgotten, or has
  * learned from its other operations, it is not judged. */
+#include "judges.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
 
 /* An operation begins again at most this many times after a lost update, or for a key that was evicted. */
 #define ANEW_MAX    64u
@@ -30,9 +27,8 @@ struct step {
 
 static void violate(const struct step *step, const char *what)
 {
-    lab_violate_bare(step->run, LAB_ORACLE_AVAILABLE, step->operation->key,
-                     "agent %" PRIu32 ": %s %" PRIu64 " %s", step->agent,
-                     step->operation->is_read ? "a read after row" : "row", step->operation->row, what);
+    judge_violate(step->run, step->operation->key, "agent %" PRIu32 ": %s %" PRIu64 " %s", step->agent,
+                  step->operation->is_read ? "a read after row" : "row", step->operation->row, what);
 }
 
 static void demand(const struct step *step, bool is_fine, const char *otherwise)
@@ -64,7 +60,7 @@ static uint64_t threshold(const struct step *step)
 /* Returns whether new settings may have been deployed since the step was planned. */
 static bool is_deployed_since(const struct step *step, int64_t since_ns)
 {
-    return step->run->agents[step->agent].deployed_ns >= since_ns;
+    return of_agent(step->run, step->agent)->deployed_ns >= since_ns;
 }
 
 static bool is_full(const struct step *step, int64_t count)
@@ -74,16 +70,16 @@ static bool is_full(const struct step *step, int64_t count)
 
 /* --- Tries. */
 
-static bool has_locked(const struct lab_host_operation *operation)
+static bool has_locked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    return operation->lock.step != LAB_LOCK_NONE;
+    return own(run, operation)->lock.step != LAB_LOCK_NONE;
 }
 
 /* A conditional update of the count, or any write at a line; under `locked` that of a roll is none. */
 static bool is_read_again(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     bool is_cas = operation->action == BK_ACT_CAS_STATE;
-    if (!is_counted_protocol(run) || has_locked(operation))
+    if (!is_counted_protocol(run) || has_locked(run, operation))
         return false;
     return operation->is_acknowledged ? is_cas && operation->fires && run->config.counter == BK_COUNTER_LWT
                                       : is_cas || operation->action == BK_ACT_WRITE_STATE;
@@ -129,7 +125,7 @@ static void judge_given_up(const struct step *step)
     if (operation->action == BK_ACT_ADD_COUNTER && step->heard->kind == BK_OUTCOME_UNKNOWN &&
         step->run->config.source == BK_SOURCE_COUNTER)
         demand(step, step->next->kind == BK_ACT_READ_COUNTER, "may have its number but does not read it");
-    else if (!has_locked(operation))
+    else if (!has_locked(step->run, operation))
         demand(step, is_ended(step) && is_end_right(step),
                "has no try left but continues, or does not report a failure");
 }
@@ -142,7 +138,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         return;
     if (is_read_again(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
         const struct lab_agents *agents = &run->scenario->agents;
-        bool is_due = operation->unknown_updates++ <
+        bool is_due = own(run, operation)->unknown_updates++ <
                       (operation->is_acknowledged ? agents->counter_retries : agents->retries);
         demand(&step, next->kind == (is_due ? BK_ACT_READ_STATE : BK_ACT_DONE),
                is_due ? "gives up a count before its last try"
@@ -154,9 +150,10 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     uint32_t retries = retries_of(run, operation);
     if (retries == UINT32_MAX)
         return;
-    if (operation->tried < retries)
+    if (own(run, operation)->tried < retries)
         demand(&step, is_again, "gives up a request before its last try");
-    else if (operation->tried < run->scenario->agents.retries) /* for more, oracle_waits.c counts the tries */
+    else if (own(run, operation)->tried <
+             run->scenario->agents.retries) /* for more, oracle_waits.c counts the tries */
         demand(&step, !is_again, "adds again too often");
 }
 
@@ -199,8 +196,7 @@ static bool knows_beyond(const struct step *step, int64_t time_ns)
 static void judge_begin(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
-    const struct lab_host_agent *host = &step->run->agents[step->agent];
-    if (host->disturbed_ns >= operation->begun_ns)
+    if (of_agent(step->run, step->agent)->disturbed_ns >= operation->begun_ns)
         return;
     if (!operation->is_read) {
         if (step->run->config.coordination == BK_GUARDED)
@@ -234,7 +230,7 @@ static void judge_forgotten(const struct step *step)
     const struct lab_cluster_run *run = step->run;
     const struct bk_action *next = step->next;
     if (step->operation->action == BK_ACT_READ_STATE && next->kind == BK_ACT_PUT_ROW && next->bucket > 0 &&
-        run->config.lead_ns > 0 && run->agents[step->agent].disturbed_ns < step->operation->begun_ns)
+        run->config.lead_ns > 0 && of_agent(run, step->agent)->disturbed_ns < step->operation->begun_ns)
         demand(step, !is_forgotten(step), "is put although the state no longer determines its bucket");
 }
 
@@ -242,7 +238,8 @@ static void judge_refusal(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
     if (operation->is_read || !is_ended(step) || step->next->status != BK_OPERATION_REFUSED ||
-        operation->failures > 0 || operation->requests >= ANEW_MAX || operation->action == BK_ACT_DONE)
+        own(step->run, operation)->failures > 0 || operation->requests >= ANEW_MAX ||
+        operation->action == BK_ACT_DONE)
         return;
     if (step->run->config.coordination == BK_THREE_STATE) {
         demand(step, is_forgotten(step), "is refused although the state determines its bucket");
@@ -349,7 +346,7 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     const struct bk_action *next = step->next;
     bool is_write = next->kind == BK_ACT_WRITE_STATE || next->kind == BK_ACT_CAS_STATE;
     /* The plan used the clock at that time; the agent may have been paused since. */
-    if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
+    if (of_agent(step->run, step->agent)->disturbed_ns >= step->operation->heard_ns)
         return;
     /* The agent counts the row in the bucket that it chose, and a client that routes retries put it
      * elsewhere. */
@@ -380,18 +377,20 @@ static void judge_fresh(const struct step *step)
     static const int64_t none[BK_COLUMN_COUNT];
     struct lab_host_operation *operation = step->operation;
     bool is_first = step->heard->mask == 0;
-    memcpy(operation->state_told, is_first ? none : step->heard->columns, sizeof operation->state_told);
-    operation->is_state_told = !is_first;
+    memcpy(own(step->run, operation)->state_told, is_first ? none : step->heard->columns,
+           sizeof own(step->run, operation)->state_told);
+    own(step->run, operation)->is_state_told = !is_first;
     if (step->run->config.counter == BK_COUNTER_COLUMN)
         demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires but does not add to the counter");
     else if (step->run->config.counter == BK_COUNTER_RMW)
-        judge_written(step, operation->state_told, is_first, 0);
+        judge_written(step, own(step->run, operation)->state_told, is_first, 0);
 }
 
 /* The row's own increment is in the total. */
 static void judge_total(const struct step *step)
 {
-    judge_written(step, step->operation->state_told, !step->operation->is_state_told, step->heard->counter);
+    judge_written(step, own(step->run, step->operation)->state_told,
+                  !own(step->run, step->operation)->is_state_told, step->heard->counter);
 }
 
 /* The condition of an update names the state on which the update is based. */
@@ -472,10 +471,10 @@ static void judge_grant(const struct step *step)
     /* A request that waits for its next try was planned before the wait, and so was one that a pause has
      * delayed. */
     bool is_planned_now =
-        !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
+        !step->next->is_retry && of_agent(run, step->agent)->disturbed_ns < step->operation->heard_ns;
     demand(step, is_long_enough || !is_planned_now, "requests a grant of a wrong length");
     if (is_roll)
-        demand(step, from[BK_GUARDED_BUCKET] < 2 || step->operation->is_start_kept,
+        demand(step, from[BK_GUARDED_BUCKET] < 2 || own(step->run, step->operation)->is_start_kept,
                "rolls its key before it has stored the start that the state drops");
     if (is_roll)
         demand(step,
@@ -483,7 +482,7 @@ static void judge_grant(const struct step *step)
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_START],
                "rolls its key but the new bucket does not begin where the old one ends");
     /* A row that rolls at a line may do so more than once, and each time another start drops out. */
-    if (is_roll && is_aged(run) && from[BK_GUARDED_BUCKET] >= 2 && run->replay == NULL)
+    if (is_roll && is_aged(run) && from[BK_GUARDED_BUCKET] >= 2)
         demand(step, lab_has_start(run, step->operation->key, from[BK_GUARDED_BUCKET] - 1),
                "rolls its key but the start that the state drops is not stored");
     else if (!is_roll && next->if_mask != 0)
@@ -524,13 +523,13 @@ static void judge_look_up(const struct step *step)
                "looks up starts that do not follow each other downwards");
         return;
     }
-    if ((lab_conditions_met(run, operation->key) & lab_may_go_back(run)) != 0 || run->replay != NULL)
+    if ((lab_conditions_met(run, operation->key) & lab_may_go_back(run)) != 0)
         return;
     demand(step, bucket >= 1 && lab_has_start(run, operation->key, bucket),
            "looks up the start of a bucket whose start is not stored");
     /* By now, an agent that was paused, or whose cache has evicted the key, may know another state. */
     size_t newest = (size_t)bucket + 2;
-    if (run->agents[step->agent].disturbed_ns >= operation->heard_ns || newest >= key->change_count ||
+    if (of_agent(run, step->agent)->disturbed_ns >= operation->heard_ns || newest >= key->change_count ||
         key->changes[newest] == 0 || lab_may_be_evicted(run, operation->key))
         return;
     demand(step,
@@ -613,19 +612,21 @@ static void judge_number(const struct step *step)
 static uint64_t *kept_of(const struct step *step)
 {
     struct lab_cluster_run *run = step->run;
-    struct lab_host_agent *host = &run->agents[step->agent];
     if (lab_health_unhealthy_ns(run) > 0)
         return NULL;
-    if (host->uncounted == NULL)
-        host->uncounted = calloc(run->key_count, sizeof *host->uncounted);
-    run->out_of_memory = run->out_of_memory || host->uncounted == NULL;
-    return host->uncounted == NULL ? NULL : &host->uncounted[step->operation->key];
+    if (of_agent(step->run, step->agent)->uncounted == NULL)
+        of_agent(step->run, step->agent)->uncounted =
+            calloc(run->key_count, sizeof *of_agent(step->run, step->agent)->uncounted);
+    run->out_of_memory = run->out_of_memory || of_agent(step->run, step->agent)->uncounted == NULL;
+    return of_agent(step->run, step->agent)->uncounted == NULL
+               ? NULL
+               : &of_agent(step->run, step->agent)->uncounted[step->operation->key];
 }
 
 /* After a request that failed an agent may have forgotten the key as well. */
 static void forget_kept(const struct step *step)
 {
-    const uint64_t *rows = step->run->agents[step->agent].uncounted;
+    const uint64_t *rows = of_agent(step->run, step->agent)->uncounted;
     uint64_t *kept = rows == NULL || !lab_has_failed(step->heard->kind) ? NULL : kept_of(step);
     if (kept != NULL)
         *kept = NOT_KNOWN;
@@ -728,10 +729,10 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
     struct lab_known_bucket after = lab_known_bucket(run, agent, operation);
     if (before->is_known && after.is_known && after.bucket < before->bucket &&
         (lab_conditions_met(run, operation->key) & lab_may_go_back(run)) == 0)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " knows bucket %" PRId64
-                         ", receives an older answer and goes back to bucket %" PRId64,
-                         agent, before->bucket, after.bucket);
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 " knows bucket %" PRId64
+                      ", receives an older answer and goes back to bucket %" PRId64,
+                      agent, before->bucket, after.bucket);
 }
 
 /* Grants and numbers must be based on a state that was read at SERIAL. */
@@ -764,7 +765,7 @@ static void judge_answer(const struct step *step)
         return;
     case BK_ACT_READ_STATE:
         if (is_counted_protocol(run) && operation->is_acknowledged && operation->fires &&
-            !has_locked(operation))
+            !has_locked(run, operation))
             judge_fresh(step);
         else if (is_count && source == BK_SOURCE_SCAN && operation->is_acknowledged)
             judge_raise(step);
@@ -790,7 +791,7 @@ static void judge_answer(const struct step *step)
             judge_taken(step);
         else if (is_count && source == BK_SOURCE_MEMORY)
             judge_raised(step);
-        else if (run->config.coordination == BK_LOCKED && !has_locked(operation) &&
+        else if (run->config.coordination == BK_LOCKED && !has_locked(run, operation) &&
                  operation->is_acknowledged)
             judge_roll_begins(step, operation->columns[BK_COUNTER]);
         return;
@@ -799,38 +800,12 @@ static void judge_answer(const struct step *step)
     }
 }
 
-unsigned lab_steps_concern(const struct lab_cluster_run *run, bool fires, enum bk_action_kind heard,
-                           enum bk_action_kind next)
-{
-    bool is_dated = run->config.coordination == BK_THREE_STATE;
-    if (!is_counted_protocol(run) || is_aged(run))
-        return LAB_CONCERNS_STEPS;
-    if (next == BK_ACT_ACK)
-        return 0;
-    if (next == BK_ACT_ADD_COUNTER || next == BK_ACT_CAS_STATE ||
-        (next == BK_ACT_READ_STATE && run->config.counter == BK_COUNTER_LWT) ||
-        (next == BK_ACT_PUT_ROW && heard == BK_ACT_READ_STATE && is_dated))
-        return LAB_CONCERNS_STEPS;
-    switch (heard) {
-    case BK_ACT_DONE:
-    case BK_ACT_READ_ROWS:
-    case BK_ACT_CAS_LOCK:
-        return 0;
-    case BK_ACT_PUT_ROW:
-        return !is_dated || fires ? LAB_CONCERNS_STEPS : 0;
-    case BK_ACT_READ_STATE:
-        return fires ? LAB_CONCERNS_STEPS : 0;
-    default:
-        return LAB_CONCERNS_STEPS;
-    }
-}
-
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
     const struct step step = {run, agent, operation, &operation->outcome, next};
     if (next->kind == BK_ACT_ACK) {
-        operation->unknown_updates = 0; /* those at a line */
+        own(run, operation)->unknown_updates = 0; /* those at a line */
         return;
     }
     judge_refusal(&step);
@@ -843,8 +818,9 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     else if (operation->outcome.kind == BK_OUTCOME_APPLIED)
         judge_answer(&step);
     judge_level(&step);
-    operation->is_start_kept = operation->is_start_kept || (operation->action == BK_ACT_WRITE_START &&
-                                                            operation->outcome.kind == BK_OUTCOME_APPLIED);
+    own(run, operation)->is_start_kept =
+        own(run, operation)->is_start_kept ||
+        (operation->action == BK_ACT_WRITE_START && operation->outcome.kind == BK_OUTCOME_APPLIED);
     if (next->kind == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED)
         judge_grant(&step);
     if (next->kind == BK_ACT_WRITE_START)
@@ -854,9 +830,24 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))
         judge_take(&step);
     if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&
-        operation->is_acknowledged && !has_locked(operation) && run->config.counter == BK_COUNTER_LWT)
+        operation->is_acknowledged && !has_locked(run, operation) && run->config.counter == BK_COUNTER_LWT)
         judge_conditional(&step);
     if (next->kind == BK_ACT_ADD_COUNTER)
         demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
                "adds an amount other than its weight");
+}
+
+/* With numbers from a counter column, its separate number of retries applies, too. */
+void lab_steps_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    bool is_less = run->config.source != BK_SOURCE_EXTERNAL && agents->counter_retries < agents->retries;
+    uint32_t tries = (is_less ? agents->counter_retries : agents->retries) + 1,
+             failures = own(run, operation)->failures;
+    if (!operation->is_acknowledged && failures < tries && failures > 0 &&
+        lab_has_failed(operation->outcome.kind))
+        judge_violate(run, operation->key,
+                      "row %" PRIu64 " is given up after %" PRIu32 " failed requests; %" PRIu32
+                      " tries are configured",
+                      operation->row, failures, tries);
 }

@@ -4,12 +4,9 @@
  * parked if its agent knows the answer already, according to its own view of the key, or if no operation
  * makes the request. This is checked when an operation gets an outcome of such a request. If nothing is
  * parked, which is the normal case, it costs one test. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
@@ -31,19 +28,19 @@ bool lab_asks_for_key(enum bk_action_kind kind)
 
 void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    if (!operation->is_active || !operation->is_awaited || run->agents[agent].is_paused ||
+    if (!operation->is_active || !own(run, operation)->is_awaited || run->agents[agent].is_paused ||
         !lab_may_be_parked(run, operation))
         return;
-    operation->is_parked = true;
-    run->agents[agent].parked++;
+    own(run, operation)->is_parked = true;
+    of_agent(run, agent)->parked++;
 }
 
 void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    if (!operation->is_parked)
+    if (!own(run, operation)->is_parked)
         return;
-    run->agents[agent].parked--;
-    operation->is_parked = false;
+    of_agent(run, agent)->parked--;
+    own(run, operation)->is_parked = false;
     operation->turn_ns = sim_queue_now(&run->queue);
 }
 
@@ -55,13 +52,12 @@ void lab_parked_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
         return;
     for (uint32_t i = 0; i < host->operations_met; i++) {
         const struct lab_host_operation *other = &host->operations[i];
-        if (other->is_active && other != operation && other->key == operation->key && !other->is_awaited &&
-            lab_asks_for_key(other->action))
-            lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                             "agent %" PRIu32 " requests the state for row %" PRIu64
-                             " while it requests the state for row %" PRIu64
-                             ", which is for all its operations",
-                             agent, operation->row, other->row);
+        if (other->is_active && other != operation && other->key == operation->key &&
+            !own(run, other)->is_awaited && lab_asks_for_key(other->action))
+            judge_violate(run, operation->key,
+                          "agent %" PRIu32 " requests the state for row %" PRIu64
+                          " while it requests the state for row %" PRIu64 ", which is for all its operations",
+                          agent, operation->row, other->row);
     }
 }
 
@@ -84,7 +80,7 @@ static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
     int64_t now_ns = lab_agent_clock(run, agent), at_ns = now_ns, bucket;
     bool is_changing;
     if (run->config.coordination == BK_GUARDED && operation->is_read) {
-        if (host->jumped_ns >= operation->begun_ns)
+        if (of_agent(run, agent)->jumped_ns >= operation->begun_ns)
             return false;
         int64_t begun_ns = lab_agent_clock_at(run, agent, operation->begun_ns);
         at_ns = lab_until(begun_ns, lab_times(3, run->config.clock_bound_ns));
@@ -100,7 +96,7 @@ static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
 void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind)
 {
     const struct lab_host_agent *host = &run->agents[agent];
-    if (host->parked == 0 || !lab_asks_for_key(kind) || host->is_paused)
+    if (of_agent(run, agent)->parked == 0 || !lab_asks_for_key(kind) || host->is_paused)
         return;
     const struct lab_host_operation *parked = NULL;
     bool is_asked = false, is_known = false;
@@ -108,7 +104,7 @@ void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
         const struct lab_host_operation *operation = &host->operations[i];
         if (!operation->is_active || operation->key != key)
             continue;
-        if (!operation->is_parked) {
+        if (!own(run, operation)->is_parked) {
             is_asked = is_asked || lab_asks_for_key(operation->action);
             continue;
         }
@@ -119,7 +115,7 @@ void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
     }
     if (parked == NULL || (is_asked && !is_known))
         return;
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "agent %" PRIu32 " has %s %" PRIu64 " wait for %s",
-                     agent, parked->is_read ? "a read parked with row" : "row", parked->row,
-                     is_known ? "what it knows" : "an answer that no operation requests");
+    judge_violate(run, key, "agent %" PRIu32 " has %s %" PRIu64 " wait for %s", agent,
+                  parked->is_read ? "a read parked with row" : "row", parked->row,
+                  is_known ? "what it knows" : "an answer that no operation requests");
 }

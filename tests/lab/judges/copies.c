@@ -7,17 +7,14 @@
  *
  * An agent whose copy has not expired uses it, and does not read the state first: each answer, except one
  * with a lower bucket, takes the place of the copy. */
+#include "judges.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
-
-static struct lab_copy *place_of(struct lab_host_agent *agent, uint32_t key)
+static struct lab_copy *place_of(const struct lab_cluster_run *run, uint32_t agent, uint32_t key)
 {
-    return &agent->copies[key % LAB_COPIES];
+    return &of_agent(run, agent)->copies[key % LAB_COPIES];
 }
 
 /* Returns whether an expired copy must be requested again. Numbers and grants are valid at any age of the
@@ -40,8 +37,8 @@ bool lab_copies_may_go(enum bk_action_kind heard)
 /* Notes the state that the agent has learned from an answer or by its own write. The age of a copy whose
  * request was decided before a pause and sent after it is unknown, and so is that of a copy of a writer that
  * takes lower buckets too. */
-static void keep(const struct lab_host_agent *host, const struct lab_host_operation *operation, bool is_told,
-                 struct lab_copy *copy)
+static void keep(const struct lab_cluster_run *run, uint32_t agent,
+                 const struct lab_host_operation *operation, bool is_told, struct lab_copy *copy)
 {
     const struct bk_outcome *outcome = &operation->outcome;
     bool is_own = operation->action != BK_ACT_READ_STATE && outcome->kind == BK_OUTCOME_APPLIED;
@@ -49,7 +46,7 @@ static void keep(const struct lab_host_agent *host, const struct lab_host_operat
                      : (outcome->mask & 1 << BK_BUCKET) != 0 ? outcome->columns[BK_BUCKET]
                                                              : 0;
     if (is_told && bucket >= copy->bucket) {
-        copy->is_kept = host->disturbed_ns < operation->asked_ns;
+        copy->is_kept = of_agent(run, agent)->disturbed_ns < operation->asked_ns;
         copy->kept_ns = operation->asked_ns;
         copy->bucket = bucket;
     } else if (bucket > copy->bucket) {
@@ -67,7 +64,7 @@ void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct 
     /* A plain write proves no more than the copy on which it was based, except that a write of a count
      * contains everything relevant. */
     bool is_told = is_of_state && (!is_write || run->config.strategy.kind == BK_COUNT);
-    struct lab_copy *copy = place_of(&run->agents[agent], operation->key);
+    struct lab_copy *copy = place_of(run, agent, operation->key);
     bool is_same = copy->is_known && copy->key == operation->key;
     if (lab_has_failed(operation->outcome.kind)) {
         copy->is_kept = copy->is_kept && !is_same; /* the agent may have forgotten it */
@@ -76,20 +73,20 @@ void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct 
     if (!is_same && is_told)
         *copy = (struct lab_copy){.is_known = true, .key = operation->key, .asked_ns = INT64_MIN};
     if (is_of_state && (is_same || is_told))
-        keep(&run->agents[agent], operation, is_told, copy);
+        keep(run, agent, operation, is_told, copy);
     if (is_told && operation->asked_ns > copy->asked_ns)
         copy->asked_ns = operation->asked_ns;
 }
 
 bool lab_copies_has(const struct lab_cluster_run *run, uint32_t agent, uint32_t key)
 {
-    const struct lab_copy *copy = &run->agents[agent].copies[key % LAB_COPIES];
+    const struct lab_copy *copy = &of_agent(run, agent)->copies[key % LAB_COPIES];
     return copy->is_known && copy->is_kept && copy->key == key;
 }
 
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent)
 {
-    memset(run->agents[agent].copies, 0, sizeof run->agents[agent].copies);
+    memset(of_agent(run, agent)->copies, 0, sizeof of_agent(run, agent)->copies);
 }
 
 /* Readers of `count` always read the state, and so does a row that is beyond the line of the copy. What an
@@ -106,28 +103,28 @@ static bool may_ask(const struct lab_cluster_run *run, uint32_t agent,
 void lab_copies_judge(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                       const struct bk_action *next)
 {
-    struct lab_host_agent *host = &run->agents[agent];
-    const struct lab_copy *copy = place_of(host, operation->key);
+    const struct lab_copy *copy = place_of(run, agent, operation->key);
+    if (copy->is_known && copy->key != operation->key) /* another key has taken its place */
+        return;
     bool asks = next->kind == BK_ACT_READ_STATE;
     bool is_first = operation->action == BK_ACT_DONE &&
                     (asks || next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
     if (is_first && !asks && !copy->is_known && lab_keeps_state(run) && lab_host_is_cold(run, agent))
-        lab_violate_bare(
-            run, LAB_ORACLE_AVAILABLE, operation->key,
+        judge_violate(
+            run, operation->key,
             "agent %" PRIu32 " has begun without knowledge, but uses a state that it never requested", agent);
     /* After a jump of the clock the age of a copy is unknown, and after a jump back, a copy from before
      * remains the newest one. */
-    bool has_jumped = host->jumped_ns != INT64_MIN;
+    bool has_jumped = of_agent(run, agent)->jumped_ns != INT64_MIN;
     if (!is_first || !copy->is_known || has_jumped || !lab_copies_run_out(run))
         return;
     int64_t age_ns = lab_agent_clock_at(run, agent, asks ? sim_queue_now(&run->queue) : operation->begun_ns) -
                      lab_agent_clock_at(run, agent, asks ? copy->kept_ns : copy->asked_ns);
     if (asks && copy->is_kept && age_ns < run->config.cache_ttl_ns && !may_ask(run, agent, operation))
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": a %s reads the state although its agent's copy has not expired",
-                         agent, operation->is_read ? "read" : "row");
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 ": a %s reads the state although its agent's copy has not expired",
+                      agent, operation->is_read ? "read" : "row");
     if (!asks && age_ns >= run->config.cache_ttl_ns)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": a %s uses an expired copy of the state", agent,
-                         operation->is_read ? "read" : "row");
+        judge_violate(run, operation->key, "agent %" PRIu32 ": a %s uses an expired copy of the state", agent,
+                      operation->is_read ? "read" : "row");
 }

@@ -2,11 +2,9 @@
 /* available, the bucket of a row and whether it fires, if these depend only on the settings and the row: a
  * fixed window, a sequence number, a number of hash buckets, or the bits of an id. core's strategy.h has the
  * rules, which are implemented here a second time. This is not judged if settings change. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 static int64_t floor_of(int64_t dividend, int64_t divisor)
 {
@@ -51,14 +49,14 @@ violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_opera
         const struct bk_action *next)
 {
     if (run->config.strategy.kind != BK_PROBABILISTIC)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
-                         ", which is not the row's bucket",
-                         agent, operation->row, next->bucket);
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
+                      ", which is not the row's bucket",
+                      agent, operation->row, next->bucket);
     else
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": row %" PRIu64 " %s, but the bits of its id say otherwise", agent,
-                         operation->row, operation->fires ? "counts" : "does not count");
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 ": row %" PRIu64 " %s, but the bits of its id say otherwise", agent,
+                      operation->row, operation->fires ? "counts" : "does not count");
 }
 
 void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,

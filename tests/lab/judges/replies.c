@@ -3,12 +3,10 @@
  * sure may end as a definite outcome. Unavailable is not sure for a conditional update, whose commit can say
  * so after the value was decided. The replies to the requests of one action are added up here a second time.
  */
+#include "judges.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "cluster_run.h"
-#include "evidence.h"
-#include "oracles.h"
 
 /* The outcome is that of all requests of the action so far. */
 static bool is_due(const struct cass_reply *reply, bool is_conditional, enum bk_outcome_kind heard)
@@ -24,13 +22,15 @@ static bool is_due(const struct cass_reply *reply, bool is_conditional, enum bk_
 }
 
 /* Of a reply that is sure: rows found, rows older than a range, windows without rows, columns, a counter. */
-static bool is_told_whole(const struct lab_host_operation *operation, const struct cass_reply *reply)
+static bool is_told_whole(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct cass_reply *reply)
 {
     const struct bk_outcome *outcome = &operation->outcome;
     uint64_t place = (uint64_t)(reply->bucket - operation->step_low);
     switch (operation->action) {
     case BK_ACT_READ_ROWS:
-        return outcome->rows == operation->rows_told && outcome->saw_older == operation->older_told &&
+        return outcome->rows == own(run, operation)->rows_told &&
+               outcome->saw_older == own(run, operation)->older_told &&
                (place >= 64 || (outcome->empty >> place & 1) == (reply->rows == 0));
     case BK_ACT_READ_COUNTER:
         return outcome->counter == reply->counter;
@@ -49,13 +49,13 @@ void lab_reply_judge(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                      const struct cass_reply *reply)
 {
     bool is_sure = reply->result == CASS_OK;
-    operation->rows_told += is_sure ? reply->rows : 0;
-    operation->older_told = operation->older_told || (is_sure && reply->saw_older);
+    own(run, operation)->rows_told += is_sure ? reply->rows : 0;
+    own(run, operation)->older_told = own(run, operation)->older_told || (is_sure && reply->saw_older);
     bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;
     if (!is_due(reply, is_conditional, operation->outcome.kind) ||
-        (is_sure && !is_told_whole(operation, reply)))
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " gets another outcome for row %" PRIu64
-                         " than the cluster's answer, %s",
-                         agent, operation->row, cass_result_name(reply->result));
+        (is_sure && !is_told_whole(run, operation, reply)))
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 " gets another outcome for row %" PRIu64
+                      " than the cluster's answer, %s",
+                      agent, operation->row, cass_result_name(reply->result));
 }

@@ -4,11 +4,9 @@
  * remembers as empty, requests the rows that it still needs, and ends when it has found enough rows, at its
  * lowest bucket, at its limit, or, for a range, where a bucket has only older rows. Its result is the sum of
  * its steps. */
-#include <inttypes.h>
+#include "judges.h"
 
-#include "cluster_run.h"
-#include "evidence.h"
-#include "oracles.h"
+#include <inttypes.h>
 
 /* The state of a read between two actions. */
 struct place {
@@ -22,9 +20,9 @@ struct place {
 static void demand(const struct place *place, bool is_fine, const char *otherwise)
 {
     if (!is_fine)
-        lab_violate_bare(place->run, LAB_ORACLE_AVAILABLE, place->operation->key,
-                         "agent %" PRIu32 ": a read from bucket %" PRId64 " %s", place->agent,
-                         place->operation->walk.top, otherwise);
+        judge_violate(place->run, place->operation->key,
+                      "agent %" PRIu32 ": a read from bucket %" PRId64 " %s", place->agent,
+                      own(place->run, place->operation)->walk.top, otherwise);
 }
 
 static int64_t before(int64_t time_ns, int64_t span_ns, int64_t least_ns)
@@ -41,15 +39,16 @@ static struct bk_query declared(const struct lab_cluster_run *run, const struct 
                                                              [LAB_READ_RANGE] = BK_QUERY_RANGE,
                                                              [LAB_READ_ALL] = BK_QUERY_ALL};
     const struct lab_read *read = &run->scenario->reads.kinds[operation->read];
-    const struct lab_reading *own = &run->strategy->settings.reading;
-    bool is_own = own->plan != BK_PLAN_DEFAULT, is_hash = run->config.strategy.kind == BK_HASH;
+    const struct lab_reading *set = &run->strategy->settings.reading;
+    const struct lab_walk *walk = &own(run, operation)->walk;
+    bool is_own = set->plan != BK_PLAN_DEFAULT, is_hash = run->config.strategy.kind == BK_HASH;
     struct bk_query query = {.kind = kinds[operation->read],
-                             .plan = is_own ? own->plan : read->plan,
-                             .at_once = is_own ? own->at_once : read->at_once,
+                             .plan = is_own ? set->plan : read->plan,
+                             .at_once = is_own ? set->at_once : read->at_once,
                              .rows = read->rows,
                              .partitions_max = run->scenario->reads.limit,
-                             .now_ns = operation->walk.now_ns,
-                             .birth_ns = operation->walk.birth_ns};
+                             .now_ns = walk->now_ns,
+                             .birth_ns = walk->birth_ns};
     if (is_hash && (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
         query.plan = BK_PLAN_DEFAULT;
     query.until_ns = before(query.now_ns, read->age_ns, INT64_MIN + 1);
@@ -155,7 +154,7 @@ static void judge_limit(const struct place *place)
     if (!is_plain(place))
         return;
     if (place->query.kind == BK_QUERY_LATEST)
-        wanted = place->query.rows - (asks_each(place) ? 0 : place->operation->walk.rows);
+        wanted = place->query.rows - (asks_each(place) ? 0 : own(place->run, place->operation)->walk.rows);
     demand(place, place->next->step.rows == wanted, "requests a number of rows other than it lacks");
     demand(place,
            place->query.kind != BK_QUERY_RANGE || (place->next->step.from_ns == place->query.from_ns &&
@@ -166,27 +165,28 @@ static void judge_limit(const struct place *place)
 /* A client that routes a retry itself may store the row in a bucket that its agent does not know. */
 void lab_reads_keep(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
-    struct lab_host_agent *host = &run->agents[agent];
-    host->stored.is_known = !operation->is_moved;
-    host->stored.key = operation->key;
-    host->stored.bucket = operation->bucket;
-    if (host->stored.is_known)
+    of_agent(run, agent)->stored.is_known = !operation->is_moved;
+    of_agent(run, agent)->stored.key = operation->key;
+    of_agent(run, agent)->stored.bucket = operation->bucket;
+    if (of_agent(run, agent)->stored.is_known)
         lab_empties_stored(run, agent, operation);
 }
 
 /* Judges that a read does not skip the window of the row that its agent stored last. */
 static void judge_stored(const struct place *place)
 {
-    struct lab_host_agent *host = &place->run->agents[place->agent];
     const struct lab_host_operation *operation = place->operation;
-    int64_t bucket = host->stored.bucket;
-    if (!host->stored.is_known || host->stored.key != operation->key || bucket < place->next->step.bucket_low)
+    int64_t bucket = of_agent(place->run, place->agent)->stored.bucket;
+    if (!of_agent(place->run, place->agent)->stored.is_known ||
+        of_agent(place->run, place->agent)->stored.key != operation->key ||
+        bucket < place->next->step.bucket_low)
         return;
     if (operation->action == BK_ACT_READ_ROWS && bucket < operation->step_low)
         demand(place, bucket <= place->next->step.bucket_high,
                "skips a window as empty although its agent has stored a row there");
     if (bucket <= place->next->step.bucket_high)
-        host->stored.is_known = false; /* it may learn that the row does not exist any more */
+        of_agent(place->run, place->agent)->stored.is_known =
+            false; /* it may learn that the row does not exist any more */
 }
 
 static void judge_asked(const struct place *place)
@@ -243,7 +243,7 @@ static bool may_end(const struct place *place)
     enum bk_kind kind = place->run->config.strategy.kind;
     bool is_range = place->query.kind == BK_QUERY_RANGE;
     if (place->query.kind == BK_QUERY_LATEST && !asks_each(place) &&
-        operation->walk.rows >= place->query.rows)
+        own(place->run, operation)->walk.rows >= place->query.rows)
         return true;
     if (kind == BK_TIME) {
         int64_t floor = window_of(place, oldest_ns(&place->query));
@@ -259,7 +259,7 @@ static bool may_end(const struct place *place)
 static void judge_end(const struct place *place)
 {
     const struct lab_host_operation *operation = place->operation;
-    const struct lab_walk *walk = &operation->walk;
+    const struct lab_walk *walk = &own(place->run, operation)->walk;
     const struct bk_action *next = place->next;
     uint64_t limit = place->query.partitions_max;
     if (operation->action != BK_ACT_READ_ROWS || lab_has_failed(operation->outcome.kind))
@@ -280,7 +280,7 @@ void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (!operation->is_read)
         return;
     struct place place = {run, agent, operation, next, declared(run, operation)};
-    struct lab_walk *walk = &operation->walk;
+    struct lab_walk *walk = &own(run, operation)->walk;
     if (operation->action == BK_ACT_READ_ROWS && !lab_has_failed(operation->outcome.kind)) {
         walk->rows += operation->outcome.rows;
         walk->partitions += walk->width;

@@ -3,14 +3,13 @@
  * with the faults that are active and no others, and no agent acts while it is paused; a crash ends a pause.
  * conserved, deletes: a delete ends with its acknowledgement, or after as many tries as are set. Faults in
  * histories are not made by the engine and are not judged. */
+#include "judges.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "cluster_run.h"
-#include "evidence.h"
 #include "kernel/time.h"
-#include "oracles.h"
 
 /* Random faults have the chances that others have by default (docs/scenario.md). */
 #define CHANCE_OF_RANDOM 0.05
@@ -22,8 +21,8 @@ static void demand(struct lab_cluster_run *run, const struct lab_active_fault *f
                    const char *otherwise)
 {
     if (!is_fine)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY, "faults[%" PRIu32 "] (%s) %s", fault->fault,
-                         lab_fault_kind_name(fault->kind), otherwise);
+        judge_violate(run, LAB_NO_KEY, "faults[%" PRIu32 "] (%s) %s", fault->fault,
+                      lab_fault_kind_name(fault->kind), otherwise);
 }
 
 /* Returns whether a fault has the declared strength. Some random faults draw theirs. */
@@ -75,33 +74,32 @@ static struct cass_paxos_age age_of_paxos(const struct lab_cluster_run *run,
 static void judge_paxos(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
     struct cass_paxos_age left = age_of_paxos(run, fault);
-    demand(run, fault, left.newer == 0 && left.older == run->oracles.paxos_kept,
+    demand(run, fault, left.newer == 0 && left.older == judge_of(run)->paxos_kept,
            "loses more or less than the Paxos state of its span");
 }
 
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
-    if (run->replay == NULL)
-        judge_declared(run, fault, lasts_ns);
-    lab_host_faulted(run, fault, lasts_ns);
-    if (run->replay == NULL && fault->kind == LAB_FAULT_PAXOS_LOSS)
-        run->oracles.paxos_kept = age_of_paxos(run, fault).older;
+    judge_declared(run, fault, lasts_ns);
+    if (run->idgen == NULL)
+        lab_host_faulted(run, fault, lasts_ns);
+    if (fault->kind == LAB_FAULT_PAXOS_LOSS)
+        judge_of(run)->paxos_kept = age_of_paxos(run, fault).older;
     if (fault->kind != LAB_FAULT_AGENT_PAUSE && fault->kind != LAB_FAULT_AGENT_CRASH)
         return;
-    struct lab_host_agent *agent = &run->agents[fault->target];
+    struct judged_agent *agent = of_agent(run, fault->target);
     int64_t until_ns = lab_until(sim_queue_now(&run->queue), lasts_ns);
     if (fault->kind == LAB_FAULT_AGENT_CRASH)
         agent->held_until_ns = 0;
-    else if (agent->is_up && until_ns > agent->held_until_ns)
+    else if (run->agents[fault->target].is_up && until_ns > agent->held_until_ns)
         agent->held_until_ns = until_ns;
 }
 
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key)
 {
-    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns && run->replay == NULL)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key,
-                         "agent %" PRIu32 " acts although it is paused until %.6f s", agent,
-                         lab_seconds(run, run->agents[agent].held_until_ns));
+    if (sim_queue_now(&run->queue) < of_agent(run, agent)->held_until_ns)
+        judge_violate(run, key, "agent %" PRIu32 " acts although it is paused until %.6f s", agent,
+                      lab_seconds(run, of_agent(run, agent)->held_until_ns));
 }
 
 static bool is_in_force(const struct lab_cluster_run *run, size_t index, enum lab_fault_kind kind)
@@ -250,12 +248,12 @@ static void judge_storm(struct lab_cluster_run *run, const struct lab_active_fau
 static bool is_due(struct lab_cluster_run *run)
 {
     size_t every = run->active_count / ACTIVE_JUDGED + 1;
-    return run->oracles.fault_changes++ % every == 0;
+    return judge_of(run)->fault_changes++ % every == 0;
 }
 
 void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
-    if (run->replay != NULL || run->out_of_memory)
+    if (run->out_of_memory)
         return;
     switch (fault->kind) {
     case LAB_FAULT_NODE_DOWN:
@@ -294,8 +292,7 @@ void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fau
 
 void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
-    if (run->replay == NULL)
-        demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends too early or too late");
+    demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends too early or too late");
     lab_faults_changed(run, fault, 0);
 }
 
@@ -303,8 +300,7 @@ void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item
                       const struct cass_reply *reply)
 {
     if (reply != NULL ? reply->result != CASS_OK : item->tries != run->scenario->agents.retries + 1)
-        lab_violate_bare(run, LAB_ORACLE_CONSERVED, item->key,
-                         "the delete of row %" PRIu64 " ends after %" PRIu32
-                         " tries without an acknowledgement",
-                         item->row, item->tries);
+        judge_violate(run, item->key,
+                      "the delete of row %" PRIu64 " ends after %" PRIu32 " tries without an acknowledgement",
+                      item->row, item->tries);
 }

@@ -3,37 +3,17 @@
  * action, and the level that the scenario sets for its kind. The conversion of cluster_action.c is
  * implemented here a second time, field by field. Deletes are requests of clients; they are sent, repeated
  * and given up when the scenario's times say so. */
+#include "judges.h"
+#include "kernel/grow.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
-#include "oracles.h"
-
-SIM_OUT_OF_LINE static void compute_bytes(struct lab_cluster_run *run, uint64_t payload)
+static bool is_put(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                   const struct bk_action *action, const struct cass_statement *sent)
 {
-    struct lab_remembered *last = &run->oracles.remembered;
     uint32_t stamp = lab_row_stamp_class(&run->stamps, sim_queue_now(&run->queue));
-    last->payload = payload;
-    last->bytes = lab_row_bytes(&run->scenario->row_cost, payload, run->stamps.bytes[stamp]);
-    last->until_ns = run->stamps.until_ns[stamp];
-}
-
-/* lab_row_bytes() of a row that is sent now. Rows have often the bytes of the row before. */
-static inline uint64_t bytes_of(struct lab_cluster_run *run, uint64_t payload)
-{
-    const struct lab_remembered *last = &run->oracles.remembered;
-    if (SIM_UNLIKELY(payload != last->payload || sim_queue_now(&run->queue) >= last->until_ns ||
-                     run->oracles.concerns.all))
-        compute_bytes(run, payload);
-    return last->bytes;
-}
-
-static inline bool is_put(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                          const struct bk_action *action, const struct cass_statement *sent)
-{
-    uint64_t bytes = bytes_of(run, action->row.bytes);
+    uint64_t bytes = lab_row_bytes(&run->scenario->row_cost, action->row.bytes, run->stamps.bytes[stamp]);
     return sent->kind == CASS_WRITE_ROW && sent->consistency == run->scenario->consistency.write &&
            sent->key == operation->key && sent->bucket == action->bucket && sent->row_id == operation->row &&
            sent->row_time_ns == operation->row_time_ns && sent->row_order == (int64_t)operation->row_id &&
@@ -88,9 +68,8 @@ static bool is_conditional(const struct lab_cluster_run *run, const struct bk_ac
 }
 
 /* All requests but puts. */
-SIM_OUT_OF_LINE static bool is_right(const struct lab_cluster_run *run,
-                                     const struct lab_host_operation *operation,
-                                     const struct bk_action *action, const struct cass_statement *sent)
+static bool is_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *sent)
 {
     uint64_t counter = lab_counter_key(run, action->key, action->bucket);
     uint64_t state = lab_state_register((uint32_t)action->key);
@@ -123,23 +102,21 @@ SIM_OUT_OF_LINE static bool is_right(const struct lab_cluster_run *run,
     }
 }
 
-SIM_OUT_OF_LINE static __attribute__((cold)) void differs(struct lab_cluster_run *run, uint32_t agent,
-                                                          const struct lab_host_operation *operation)
+static void differs(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                     "agent %" PRIu32 ": the statement for row %" PRIu64
-                     " differs from what the agent requests",
-                     agent, operation->row);
+    judge_violate(run, operation->key,
+                  "agent %" PRIu32 ": the statement for row %" PRIu64 " differs from what the agent requests",
+                  agent, operation->row);
 }
 
 void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       const struct bk_action *action, const struct cass_statement *sent)
 {
-    run->oracles.requests[action->kind]++;
-    operation->rows_told = 0;
-    operation->answers = 0;
-    operation->came_ns = 0;
-    operation->older_told = false;
+    judge_of(run)->requests[action->kind]++;
+    own(run, operation)->rows_told = 0;
+    own(run, operation)->answers = 0;
+    own(run, operation)->came_ns = 0;
+    own(run, operation)->older_told = false;
     bool is_fine = action->kind == BK_ACT_PUT_ROW ? is_put(run, operation, action, sent)
                                                   : is_right(run, operation, action, sent);
     /* The cluster sets the timestamp of every request. */
@@ -151,35 +128,31 @@ void lab_request_sent(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
 
 void lab_requests_end(struct lab_cluster_run *run)
 {
-    const struct lab_oracles *oracles = &run->oracles;
+    const struct judge *judge = judge_of(run);
     const struct lab_tally *tally = &run->tally;
-    const uint64_t *sent = oracles->requests;
-    if (!lab_host_is_judged(run))
-        return;
+    const uint64_t *sent = judge->requests;
     uint64_t reads = sent[BK_ACT_READ_STATE] + sent[BK_ACT_READ_COUNTER] + sent[BK_ACT_READ_START] +
                      sent[BK_ACT_COUNT_ROWS];
     uint64_t writes = sent[BK_ACT_ADD_COUNTER] + sent[BK_ACT_WRITE_STATE] + sent[BK_ACT_WRITE_START];
     if (tally->lwt != sent[BK_ACT_CAS_STATE] || tally->lock_ops != sent[BK_ACT_CAS_LOCK] ||
         tally->state_reads != reads || tally->counter_increments + tally->state_writes != writes)
-        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
-                         "%" PRIu64 " reads, %" PRIu64 " writes, %" PRIu64 " conditional updates and %" PRIu64
-                         " updates of locks were sent, but the result has %" PRIu64 ", %" PRIu64 ", %" PRIu64
-                         " and %" PRIu64,
-                         reads, writes, sent[BK_ACT_CAS_STATE], sent[BK_ACT_CAS_LOCK], tally->state_reads,
-                         tally->counter_increments + tally->state_writes, tally->lwt, tally->lock_ops);
-    if (run->unresolved_increments != oracles->uncounted)
-        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
-                         "the increments of %" PRIu64 " rows are unresolved, but the result has %" PRIu64,
-                         oracles->uncounted, run->unresolved_increments);
+        judge_violate(run, LAB_NO_KEY,
+                      "%" PRIu64 " reads, %" PRIu64 " writes, %" PRIu64 " conditional updates and %" PRIu64
+                      " updates of locks were sent, but the result has %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                      " and %" PRIu64,
+                      reads, writes, sent[BK_ACT_CAS_STATE], sent[BK_ACT_CAS_LOCK], tally->state_reads,
+                      tally->counter_increments + tally->state_writes, tally->lwt, tally->lock_ops);
+    if (run->unresolved_increments != judge->uncounted)
+        judge_violate(run, LAB_NO_KEY,
+                      "the increments of %" PRIu64 " rows are unresolved, but the result has %" PRIu64,
+                      judge->uncounted, run->unresolved_increments);
     if (run->scenario->row_ttl_ns > 0 && sim_queue_now(&run->queue) < run->end_ns)
-        lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
-                         "the run ends before its duration, so that some rows do not expire");
+        judge_violate(run, LAB_NO_KEY, "the run ends before its duration, so that some rows do not expire");
     for (int kind = 0; kind < LAB_LATENCY_LOCK; kind++) { /* rounded up to LAB_LATENCY_BITS bits */
         const struct lab_histogram *latency = &run->latency[kind];
-        uint64_t least = oracles->spent_ns[kind], most = least + (least >> (LAB_LATENCY_BITS - 2)) + 1;
-        if (latency->count != oracles->spent[kind] || latency->sum < least || latency->sum > most)
-            lab_violate_bare(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY,
-                             "the latencies of the result are not those of its requests");
+        uint64_t least = judge->spent_ns[kind], most = least + (least >> (LAB_LATENCY_BITS - 2)) + 1;
+        if (latency->count != judge->spent[kind] || latency->sum < least || latency->sum > most)
+            judge_violate(run, LAB_NO_KEY, "the latencies of the result are not those of its requests");
     }
 }
 
@@ -188,27 +161,38 @@ void lab_requests_end(struct lab_cluster_run *run)
 static void demand(struct lab_cluster_run *run, const struct lab_delete *item, bool is_fine, const char *what)
 {
     if (!is_fine)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, item->key, "the delete of row %" PRIu64 " %s", item->row,
-                         what);
+        judge_violate(run, item->key, "the delete of row %" PRIu64 " %s", item->row, what);
+}
+
+/* When the delete is repeated, or given up. */
+static int64_t *due_of(const struct lab_cluster_run *run, const struct lab_delete *item)
+{
+    struct judge *judge = judge_of(run);
+    size_t slot = (size_t)(item - run->deletes.items);
+    bool is_grown = sim_grow(&judge->due_ns, &judge->due_count, slot + 1, sizeof *judge->due_ns);
+    assert(is_grown);
+    (void)is_grown;
+    return &judge->due_ns[slot];
 }
 
 void lab_delete_sent(struct lab_cluster_run *run, struct lab_delete *item, const struct cass_statement *sent)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    demand(run, item, item->tries == 1 || now_ns == item->due_ns, "is not repeated after its back-off");
+    demand(run, item, item->tries == 1 || now_ns == *due_of(run, item), "is not repeated after its back-off");
     demand(run, item,
            sent->kind == CASS_DELETE_ROW && sent->consistency == run->scenario->consistency.write &&
                sent->key == item->key && sent->bucket == item->bucket && sent->row_id == item->row &&
                sent->row_time_ns == item->row_time_ns && sent->row_order == (int64_t)item->row_id,
            "is sent for another row, or at another level");
-    item->due_ns = now_ns + run->scenario->agents.timeout_ns;
+    *due_of(run, item) = now_ns + run->scenario->agents.timeout_ns;
 }
 
 void lab_delete_failed(struct lab_cluster_run *run, struct lab_delete *item, bool is_timeout)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
     /* If no agent is up, it was not sent. */
-    demand(run, item, !item->is_waiting || (is_timeout ? now_ns == item->due_ns : now_ns <= item->due_ns),
+    demand(run, item,
+           !item->is_waiting || (is_timeout ? now_ns == *due_of(run, item) : now_ns <= *due_of(run, item)),
            "does not end at its time-out");
-    item->due_ns = now_ns + run->config.retry_backoff_ns * item->tries;
+    *due_of(run, item) = now_ns + run->config.retry_backoff_ns * item->tries;
 }

@@ -12,16 +12,14 @@
  *
  * Each agent has a record, with the host's duties by the oracle's own sums. A history, whose events were
  * recorded elsewhere, is not judged. */
+#include "judges.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_run.h"
-#include "cluster_view.h"
-#include "evidence.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
-#include "oracles.h"
 
 #define UNSURE UINT64_MAX /* an event of a pause: two faults met at one moment */
 /* Clocks that have jumped further are not judged. */
@@ -29,38 +27,7 @@
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const char *what)
 {
-    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "the host of agent %" PRIu32 " %s", agent, what);
-}
-
-bool lab_host_begin(struct lab_cluster_run *run)
-{
-    const struct lab_agents *agents = &run->scenario->agents;
-    run->oracles.records = calloc(run->agent_count, sizeof *run->oracles.records);
-    for (uint32_t i = 0; run->oracles.records != NULL && i < run->agent_count; i++) {
-        struct lab_host_record *record = &run->oracles.records[i];
-        struct sim_random draws;
-        sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, i);
-        record->offset_ns = (2 * sim_random_unit(&draws) - 1) * (double)agents->clock_offset_ns;
-        record->drift = (2 * sim_random_unit(&draws) - 1) * agents->clock_drift;
-        record->is_exact = record->offset_ns == 0 && record->drift == 0 && agents->clock_resolution_ns == 0;
-        record->down_until_ns = INT64_MIN;
-    }
-    run->oracles.backups = calloc(run->scenario->fault_count + 1, sizeof *run->oracles.backups);
-    if (run->oracles.records == NULL || run->oracles.backups == NULL)
-        return false;
-    for (uint32_t i = 0; i < run->key_count; i++)
-        run->oracles.keys[i].draws =
-            sim_hash_of(run->scenario->seed ^ lab_rows_key_entity(run->rows, i), SIM_AGENT);
-    lab_settings_begin(run);
-    return true;
-}
-
-void lab_host_end(struct lab_oracles *oracles)
-{
-    free(oracles->records);
-    free(oracles->backups);
-    oracles->records = NULL;
-    oracles->backups = NULL;
+    judge_violate(run, key, "the host of agent %" PRIu32 " %s", agent, what);
 }
 
 /* --- Faults of agents. */
@@ -69,10 +36,8 @@ void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault
 {
     const struct lab_fault *declared = &run->scenario->faults[fault->fault];
     int64_t now_ns = sim_queue_now(&run->queue), until_ns = lab_until(now_ns, lasts_ns);
-    if (!lab_host_is_judged(run))
-        return;
     struct lab_host_record *record =
-        fault->target < run->agent_count ? &run->oracles.records[fault->target] : NULL;
+        fault->target < run->agent_count ? &judge_of(run)->records[fault->target] : NULL;
     switch (fault->kind) {
     case LAB_FAULT_CLOCK_JUMP:
         record->is_jump_wide =
@@ -81,8 +46,8 @@ void lab_host_faulted(struct lab_cluster_run *run, const struct lab_active_fault
             record->is_jump_wide || record->jumps_ns > JUMPS_MOST || record->jumps_ns < -JUMPS_MOST;
         break;
     case LAB_FAULT_AGENT_PAUSE:
-        if (now_ns >= run->agents[fault->target].held_until_ns)
-            record->heard = now_ns > run->agents[fault->target].held_until_ns ? 0 : UNSURE;
+        if (now_ns >= of_agent(run, fault->target)->held_until_ns)
+            record->heard = now_ns > of_agent(run, fault->target)->held_until_ns ? 0 : UNSURE;
         break;
     case LAB_FAULT_AGENT_CRASH:
         if (now_ns > record->down_until_ns)
@@ -100,20 +65,18 @@ void lab_host_kept(struct lab_cluster_run *run, uint32_t number, bool is_agent)
 {
     const struct lab_fault *declared = &run->scenario->faults[number];
     int64_t before_ns = declared->at_ns > declared->age_ns ? declared->at_ns - declared->age_ns : 0;
-    if (!lab_host_is_judged(run))
-        return;
     if (sim_queue_now(&run->queue) != lab_until(run->start_ns, before_ns))
         violate(run, is_agent ? declared->target : 0, is_agent ? LAB_NO_KEY : declared->target,
                 "makes a copy for a fault at another time than declared");
     if (!is_agent)
         cass_peek_merged(run->cluster, lab_state_register(declared->target),
-                         run->oracles.backups[number].columns, &run->oracles.backups[number].mask);
+                         judge_of(run)->backups[number].columns, &judge_of(run)->backups[number].mask);
 }
 
 void lab_host_saved(struct lab_cluster_run *run, uint32_t agent)
 {
-    if (run->oracles.records != NULL)
-        run->oracles.records[agent].has_checkpoint = true;
+    if (judge_of(run)->records != NULL)
+        judge_of(run)->records[agent].has_checkpoint = true;
 }
 
 /* Returns whether the scenario sets the same state row again in this microsecond. Both sets have the same
@@ -135,25 +98,23 @@ static bool is_set_twice(const struct lab_cluster_run *run, const struct lab_act
 /* The state row of a key was lost or restored. */
 void lab_host_state_set(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
-    const struct lab_backup *due = &run->oracles.backups[fault->fault];
+    const struct lab_backup *due = &judge_of(run)->backups[fault->fault];
     struct lab_backup now = {.mask = 0};
     uint32_t mask = fault->kind == LAB_FAULT_STATE_LOST ? 0 : due->mask;
-    if (!lab_host_is_judged(run) || !lab_keeps_state(run) || is_set_twice(run, fault))
+    if (!lab_keeps_state(run) || is_set_twice(run, fault))
         return;
     cass_peek_merged(run->cluster, lab_state_register(fault->target), now.columns, &now.mask);
     bool is_fine = now.mask == mask;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++)
         is_fine = is_fine && ((mask >> i & 1) == 0 || now.columns[i] == due->columns[i]);
     if (!is_fine)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, fault->target, "the state row is not what %s leaves",
-                         lab_fault_kind_name(fault->kind));
+        judge_violate(run, fault->target, "the state row is not what %s leaves",
+                      lab_fault_kind_name(fault->kind));
 }
 
 void lab_host_restarted(struct lab_cluster_run *run, uint32_t agent, bool is_kept)
 {
-    if (!lab_host_is_judged(run))
-        return;
-    struct lab_host_record *record = &run->oracles.records[agent];
+    struct lab_host_record *record = &judge_of(run)->records[agent];
     if (sim_queue_now(&run->queue) != record->down_until_ns)
         violate(run, agent, LAB_NO_KEY, "restarts it before or after the end of its crash");
     if (!record->is_unsure && is_kept && !record->is_kept)
@@ -167,18 +128,26 @@ void lab_host_restarted(struct lab_cluster_run *run, uint32_t agent, bool is_kep
 
 bool lab_host_is_cold(const struct lab_cluster_run *run, uint32_t agent)
 {
-    return lab_host_is_judged(run) && !run->oracles.records[agent].has_memory;
+    return !judge_of(run)->records[agent].has_memory;
 }
 
 /* --- Which agent. */
+
+/* Whether the agent should be up, and is not paused. */
+static bool is_up(const struct lab_cluster_run *run, uint32_t agent)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    return now_ns >= judge_of(run)->records[agent].down_until_ns &&
+           now_ns >= of_agent(run, agent)->held_until_ns;
+}
 
 enum answer { NO, YES, NOT_SURE };
 
 /* Whether the load balancer may choose the agent. At the moment at which a fault ends, either is right. */
 static enum answer is_ready(const struct lab_cluster_run *run, uint32_t agent)
 {
-    const struct lab_host_record *record = &run->oracles.records[agent];
-    int64_t now_ns = sim_queue_now(&run->queue), held_ns = run->agents[agent].held_until_ns;
+    const struct lab_host_record *record = &judge_of(run)->records[agent];
+    int64_t now_ns = sim_queue_now(&run->queue), held_ns = of_agent(run, agent)->held_until_ns;
     if (now_ns == record->down_until_ns || now_ns == held_ns || record->heard == UNSURE)
         return NOT_SURE;
     if (now_ns < record->down_until_ns)
@@ -186,7 +155,7 @@ static enum answer is_ready(const struct lab_cluster_run *run, uint32_t agent)
     return now_ns > held_ns || record->heard == 0 ? YES : NO;
 }
 
-SIM_OUT_OF_LINE static bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent, uint32_t first)
+static bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent, uint32_t first)
 {
     uint32_t next = first;
     for (uint32_t i = 0; i < run->agent_count; i++) {
@@ -201,30 +170,29 @@ SIM_OUT_OF_LINE static bool is_choice_right(const struct lab_cluster_run *run, u
 /* The draw of a key, for its row with this number. */
 static uint64_t draw_of(const struct lab_cluster_run *run, uint32_t key, uint64_t row)
 {
-    return sim_hash_with(run->oracles.keys[key].draws, run->scenario->agents.by_key ? 0 : row);
+    return sim_hash_with(judge_of(run)->draws[key], run->scenario->agents.by_key ? 0 : row);
 }
 
 /* Usually the drawn agent is up, and is not paused. */
 static inline void judge_choice(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
 {
     uint32_t first = (uint32_t)(draw % run->agent_count);
-    bool is_usual = agent == first && lab_host_is_up(run, agent) && !run->oracles.concerns.all;
+    bool is_usual = agent == first && is_up(run, agent);
     if (SIM_UNLIKELY(!is_usual) && !is_choice_right(run, agent, first))
         violate(run, agent, key, "gives it a row or a read that another agent should get");
 }
 
 void lab_host_chosen(struct lab_cluster_run *run, uint32_t key, uint32_t agent, uint64_t draw)
 {
-    if (lab_host_is_judged(run))
-        judge_choice(run, key, agent, draw);
+    judge_choice(run, key, agent, draw);
 }
 
 /* --- Clocks and times. */
 
 /* Returns whether a clock with an offset, a drift or a resolution may show this time now. */
-SIM_OUT_OF_LINE static bool is_near(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
+static bool is_near(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
 {
-    const struct lab_host_record *record = &run->oracles.records[agent];
+    const struct lab_host_record *record = &judge_of(run)->records[agent];
     const struct lab_agents *agents = &run->scenario->agents;
     int64_t now_ns = sim_queue_now(&run->queue), step_ns = agents->clock_resolution_ns;
     if (record->is_jump_wide)
@@ -243,10 +211,9 @@ SIM_OUT_OF_LINE static bool is_near(const struct lab_cluster_run *run, uint32_t 
 /* Returns whether the agent's clock may show this time now. */
 static bool is_clock_right(const struct lab_cluster_run *run, uint32_t agent, int64_t shown_ns)
 {
-    const struct lab_host_record *record = &run->oracles.records[agent];
+    const struct lab_host_record *record = &judge_of(run)->records[agent];
     uint64_t apart_ns = (uint64_t)shown_ns - (uint64_t)sim_queue_now(&run->queue);
-    return SIM_LIKELY(record->is_exact && apart_ns == (uint64_t)record->jumps_ns &&
-                      !run->oracles.concerns.all) ||
+    return SIM_LIKELY(record->is_exact && apart_ns == (uint64_t)record->jumps_ns) ||
            is_near(run, agent, shown_ns);
 }
 
@@ -268,10 +235,8 @@ void lab_host_writes(struct lab_cluster_run *run, uint32_t agent, uint32_t key, 
                      const struct lab_arrival *arrival, int64_t time_ns)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    if (!lab_host_is_judged(run))
-        return;
-    if (SIM_UNLIKELY(ledger->arrived == 1 || time_ns < ledger->born_ns))
-        ledger->born_ns = time_ns;
+    if (SIM_UNLIKELY(ledger->arrived == 1 || time_ns < judge_of(run)->born_ns[key]))
+        judge_of(run)->born_ns[key] = time_ns;
     judge_choice(run, key, agent, draw_of(run, key, number));
     int64_t clock_ns = agent == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, agent);
     if (arrival->time_ns != sim_queue_now(&run->queue) ||
@@ -285,12 +250,10 @@ void lab_host_reads(struct lab_cluster_run *run, uint32_t agent, uint32_t key, u
                     int64_t birth_ns, uint64_t newest)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    if (!lab_host_is_judged(run))
-        return;
     judge_choice(run, key, agent, run->scenario->agents.by_key ? draw_of(run, key, 0) : draw);
     if (agent != UINT32_MAX && !is_clock_right(run, agent, lab_agent_clock(run, agent)))
         violate(run, agent, key, "has a clock that is not as declared");
-    if (ledger->arrived > 0 && (birth_ns != ledger->born_ns || newest != ledger->arrived - 1))
+    if (ledger->arrived > 0 && (birth_ns != judge_of(run)->born_ns[key] || newest != ledger->arrived - 1))
         violate(run, agent, key, "tells a reader a wrong birth or newest row of its key");
 }
 
@@ -321,25 +284,23 @@ void lab_host_due(struct lab_cluster_run *run, const struct lab_host_operation *
                   const struct bk_query *query)
 {
     bool is_range = query->kind == BK_QUERY_RANGE;
-    if (!lab_host_is_judged(run))
-        return;
     if (is_range ? !is_range_due(run, operation, query)
                  : operation->done.due != run->oracles.keys[operation->key].acknowledged)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "a read has to find %" PRIu64
-                         " rows, but another number of rows was acknowledged before it",
-                         operation->done.due);
+        judge_violate(run, operation->key,
+                      "a read has to find %" PRIu64
+                      " rows, but another number of rows was acknowledged before it",
+                      operation->done.due);
 }
 
 /* --- Events of agents. */
 
-void lab_host_hears_now(struct lab_cluster_run *run, uint32_t agent)
+void lab_host_hears(struct lab_cluster_run *run, uint32_t agent)
 {
-    struct lab_host_record *record = &run->oracles.records[agent];
+    struct lab_host_record *record = &judge_of(run)->records[agent];
     int64_t now_ns = sim_queue_now(&run->queue);
     if (now_ns < record->down_until_ns)
         violate(run, agent, LAB_NO_KEY, "lets it handle an event while it is down");
-    if (now_ns >= run->agents[agent].held_until_ns)
+    if (now_ns >= of_agent(run, agent)->held_until_ns)
         return;
     if (record->heard != 0 && record->heard != UNSURE && record->heard != run->events.events)
         violate(run, agent, LAB_NO_KEY, "lets it handle more than one event in a pause");
@@ -349,17 +310,15 @@ void lab_host_hears_now(struct lab_cluster_run *run, uint32_t agent)
 
 void lab_host_waits(struct lab_cluster_run *run, uint32_t agent)
 {
-    if (!lab_host_is_judged(run))
-        return;
-    const struct lab_host_record *record = &run->oracles.records[agent];
-    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns && record->heard == 0)
+    const struct lab_host_record *record = &judge_of(run)->records[agent];
+    if (sim_queue_now(&run->queue) < of_agent(run, agent)->held_until_ns && record->heard == 0)
         violate(run, agent, LAB_NO_KEY, "lets the first event of a pause wait");
 }
 
 /* Of an action with several requests, some answers may come before the pause. */
-static uint64_t width_of(const struct lab_host_operation *operation)
+static uint64_t width_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    return operation->action == BK_ACT_READ_ROWS ? operation->walk.width : 1;
+    return operation->action == BK_ACT_READ_ROWS ? own(run, operation)->walk.width : 1;
 }
 
 void lab_host_came(struct lab_cluster_run *run, const struct sim_event *reply)
@@ -367,11 +326,12 @@ void lab_host_came(struct lab_cluster_run *run, const struct sim_event *reply)
     struct lab_host_agent *agent = &run->agents[reply->target];
     struct lab_host_operation *operation = &agent->operations[reply->a >> 32 & 0xffff];
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (operation->serial != (uint32_t)reply->a || operation->outstanding == 0 || width_of(operation) != 1 ||
-        operation->came_ns != 0 || now_ns >= lab_until(operation->asked_ns, run->scenario->agents.timeout_ns))
+    if (operation->serial != (uint32_t)reply->a || operation->outstanding == 0 ||
+        width_of(run, operation) != 1 || own(run, operation)->came_ns != 0 ||
+        now_ns >= lab_until(operation->asked_ns, run->scenario->agents.timeout_ns))
         return;
-    operation->came_ns = now_ns;
-    operation->hold_ns = agent->held_until_ns;
+    own(run, operation)->came_ns = now_ns;
+    own(run, operation)->hold_ns = of_agent(run, reply->target)->held_until_ns;
 }
 
 /* Judges an answer that came during a pause: the agent handles it at once, or at the end of the pause. If
@@ -380,22 +340,21 @@ static void judge_came(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (operation->came_ns == 0 || operation->hold_ns != run->agents[agent].held_until_ns)
+    if (own(run, operation)->came_ns == 0 ||
+        own(run, operation)->hold_ns != of_agent(run, agent)->held_until_ns)
         return;
-    if (operation->answers == 0)
+    if (own(run, operation)->answers == 0)
         violate(run, agent, operation->key, "loses an answer that came during a pause");
-    else if (now_ns != operation->came_ns && now_ns != operation->hold_ns)
+    else if (now_ns != own(run, operation)->came_ns && now_ns != own(run, operation)->hold_ns)
         violate(run, agent, operation->key, "holds back an answer for longer than a pause");
 }
 
 void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
-    if (!lab_host_is_judged(run))
-        return;
-    int64_t now_ns = sim_queue_now(&run->queue), held_ns = run->agents[agent].held_until_ns;
+    int64_t now_ns = sim_queue_now(&run->queue), held_ns = of_agent(run, agent)->held_until_ns;
     int64_t due_ns = lab_until(operation->asked_ns, run->scenario->agents.timeout_ns);
-    uint64_t width = width_of(operation);
+    uint64_t width = width_of(run, operation);
     lab_host_hears(run, agent);
     judge_came(run, agent, operation);
     if (operation->outcome.kind == BK_OUTCOME_APPLIED && operation->action == BK_ACT_ADD_COUNTER)
@@ -403,12 +362,12 @@ void lab_host_answered(struct lab_cluster_run *run, uint32_t agent,
     if (operation->outcome.kind == BK_OUTCOME_APPLIED &&
         (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK))
         lab_request_spent(run, LAB_LATENCY_LWT, operation->asked_ns);
-    if (operation->answers == width) {
+    if (own(run, operation)->answers == width) {
         if (now_ns > due_ns && now_ns != held_ns)
             violate(run, agent, operation->key, "waits for an answer for longer than the time-out");
         return;
     }
-    if (operation->answers > width || operation->outcome.kind != BK_OUTCOME_UNKNOWN)
+    if (own(run, operation)->answers > width || operation->outcome.kind != BK_OUTCOME_UNKNOWN)
         violate(run, agent, operation->key, "tells it an outcome before all answers came");
     else if (now_ns != due_ns && now_ns != held_ns)
         violate(run, agent, operation->key, "gives a request up before or after its time-out");
