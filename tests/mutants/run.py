@@ -4,8 +4,8 @@
 
 Aim: to show that the tests detect mistakes. Method: each record of the tables in this folder is one small mistake in
 the core, the lab or the mock; README.md describes the records. The sources are copied, the text of the copy is
-replaced and the program is built. Then `fuzz --seeds 1..N`, or the test that the record names, must fail. Without a
-mistake it must pass.
+replaced and the program is built. Then `fuzz --seeds 1..N`, `judged` (the same with the judges of tests/lab/judges), or
+the test that the record names, must fail. Without a mistake it must pass.
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
     run.py SOURCE_DIR --apply        only checks that each old text occurs exactly once in its file
@@ -30,6 +30,8 @@ QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-i
          "mock-quorum-one-short", "count-unknown-is-won"]
 # This script finds mistakes that no single run shows: it counts what long runs draw.
 RATES = "rates_test.py"
+# The program with the judges of tests/lab/judges, whose `fuzz` also finds what breaks no guarantee.
+JUDGED = "bucketlab_judged"
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 HANGS = 124  # the exit code of a program that ran too long
 RECORD = re.compile(r"^fault ([\w-]+)\n(.*)\n(?:run: (.*)\n)?(?:found: (.*)\n)?", re.M)
@@ -43,7 +45,7 @@ class Fault:
         self.command = shlex.split(run or "fuzz")
         self.changes = [change_of(piece) for piece in re.split(r"^in: ", body.rstrip("\n") + "\n", flags=re.M)[1:]]
         # The target of the test program that must find the mutant; None: the program bucketlab.
-        self.target = None if self.command[0] in ("fuzz", RATES) else self.command[0]
+        self.target = {"fuzz": None, RATES: None, "judged": JUDGED}.get(self.command[0], self.command[0])
 
 
 def change_of(piece):
@@ -207,7 +209,10 @@ def main():
         configure(copy, tests, True)
     for target in sorted(targets - {None}):
         build(tests, target)
-        code, failure, text = seek([tests / "tests" / target, *seeds], work)
+        if target == JUDGED:
+            code, failure, text = fuzz(tests / "tests" / target, [], args.seeds, args.jobs, work)
+        else:
+            code, failure, text = seek([tests / "tests" / target, *seeds], work)
         if code != 0:
             fail(f"{target} without any mutant: exit code {code}, {failure} {text}")
     print(f"{'unchanged':32} no broken guarantee in {args.seeds} seeds")
@@ -218,7 +223,9 @@ def main():
         build(tests if fault.target else folder, fault.target or "bucketlab")
         begin = time.monotonic()
         base = [here / word if word.endswith(".yaml") else word for word in fault.command[1:]]
-        if fault.target:
+        if fault.target == JUDGED:
+            code, failure, text = fuzz(tests / "tests" / JUDGED, base, args.seeds, args.jobs, work, args.timeout)
+        elif fault.target:
             code, failure, text = seek([tests / "tests" / fault.target, *seeds], work, args.timeout)
         elif fault.command[0] == RATES:
             script = here.parent / "lab" / "cluster" / RATES

@@ -24,7 +24,8 @@ static void add(struct bk_history *history, int64_t from_ns, const struct bk_str
 static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
 {
     const struct lab_change *changes = run->strategy->settings.changes;
-    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]); change++)
+    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]);
+         change++)
         add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
 }
 

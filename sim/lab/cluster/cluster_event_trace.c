@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event trace: the events of a run as sentences, or as structs with them, for a listener that asked for it. */
+/* The event trace: the events of a run as sentences, or as structs with them, for a listener that asked for
+ * it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,8 +84,7 @@ static uint32_t number_of(const struct lab_cluster_run *run, const struct cluste
 static struct lab_told span_of(const struct lab_cluster_run *run, const struct cluster_event *event,
                                enum lab_event_kind kind, enum lab_event_phase phase)
 {
-    return (struct lab_told){
-        kind, event->key, event->agent, LAB_EVENT_NOBODY, number_of(run, event), phase};
+    return (struct lab_told){kind, event->key, event->agent, LAB_EVENT_NOBODY, number_of(run, event), phase};
 }
 
 /* Writes "bucket = 3, next_change = 12.5 s" or "owner = agent 4". Times are since the start of the run,
@@ -159,53 +159,48 @@ static void tell_action(const struct lab_cluster_run *run, uint32_t agent, const
     columns_text(run, is_lock, action->expected, action->if_mask, action->if_null_mask, expected);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
-        add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
-                            action->row.sequence, action->bucket, again);
+        add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent, action->row.sequence,
+            action->bucket, again);
         break;
     case BK_ACT_READ_STATE:
-        add(run, told, "agent %u reads the state%s%s", agent,
-                            action->serial ? " at SERIAL" : "", again);
+        add(run, told, "agent %u reads the state%s%s", agent, action->serial ? " at SERIAL" : "", again);
         break;
     case BK_ACT_WRITE_STATE:
         add(run, told, "agent %u writes %s%s", agent, columns, again);
         break;
     case BK_ACT_CAS_STATE:
         add(run, told, "agent %u sets %s if %s%s", agent, columns,
-                            action->if_mask == 0 ? "there is no state" : expected, again);
+            action->if_mask == 0 ? "there is no state" : expected, again);
         break;
     case BK_ACT_CAS_LOCK:
         if (action->columns[BK_LOCK_OWNER] == 0)
             add(run, told, "agent %u frees the lock if %s%s", agent, expected, again);
         else
             add(run, told, "agent %u takes the lock if %s: %s%s", agent,
-                                action->if_mask == 0 ? "there is none" : expected, columns, again);
+                action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
-        add(run, told, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
-                            again);
+        add(run, told, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount, again);
         break;
     case BK_ACT_READ_COUNTER:
         add(run, told, "agent %u reads the counter%s", agent, again);
         break;
     case BK_ACT_READ_START:
-        add(run, told, "agent %u reads the start of bucket %" PRId64 "%s", agent,
-                            action->bucket, again);
+        add(run, told, "agent %u reads the start of bucket %" PRId64 "%s", agent, action->bucket, again);
         break;
     case BK_ACT_WRITE_START:
-        add(run, told, "agent %u writes the start of bucket %" PRId64 "%s", agent,
-                            action->bucket, again);
+        add(run, told, "agent %u writes the start of bucket %" PRId64 "%s", agent, action->bucket, again);
         break;
     case BK_ACT_COUNT_ROWS:
         add(run, told, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
-                            action->mask == 0 ? "rows" : "new rows", action->bucket, again);
+            action->mask == 0 ? "rows" : "new rows", action->bucket, again);
         break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
             add(run, told, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
-                                action->step.bucket_low, action->step.rows, again);
+                action->step.bucket_low, action->step.rows, again);
         else
-            add(
-                run, told, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
+            add(run, told, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
                 action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
         break;
     case BK_ACT_ACK:
@@ -214,10 +209,9 @@ static void tell_action(const struct lab_cluster_run *run, uint32_t agent, const
     case BK_ACT_DONE:
         if (action->status != BK_OPERATION_OK)
             add(run, told, "agent %u gives up: %s", agent,
-                                action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
+                action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
         else if (action->fired && !action->counted)
-            add(run, told, "agent %u gives up counting: the increment is lost, or unknown",
-                                agent);
+            add(run, told, "agent %u gives up counting: the increment is lost, or unknown", agent);
         else
             add(run, told, "%s", "");
     }
@@ -229,8 +223,7 @@ static void tell_start(const struct lab_cluster_run *run, uint32_t agent, struct
     if (outcome->mask == 0)
         add(run, told, "agent %u reads no start", agent);
     else
-        add(run, told, "agent %u reads start = %.6f s", agent,
-                            lab_seconds(run, outcome->columns[0]));
+        add(run, told, "agent %u reads start = %.6f s", agent, lab_seconds(run, outcome->columns[0]));
 }
 
 static void tell_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
@@ -256,7 +249,7 @@ static void tell_outcome(const struct lab_cluster_run *run, const struct cluster
         add(run, told, "agent %u reads %s", agent, columns[0] == '\0' ? "no state" : columns);
     else
         add(run, told, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
-                            columns[0] == '\0' ? "" : ", since ", columns);
+            columns[0] == '\0' ? "" : ", since ", columns);
 }
 
 /* Writes a group as in the scenario. */
@@ -272,7 +265,7 @@ static void group_text(const struct lab_cluster_run *run, const struct lab_group
 }
 
 static void tell_fault(const struct lab_cluster_run *run, const struct lab_active_fault *fault,
-                 enum lab_event_phase phase)
+                       enum lab_event_phase phase)
 {
     const char *what = phase == LAB_EVENT_BEGINS ? "begins" : "ends";
     bool is_of_agent = fault->kind == LAB_FAULT_AGENT_CRASH || fault->kind == LAB_FAULT_CLOCK_JUMP ||
@@ -285,25 +278,21 @@ static void tell_fault(const struct lab_cluster_run *run, const struct lab_activ
     char sides[2][64];
     told.phase = phase;
     told.agent = is_of_agent ? fault->target : LAB_EVENT_NOBODY;
-    told.node =
-        is_global || is_of_key || is_of_agent || fault->kind == LAB_FAULT_NETWORK_PARTITION
-            ? LAB_EVENT_NOBODY
-            : fault->target;
+    told.node = is_global || is_of_key || is_of_agent || fault->kind == LAB_FAULT_NETWORK_PARTITION
+                    ? LAB_EVENT_NOBODY
+                    : fault->target;
     if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
         for (int i = 0; i < 2; i++)
             group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
-        add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1],
-                            what);
+        add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1], what);
     } else if (is_global) {
         add(run, told, "fault: %s %s", name, what);
     } else if (is_of_key) {
         add(run, told, "fault: %s %s", name, what);
     } else {
-        add(run, told, "fault: %s at %s %u %s", name,
-                            is_of_agent ? "agent" : "node", fault->target, what);
+        add(run, told, "fault: %s at %s %u %s", name, is_of_agent ? "agent" : "node", fault->target, what);
     }
 }
-
 
 static const char *event_name(uint32_t kind)
 {
@@ -324,7 +313,6 @@ static const char *event_name(uint32_t kind)
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }
-
 
 static void tell_row(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
@@ -347,7 +335,7 @@ static void tell_read(const struct lab_cluster_run *run, const struct cluster_ev
         add(run, told, "agent %u reads all rows", event->agent);
 }
 
-/* Rows and reads that nobody takes, and clients that do not wait any longer. */
+/* Rows and reads that no agent takes, and clients that do not wait any longer. */
 static void tell_refusal(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
     const uint32_t agent = event->agent;
@@ -481,8 +469,9 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
 static uint64_t wants(const struct lab_cluster_run *run)
 {
     const struct lab_event_trace *trace = run->context->event_trace;
-    return trace == NULL || trace->is_record || (trace->line == NULL && trace->event == NULL) ? 0
-                                                                                              : CLUSTER_WANTS_ALL;
+    return trace == NULL || trace->is_record || (trace->line == NULL && trace->event == NULL)
+               ? 0
+               : CLUSTER_WANTS_ALL;
 }
 
 const struct cluster_observer cluster_event_trace = {.name = "event trace", .wants = wants, .on_event = hear};

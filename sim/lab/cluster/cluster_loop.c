@@ -110,7 +110,7 @@ static void counter_added(void *context, uint64_t counter, uint64_t row, int64_t
     cluster_emit(run, COUNTER_ADDED, .bytes = counter, .number = row, .value = delta);
 }
 
-static bool begin_observers(struct lab_cluster_run *run)
+bool lab_cluster_observe(struct lab_cluster_run *run)
 {
     if (!cluster_observers_begin(run))
         return false;
@@ -134,7 +134,7 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
                         run->scenario->path, run->context->event_trace->key);
-    if (!begin_observers(run))
+    if (!lab_cluster_observe(run))
         return sim_fail_memory(error);
     lab_faults_begin(run);
     lab_idgen_begin(run);
@@ -242,7 +242,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         return false;
     if (run->idgen != NULL)
         return begin_identifiers(run, error);
-    if (!begin_observers(run))
+    if (!lab_cluster_observe(run))
         return fail_memory(run, error);
     if (!begin_keys(run, error))
         return false;

@@ -115,4 +115,3 @@ void lab_read_step_done(struct lab_host_operation *operation)
     operation->done.filled += operation->step_filled;
     operation->done.scanned += operation->step_scanned;
 }
-

@@ -90,7 +90,7 @@ struct lab_host_operation {
     bool is_active, is_read, is_acknowledged, is_moved, fires;
     bool is_heard; /* the row was reported as stored, but not acknowledged when its agent crashed */
     bool was_unknown;
-    bool uses_all;   /* it is a read, or has sent a request other than a put */
+    bool uses_all; /* it is a read, or has sent a request other than a put */
     uint32_t key;
     uint64_t row, row_bytes; /* number of the row within the key; its size in bytes */
     uint64_t row_id;
@@ -99,7 +99,8 @@ struct lab_host_operation {
     int64_t bucket;      /* the bucket of the first put; LAB_UNPLACED: not put yet */
     int64_t begun_ns, asked_ns;
     int64_t heard_ns; /* when it got the last outcome, or began */
-    int64_t turn_ns;  /* when it began, or last went on after a wait without a failure: it may have been parked */
+    int64_t
+        turn_ns; /* when it began, or last went on after a wait without a failure: it may have been parked */
     uint32_t requests; /* so far */
     uint64_t rows;     /* rows of the replies to the current action */
     struct bk_outcome outcome;
@@ -112,7 +113,7 @@ struct lab_host_operation {
     int64_t state_read_ns; /* when that read was requested */
     int64_t bucket_due;    /* the highest bucket that had rows then; INT64_MIN: none had */
     bool changes_state, raises, is_taking_over;
-    bool is_locked_out; /* it was told that another agent has the lock */
+    bool is_locked_out; /* it has read in an outcome that another agent has the lock */
     enum lab_read_kind read;
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];

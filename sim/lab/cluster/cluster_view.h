@@ -30,8 +30,8 @@ static inline const struct bk_strategy *lab_agent_strategy(const struct lab_clus
     const struct bk_history *history = &run->agents[agent].history;
     return &history->eras[SIM_LIKELY(history->count == 1) ? 0 : bk_history_era_at(history, time_ns)].strategy;
 }
-/* Whether a change reaches each agent by an event: one with a rollout, or one that forgets the old settings. The date of
- * any other change is known to all agents from the start. */
+/* Whether a change reaches each agent by an event: one with a rollout, or one that forgets the old settings.
+ * The date of any other change is known to all agents from the start. */
 static inline bool lab_change_is_deployed(const struct lab_change *change)
 {
     return change->rollout_ns > 0 || !change->keeps_old;

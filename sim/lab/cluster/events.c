@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Passes each event of a run to the observers that want its kind. What an observer wants is asked once, when a run
- * begins. */
+/* Passes each event of a run to the observers that want its kind. What an observer wants is asked once, when
+ * a run begins. */
 #include "events.h"
 
 bool cluster_observers_begin(struct lab_cluster_run *run)

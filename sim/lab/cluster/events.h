@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens in a cluster run, as one stream of events, and its observers. The engine emits each fact once, when it
- * happens. Who listens is one table (observers.c): the engine does not know the observers, and none of them affects
- * agents, cluster or time, so a run has the same events with or without them. */
+/* What happens in a cluster run, as one stream of events, and its observers. The engine emits each fact once,
+ * when it happens. Who listens is one table (observers.c): the engine does not know the observers, and none
+ * of them affects agents, cluster or time, so a run has the same events with or without them. */
 #ifndef LAB_CLUSTER_EVENTS_H
 #define LAB_CLUSTER_EVENTS_H
 
 #include "cluster_run.h"
 
-/* The kinds, with the members of struct cluster_event that are set besides `kind`. An event of an operation has its
- * agent, key and `operation`. */
+/* The kinds, with the members of struct cluster_event that are set besides `kind`. An event of an operation
+ * has its agent, key and `operation`. */
 enum cluster_event_kind {
     /* --- Rows and reads of agents. */
-    CLUSTER_ROW_ARRIVES, /* agent (LAB_EVENT_NOBODY: none is up), key, number, arrival (NULL: of a history), time_ns: its
-                            own time */
-    CLUSTER_ROW_TAKEN,   /* operation, row; time_ns: the agent's clock */
-    CLUSTER_ROW_REFUSED, /* agent or LAB_EVENT_NOBODY, key, row, time_ns */
-    CLUSTER_READ_CHOSEN, /* agent or LAB_EVENT_NOBODY, key; draw: number; birth: time_ns; newest: value */
-    CLUSTER_READ_TAKEN,  /* operation, query; newest: value; time_ns: the agent's clock */
-    CLUSTER_READ_REFUSED, /* agent, key, query; newest: value, time_ns; number: enum lab_read_kind; flag: the walk
-                             would be too long, instead of: the agent is busy */
+    CLUSTER_ROW_ARRIVES,  /* agent (LAB_EVENT_NOBODY: none is up), key, number, arrival (NULL: of a history),
+                             time_ns: its  own time */
+    CLUSTER_ROW_TAKEN,    /* operation, row; time_ns: the agent's clock */
+    CLUSTER_ROW_REFUSED,  /* agent or LAB_EVENT_NOBODY, key, row, time_ns */
+    CLUSTER_READ_CHOSEN,  /* agent or LAB_EVENT_NOBODY, key; draw: number; birth: time_ns; newest: value */
+    CLUSTER_READ_TAKEN,   /* operation, query; newest: value; time_ns: the agent's clock */
+    CLUSTER_READ_REFUSED, /* agent, key, query; newest: value, time_ns; number: enum lab_read_kind; flag: the
+                             walk would be too long, instead of: the agent is busy */
     CLUSTER_ACTED,        /* operation, action: what the agent does next */
     CLUSTER_PUT_SENT,     /* operation, action, statement */
     CLUSTER_REQUEST_SENT, /* the same, of any other request */
@@ -28,23 +28,23 @@ enum cluster_event_kind {
     CLUSTER_PUT_HEARD,    /* operation: its row was stored; the agent has not been told yet */
     CLUSTER_HEARD,        /* operation, with any other outcome */
     CLUSTER_TOLD,         /* operation: the agent has got the outcome; time_ns: by its clock */
-    CLUSTER_SETTLED,      /* operation: after it began or was told of `number`, an enum bk_action_kind or BK_ACT_DONE,
-                             its agent has taken all its actions */
+    CLUSTER_SETTLED,      /* operation: after it began or was told of `number`, an enum bk_action_kind or
+                             BK_ACT_DONE,      its agent has taken all its actions */
     CLUSTER_PLACED,       /* operation, whose row is put into `bucket` */
     CLUSTER_ACKNOWLEDGED, /* operation */
     CLUSTER_ENDED,        /* operation, action */
     CLUSTER_LOST,         /* operation, with its agent; flag: the run has ended */
     /* --- Agents, or clients of identifiers. */
-    CLUSTER_AGENT_STARTED, /* agent; flag: with its checkpoint; number: 0 at the beginning of the run */
-    CLUSTER_AGENT_STOPPED, /* agent; flag: the run has ended */
-    CLUSTER_AGENT_WAKES,   /* agent */
-    CLUSTER_AGENT_TICKED,  /* agent; time_ns: the agent's clock */
-    CLUSTER_AGENT_RESTS,   /* agent: it has no more actions */
-    CLUSTER_AGENT_PAUSED,  /* agent */
-    CLUSTER_AGENT_RESUMED, /* agent; flag: it has handled an event in the pause */
-    CLUSTER_AGENT_HANDLES, /* agent: the first event in a pause */
-    CLUSTER_AGENT_WAITS,   /* agent: an event waits for the end of its pause */
-    CLUSTER_AGENT_KEPT,    /* agent: its checkpoint was saved */
+    CLUSTER_AGENT_STARTED,  /* agent; flag: with its checkpoint; number: 0 at the beginning of the run */
+    CLUSTER_AGENT_STOPPED,  /* agent; flag: the run has ended */
+    CLUSTER_AGENT_WAKES,    /* agent */
+    CLUSTER_AGENT_TICKED,   /* agent; time_ns: the agent's clock */
+    CLUSTER_AGENT_RESTS,    /* agent: it has no more actions */
+    CLUSTER_AGENT_PAUSED,   /* agent */
+    CLUSTER_AGENT_RESUMED,  /* agent; flag: it has handled an event in the pause */
+    CLUSTER_AGENT_HANDLES,  /* agent: the first event in a pause */
+    CLUSTER_AGENT_WAITS,    /* agent: an event waits for the end of its pause */
+    CLUSTER_AGENT_KEPT,     /* agent: its checkpoint was saved */
     CLUSTER_AGENT_DEPLOYED, /* agent, number: of the change of settings */
     /* --- Faults. */
     CLUSTER_FAULT_BEGINS, /* fault; time_ns: how long it lasts */
@@ -66,13 +66,13 @@ enum cluster_event_kind {
     CLUSTER_COUNTER_ADDED, /* bytes: name of the counter, number: of the row, value */
     CLUSTER_ROLLED,        /* key: its state names `bucket` now, instead of `value`; time_ns: from when on */
     /* --- Identifiers. */
-    CLUSTER_ID_ACTED,    /* agent, id_action */
-    CLUSTER_ID_REPLIED,  /* agent; flag: it has a reply, instead of: it gives up waiting */
-    CLUSTER_ID_HEARD,    /* agent, id_outcome; number: enum bk_idgen_action_kind of the request */
-    CLUSTER_ID_TOLD,     /* the same: the client has got it; time_ns: by its clock */
-    CLUSTER_ID_TOOK,     /* agent, time_ns, number: enum bk_status, value: the identifier */
-    CLUSTER_IDS_GIVEN,   /* agent, value: the first one, time_ns: the last one */
-    CLUSTER_IDS_END,     /* agent, which is up at the end; number: identifiers that it still has */
+    CLUSTER_ID_ACTED,   /* agent, id_action */
+    CLUSTER_ID_REPLIED, /* agent; flag: it has a reply, instead of: it gives up waiting */
+    CLUSTER_ID_HEARD,   /* agent, id_outcome; number: enum bk_idgen_action_kind of the request */
+    CLUSTER_ID_TOLD,    /* the same: the client has got it; time_ns: by its clock */
+    CLUSTER_ID_TOOK,    /* agent, time_ns, number: enum bk_status, value: the identifier */
+    CLUSTER_IDS_GIVEN,  /* agent, value: the first one, time_ns: the last one */
+    CLUSTER_IDS_END,    /* agent, which is up at the end; number: identifiers that it still has */
     /* --- The run. */
     CLUSTER_RUN_BEGINS,
     CLUSTER_RUN_ENDS, /* before agents that still have operations stop */
@@ -113,7 +113,8 @@ struct cluster_event {
 
 struct cluster_observer {
     const char *name;
-    /* The kinds of events that it wants in this run, bit k: kind k. An observer that wants none is not called. */
+    /* The kinds of events that it wants in this run, bit k: kind k. An observer that wants none is not
+     * called. */
     uint64_t (*wants)(const struct lab_cluster_run *run);
     /* Before the first event; *state is its own. False when out of memory. May be NULL. */
     bool (*begin)(struct lab_cluster_run *run, void **state);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "id_spans.h"
+#include "oracles.h"
 #include "kernel/random.h"
 #include "lab/run.h"
 

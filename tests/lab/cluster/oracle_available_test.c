@@ -37,34 +37,9 @@ static void test_available_row_that_is_refused_while_all_is_well(void **state)
             lab_health_pulse(&stand.run, stand_time(&stand, (cases[i].fault_s + 1) * SECOND));
         }
         stand_wait_until(&stand, cases[i].ended_s * SECOND);
-        lab_available_ended(&stand.run, &operation, true);
-        assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
-        operation.is_acknowledged = true; /* only the counting was given up */
-        lab_available_ended(&stand.run, &operation, false);
+        lab_available_failed(&stand.run, &operation, true);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
         stand_close(&stand);
-    }
-}
-
-/* Faults excuse a refusal, but not an omitted retry. */
-static void test_available_row_that_is_given_up_before_its_last_try(void **state)
-{
-    (void)state;
-    for (uint32_t failures = 0; failures <= 3; failures++) {
-        for (int is_heard = 0; is_heard <= 1; is_heard++) {
-            struct stand stand;
-            stand_prepare_probabilistic(&stand, BK_SINGLE);
-            stand.scenario.agents.retries = 2;
-            stand_open(&stand);
-            lab_health_fault(&stand.run, true);
-            struct lab_host_operation operation = stand_operation(0, 0, 0);
-            operation.failures = failures;
-            operation.outcome.kind = is_heard ? BK_OUTCOME_APPLIED : BK_OUTCOME_UNKNOWN;
-            lab_available_ended(&stand.run, &operation, true);
-            bool is_early = failures > 0 && failures < 3 && !is_heard;
-            assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_early);
-            stand_close(&stand);
-        }
     }
 }
 
@@ -229,7 +204,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_available_row_that_is_refused_while_all_is_well),
-        cmocka_unit_test(test_available_row_that_is_given_up_before_its_last_try),
         cmocka_unit_test(test_available_row_that_is_acknowledged_too_late),
         cmocka_unit_test(test_available_row_that_contends_has_a_longer_bound),
         cmocka_unit_test(test_available_operation_that_never_ends),

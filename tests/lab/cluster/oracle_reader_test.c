@@ -527,39 +527,6 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
     }
 }
 
-/* The window ends at 10 s, and its late rows may arrive until 15 s. */
-static void test_windows_are_known_to_be_empty_when_their_late_rows_have_come(void **state)
-{
-    (void)state;
-    for (int64_t early_ns = 0; early_ns <= 1; early_ns++) {
-        struct stand stand;
-        struct lab_host_agent host = {.jumped_ns = INT64_MIN, .disturbed_ns = INT64_MIN};
-        struct lab_host_operation operation = stand_operation(0, 0, INDEX(0));
-        open_windows(&stand);
-        stand.run.agents = &host;
-        stand_wait_until(&stand, 15 * SECOND - early_ns);
-        operation.is_read = true;
-        operation.action = BK_ACT_READ_ROWS;
-        operation.asked_ns = operation.begun_ns = sim_queue_now(&stand.run.queue);
-        operation.step_low = INDEX(0);
-        operation.outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED, .empty = 3};
-        assert_true(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(-1)));
-        assert_false(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(0)));
-        lab_empties_heard(&stand.run, 0, &operation);
-        assert_int_equal(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(0)), early_ns == 0);
-        assert_false(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(1)));
-        assert_false(lab_empties_know(&stand.run, 0, 1, INDEX(0), INDEX(0)));
-        lab_empties_stored(&stand.run, 0, &operation);
-        assert_false(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(0)));
-        lab_empties_forgotten(&stand.run, 0, false);
-        assert_true(lab_empties_know(&stand.run, 0, 0, INDEX(0), INDEX(1)));
-        stand.run.agents = NULL;
-        stand_close(&stand);
-    }
-}
-
-/* A row with a time to live of two seconds has expired one second after the end of the second in which it was
- * written. */
 static void test_conserved_rows_expire_in_their_second(void **state)
 {
     (void)state;
@@ -611,7 +578,6 @@ int main(void)
         cmocka_unit_test(test_findable_range_after_the_readers_clock_is_excused),
         cmocka_unit_test(test_findable_row_behind_a_remembered_window_is_excused),
         cmocka_unit_test(test_findable_windows_remembered_by_a_wrong_clock_are_not_judged),
-        cmocka_unit_test(test_windows_are_known_to_be_empty_when_their_late_rows_have_come),
         cmocka_unit_test(test_conserved_rows_expire_in_their_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* A test stand for the oracles. */
 #include "oracle_stand.h"
 #include "cluster_view.h"
+#include "cluster_loop.h"
+#include "events.h"
 #include "evidence.h"
 
 #include <stdlib.h>
@@ -63,7 +65,7 @@ void stand_open(struct stand *stand)
         fail_msg("%s", error.text);
     run->node_count = cass_node_count(run->cluster);
     assert_true(lab_tally_init(&run->tally, run->node_count));
-    assert_true(lab_oracles_begin(run));
+    assert_true(lab_cluster_observe(run));
 }
 
 void stand_end(struct stand *stand)
@@ -75,7 +77,7 @@ void stand_end(struct stand *stand)
 void stand_close(struct stand *stand)
 {
     struct lab_cluster_run *run = &stand->run;
-    lab_oracles_destroy(run);
+    cluster_observers_end(run);
     for (uint32_t i = 0; i < run->key_count; i++)
         free(run->keys[i].changes);
     free(run->keys);

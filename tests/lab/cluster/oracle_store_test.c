@@ -196,39 +196,6 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
     }
 }
 
-/* Four nodes in two racks: each partition has a replica in each rack. The nodes, racks and factor that the
- * oracle is given then differ from the cluster's: for no bucket, for all buckets, or for some of them. */
-static void test_conserved_replicas_on_other_nodes_or_racks_are_differences(void **state)
-{
-    (void)state;
-    enum { BUCKETS = 40 };
-    static const struct {
-        uint32_t racks, told_nodes, told_racks, told_factor;
-        uint64_t least, most;
-    } cases[] = {{2, 4, 2, 2, 0, 0},
-                 {1, 4, 1, 2, 0, 0},
-                 {2, 4, 2, 3, BUCKETS, BUCKETS},
-                 {2, 4, 2, 1, BUCKETS, BUCKETS},
-                 {2, 1, 1, 1, 1, BUCKETS - 1},
-                 {1, 4, 2, 2, 1, BUCKETS - 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        stand_prepare_probabilistic(&stand, BK_SINGLE);
-        struct cass_datacenter *datacenter = &stand.scenario.network.datacenters[0];
-        *datacenter = (struct cass_datacenter){
-            .name = "dc1", .nodes = 4, .racks = cases[i].racks, .replication_factor = 2};
-        stand_open(&stand);
-        for (uint32_t bucket = 0; bucket < BUCKETS; bucket++)
-            stand_write(&stand, 0, bucket, bucket, bucket);
-        datacenter->nodes = cases[i].told_nodes;
-        datacenter->racks = cases[i].told_racks;
-        datacenter->replication_factor = cases[i].told_factor;
-        lab_replicas_end(&stand.run);
-        assert_in_range(stand_violations(&stand, LAB_ORACLE_CONSERVED), cases[i].least, cases[i].most);
-        stand_close(&stand);
-    }
-}
-
 /* --- no_duplicates: a row that is put into one bucket after another, as a host reports it. */
 
 static void move(struct stand *stand, struct lab_host_operation *operation, int64_t bucket, bool is_stored)
@@ -311,7 +278,6 @@ int main(void)
         cmocka_unit_test(test_conserved_row_stored_twice_is_a_difference),
         cmocka_unit_test(test_conserved_row_that_vanished_is_a_difference),
         cmocka_unit_test(test_conserved_row_that_never_comes_to_a_replica_is_a_difference),
-        cmocka_unit_test(test_conserved_replicas_on_other_nodes_or_racks_are_differences),
         cmocka_unit_test(test_no_duplicates_counts_rows_that_are_in_several_buckets),
         cmocka_unit_test(test_no_duplicates_counts_each_row),
     };

@@ -4,6 +4,7 @@
  * agent on the oracles' test stand whose twin misses an event. */
 #include "cluster_agents.h"
 #include "lab/run.h"
+#include "events.h"
 #include "oracle_stand.h"
 
 #include <stdio.h>
@@ -86,11 +87,9 @@ static uint64_t differences(enum deafness deafness)
     uint32_t operation;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.agents.twin_share = 1e-9;
-    stand_open(&stand);
     struct lab_cluster_run *run = &stand.run;
     struct lab_host_operation *operations = calloc(1, sizeof *operations);
     run->agents = &agent;
-    run->agent_count = 1;
     run->config.cache_entries = 4;
     run->config.operations = 1;
     assert_int_equal(bk_history_begin(&run->config.strategy, &agent.history), BK_OK);
@@ -99,21 +98,20 @@ static uint64_t differences(enum deafness deafness)
     agent.memory = malloc(bk_agent_size(&config));
     assert_non_null(agent.memory);
     assert_int_equal(bk_agent_init(agent.memory, bk_agent_size(&config), &config, &agent.agent), BK_OK);
-    lab_twin_begin(run, 0);
-    assert_non_null(agent.twin);
+    run->agent_count = 1;
+    stand_open(&stand);
     assert_int_equal(bk_agent_write(agent.agent, 0, 0, &row, &operation), BK_OK);
     if (deafness != DEAF_TO_ROW)
-        lab_twin_write(run, 0, 0, 0, &row, BK_OK, operation);
+        cluster_emit_of(run, ROW_TAKEN, 0, &operations[operation], .row = &row);
     for (int i = 0; i < 2; i++) {
         assert_true(bk_agent_next(agent.agent, &action));
-        lab_twin_acted(run, 0, &action);
-        lab_twin_rests(run, 0);
+        cluster_emit_of(run, ACTED, 0, &operations[operation], .action = &action);
+        cluster_emit(run, AGENT_RESTS, .agent = 0);
         assert_int_equal(bk_agent_outcome(agent.agent, 1, operation, &none), BK_OK);
         if (deafness != DEAF_TO_OUTCOME)
-            lab_twin_heard(run, 0, 1, operation, &none);
+            cluster_emit_of(run, TOLD, 0, &operations[operation], .time_ns = 1);
     }
     uint64_t violations = stand_violations(&stand, LAB_ORACLE_RESTORED);
-    lab_twin_destroy(&agent);
     free(agent.memory);
     free(operations);
     run->agents = NULL;

@@ -63,8 +63,7 @@ static void add_read(const struct lab_cluster_run *run, const struct cluster_eve
 static void add_outcome(const struct lab_cluster_run *run, const struct cluster_event *event)
 {
     const struct lab_host_operation *operation = event->operation;
-    const uint32_t agent = event->agent,
-                   number = (uint32_t)(operation - run->agents[agent].operations);
+    const uint32_t agent = event->agent, number = (uint32_t)(operation - run->agents[agent].operations);
     const struct bk_outcome *outcome = &operation->outcome;
     char text[LINE_SIZE];
     int used = 0;

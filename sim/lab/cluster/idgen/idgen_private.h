@@ -16,8 +16,8 @@ struct lab_id_client {
     bool is_leasing;   /* it waits for a batch */
     int64_t leased_ns; /* since when it waits for a batch */
     uint64_t given;    /* identifiers handed out, including before restarts */
-    bool is_trying;   /* an attempt at a lock is under way */
-    uint64_t attempt; /* number of the current attempt */
+    bool is_trying;    /* an attempt at a lock is under way */
+    uint64_t attempt;  /* number of the current attempt */
 };
 
 struct lab_idgen {

@@ -74,7 +74,8 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
         rests(run, twin, number);
     else if (event->kind == CLUSTER_AGENT_TICKED)
         bk_idgen_tick(&twin->idgen, event->time_ns);
-    else if (event->kind == CLUSTER_ID_TOLD && bk_idgen_outcome(&twin->idgen, event->time_ns, event->id_outcome) != BK_OK)
+    else if (event->kind == CLUSTER_ID_TOLD &&
+             bk_idgen_outcome(&twin->idgen, event->time_ns, event->id_outcome) != BK_OK)
         part(run, twin, number, "waits for nothing");
     else if (event->kind == CLUSTER_ID_TOOK &&
              (bk_idgen_take(&twin->idgen, event->time_ns, &other) != (enum bk_status)event->number ||

@@ -33,8 +33,8 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
  * within the key. */
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent);
-/* Called at each put of the operation's row. The first one decides its bucket; one into another bucket may store it
- * twice. */
+/* Called at each put of the operation's row. The first one decides its bucket; one into another bucket may
+ * store it twice. */
 void lab_oracles_put(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      int64_t bucket);
 /* A row was stored on its first replica (CLUSTER_ROW_STORED), and on another one. */

@@ -262,8 +262,8 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->available_ns = lab_available_bound_ns(run);
     oracles->has_crowds = lab_contends_by_row(run);
     oracles->has_own_times = wl_has_own_times(&scenario->workload);
-    oracles->finds_all = oracles->read_replicas >= scenario->cluster.replication_factor &&
-                         run->config.remember_keys == 0;
+    oracles->finds_all =
+        oracles->read_replicas >= scenario->cluster.replication_factor && run->config.remember_keys == 0;
     lab_health_begin(run);
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
@@ -700,7 +700,7 @@ static void row_copied_late(void *context, uint64_t key, int64_t bucket, uint64_
 
 void lab_copies_alone(struct lab_cluster_run *run)
 {
-    cass_observe(run->cluster,
-                 &(struct cass_observer){
-                     .context = run, .row_stored = row_stored_late, .row_copied = row_copied_late});
+    cass_observe(run->cluster, &(struct cass_observer){.context = run,
+                                                       .row_stored = row_stored_late,
+                                                       .row_copied = row_copied_late});
 }

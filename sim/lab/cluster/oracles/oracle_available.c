@@ -27,7 +27,6 @@
  * not much longer than that, its success depends on chance, and there is no bound. */
 #define TRIPS_OF_A_LEASE 64
 
-
 /* Returns the greatest duration of an action with all its retries. */
 static int64_t step_ns(const struct lab_cluster_run *run)
 {

@@ -26,8 +26,7 @@ static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_
  * asks all of them. */
 static bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
-    return run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
-           partition->balance == 0;
+    return run->oracles.read_replicas >= run->scenario->cluster.replication_factor && partition->balance == 0;
 }
 
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
@@ -124,7 +123,7 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
         operation->beyond += partitions[i].acknowledged;
 }
 
-static uint64_t due_of(uint64_t rows, uint64_t excused, uint64_t wanted)
+uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)
 {
     uint64_t left = rows > excused ? rows - excused : 0;
     return left < wanted ? left : wanted;
@@ -139,7 +138,8 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 
 /* The run's own readers count, too, for strategies whose readers need no state that may be old, or whose
  * rules make the state fresh enough. Those rules hold as long as clocks stay within their bound. */
-static void read_too_few(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
     enum bk_kind kind = run->config.strategy.kind;
@@ -224,7 +224,7 @@ static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host
                  left = lab_lives_left(run, operation->key);
         rows = left > since ? left - since : 0;
     }
-    return due_of(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
+    return lab_findable_due(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
 }
 
 void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
@@ -252,7 +252,7 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;
     lab_read_count(&run->tally.reads, done, 1);
     if (done->rows < judged && !done->is_cut)
-        read_too_few(run, operation, judged);
+        lab_findable_read(run, operation, judged);
     lab_expired_read(run, operation);
     if (lab_read_kind_count(run->scenario) > 1)
         lab_read_count(&run->tally.reads_of[done->kind], done, 1);

@@ -191,8 +191,8 @@ struct lab_doubts {
 struct lab_oracles {
     int64_t second, second_until_ns; /* ledger.c: the number of the current second, and its end */
     bool has_crowds;                 /* rows wait for the updates of others */
-    bool has_own_times;              /* rows have times of their own, which may differ from those of their arrival */
-    bool finds_all;                  /* a reader queries all replicas, and no agent skips windows */
+    bool has_own_times; /* rows have times of their own, which may differ from those of their arrival */
+    bool finds_all;     /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     uint32_t *table; /* hash table of partitions by (key, bucket); an entry is 0 if free, otherwise the number

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unique: no identifier is given twice. The identifiers that were handed out are a list of intervals per stripe. Batches
- * are consecutive, so the lists grow only with lost identifiers. */
+/* unique: no identifier is given twice. The identifiers that were handed out are a list of intervals per
+ * stripe. Batches are consecutive, so the lists grow only with lost identifiers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "evidence.h"
 #include "kernel/grow.h"
 #include "oracles.h"
-
-/* Numbers within a stripe, from first to before end. Intervals are disjoint, not adjacent, and ascending. */
-struct lab_id_span {
-    int64_t first, end;
-};
-struct lab_id_spans {
-    struct lab_id_span *items;
-    size_t count, capacity;
-};
 
 /* Returns the first span that does not end before `first`. */
 static size_t find(const struct lab_id_spans *spans, int64_t first)
@@ -44,9 +35,7 @@ static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct 
     return true;
 }
 
-/* Adds [first, end), first < end. Sets *twice to the number of identifiers that were in the set already. Returns false
- * when out of memory. */
-static bool add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
+bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
 {
     struct lab_id_span united = {first, end};
     size_t at = find(spans, first), count = 0;
@@ -79,7 +68,7 @@ void lab_unique_given(struct lab_cluster_run *run, uint32_t client, int64_t firs
 {
     int64_t stripes = run->oracles.id_stripes;
     uint64_t twice;
-    if (!add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes, (last - 1) / stripes + 1,
+    if (!lab_id_spans_add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes, (last - 1) / stripes + 1,
              &twice))
         run->out_of_memory = true;
     else if (twice > 0)

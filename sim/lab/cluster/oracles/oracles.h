@@ -17,11 +17,15 @@ static inline bool lab_findable_is_usual(const struct lab_cluster_run *run,
 }
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                const struct lab_host_operation *operation);
-/* A read begins. Counts in operation->done.due the acknowledged rows, and in operation->beyond those that it need not find,
- * because they are in no window that it queries. */
+/* A read begins. Counts in operation->done.due the acknowledged rows, and in operation->beyond those that it
+ * need not find, because they are in no window that it queries. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         const struct bk_query *query);
 /* --- oracle_findable.c: the reads of the run. */
+/* Returns how many rows a reader must find: `rows` less `excused`, but at most `wanted`. */
+uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted);
+/* A read of the workload found fewer than the `due` rows. */
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due);
 bool lab_reads_judged(struct lab_cluster_run *run);
 void lab_reads_forgotten(struct lab_cluster_run *run);
 /* The operation's row was acknowledged: reads that begin now must find it. */
@@ -92,6 +96,18 @@ void lab_available_failed(struct lab_cluster_run *run, const struct lab_host_ope
 /* A client of identifiers gets a batch; and it has no more actions. */
 void lab_available_served(struct lab_cluster_run *run, uint32_t client);
 void lab_available_waits(struct lab_cluster_run *run, uint32_t client);
+/* --- oracle_unique.c: the identifiers of a stripe that were handed out. */
+/* Numbers within a stripe, from first to before end. Intervals are disjoint, not adjacent, and ascending. */
+struct lab_id_span {
+    int64_t first, end;
+};
+struct lab_id_spans {
+    struct lab_id_span *items;
+    size_t count, capacity;
+};
+/* Adds [first, end), first < end. Sets *twice to the number of identifiers that were in the set already.
+ * Returns false when out of memory. */
+bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice);
 /* A client hands out the identifiers of a stripe from `first` to `last`. */
 bool lab_unique_begin(struct lab_cluster_run *run);
 void lab_unique_end(struct lab_oracles *oracles);

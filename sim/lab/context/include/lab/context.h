@@ -123,7 +123,6 @@ struct lab_run_context {
         stops_at; /* bits 1 << enum lab_oracle: a cluster run ends at the first violation of one of these */
     uint64_t stops_at_rows; /* or as soon as a partition has this many rows; 0: never. Then its result has
                                only the violations so far, and the partition as one above a limit */
-    bool tells_all;         /* for tests: every oracle gets all events, also those that cannot concern it */
 };
 static inline bool lab_run_has_latencies(const struct lab_run_context *context)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The observer of the oracles: passes each event to the ledger, to the conditions and the health that follow from it,
- * and to the oracles that judge it. At the end they complete the verdict. */
+/* The observer of the oracles: passes each event to the ledger, to the conditions and the health that follow
+ * from it, and to the oracles that judge it. At the end they complete the verdict. */
 #include "evidence.h"
 #include "cluster_view.h"
 #include "cluster_watch.h"
 #include "observers.h"
 #include "oracles.h"
 
-/* A fault that begins: how long something is unhealthy, and what a guarantee may except. One with an end has its own
- * event for it. */
+/* A fault that begins: how long something is unhealthy, and what a guarantee may except. One with an end has
+ * its own event for it. */
 static void fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
@@ -38,8 +38,8 @@ static void fault_begins(struct lab_cluster_run *run, const struct lab_active_fa
     }
 }
 
-/* The last delayed message is still in flight. It may be a write for which no agent waits any more, and which sets a
- * key's state back. */
+/* The last delayed message is still in flight. It may be a write for which no agent waits any more, and which
+ * sets a key's state back. */
 static void fault_ends(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
     lab_health_fault(run, false);
@@ -47,8 +47,9 @@ static void fault_ends(struct lab_cluster_run *run, const struct lab_active_faul
         lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), fault->by_ns));
 }
 
-/* A clock that jumped is wrong until another jump sets it back, and its effects last until the times that it wrote have
- * passed. Each jump ends a span in which the clock was wrong, so the latest end over all jumps counts. */
+/* A clock that jumped is wrong until another jump sets it back, and its effects last until the times that it
+ * wrote have passed. Each jump ends a span in which the clock was wrong, so the latest end over all jumps
+ * counts. */
 static void clock_jumped(struct lab_cluster_run *run, int64_t before_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
@@ -104,8 +105,7 @@ static void agent_stopped(struct lab_cluster_run *run, bool is_end)
 /* Readers now begin at the new bucket numbers, which may be below those of old rows. */
 static void agent_deployed(struct lab_cluster_run *run, uint32_t agent, uint64_t index)
 {
-    bool forgets =
-        !run->strategy->settings.changes[index].keeps_old && agent == 0 && !lab_keeps_state(run);
+    bool forgets = !run->strategy->settings.changes[index].keeps_old && agent == 0 && !lab_keeps_state(run);
     for (uint32_t key = 0; forgets && run->oracles.is_linked && key < run->key_count; key++)
         lab_findable_lowered(run, key);
 }
@@ -140,8 +140,7 @@ static void operation_lost(struct lab_cluster_run *run, const struct cluster_eve
         lab_available_left(run, operation);
     if (operation->is_read)
         return;
-    run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
-        operation->is_acknowledged && operation->fires;
+    run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] += operation->is_acknowledged && operation->fires;
     lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
     lab_oracles_write_ended(run, operation, false, false);
 }
@@ -280,5 +279,9 @@ static void destroy(void *state)
     lab_oracles_destroy(state);
 }
 
-const struct cluster_observer cluster_oracles = {
-    .name = "oracles", .wants = wants, .begin = begin, .on_event = hear, .finish = finish, .destroy = destroy};
+const struct cluster_observer cluster_oracles = {.name = "oracles",
+                                                 .wants = wants,
+                                                 .begin = begin,
+                                                 .on_event = hear,
+                                                 .finish = finish,
+                                                 .destroy = destroy};
