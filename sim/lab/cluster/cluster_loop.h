@@ -12,8 +12,8 @@ void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets
 /* Makes the rows that all strategies share; *out is NULL for a scenario with identifiers. */
 bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
                       struct lab_rows **out, struct sim_error *error);
-/* Begins the observers of a run whose agents and cluster exist, and passes them what the cluster stores. False when out of
- * memory. */
+/* Begins the observers of a run whose agents and cluster exist, and passes them what the cluster stores.
+ * False when out of memory. */
 bool lab_cluster_observe(struct lab_cluster_run *run);
 /* Runs the strategy with this index to its end. The run has the data for the result until
  * lab_cluster_run_destroy(), which must be called even when the error is set. NULL when out of memory. */

@@ -28,8 +28,8 @@ enum cluster_event_kind {
     CLUSTER_PUT_HEARD,    /* operation: its row was stored; the agent has not been told yet */
     CLUSTER_HEARD,        /* operation, with any other outcome */
     CLUSTER_TOLD,         /* operation: the agent has got the outcome; time_ns: by its clock */
-    CLUSTER_SETTLED,      /* operation: after it began or was told of `number`, an enum bk_action_kind or
-                             BK_ACT_DONE,      its agent has taken all its actions */
+    CLUSTER_SETTLED,      /* operation: its agent has taken all its actions after it began (number:
+                             BK_ACT_DONE) or after the outcome of an action (number: its kind) */
     CLUSTER_PLACED,       /* operation, whose row is put into `bucket` */
     CLUSTER_ACKNOWLEDGED, /* operation */
     CLUSTER_ENDED,        /* operation, action */

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "oracles.h"
 #include "kernel/random.h"
 #include "lab/run.h"
+#include "oracles.h"
 
 #define NUMBERS 400
 

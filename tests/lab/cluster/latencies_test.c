@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run without latencies and views is otherwise the same run. Method: drawn scenarios are run both ways,
- * and their digests, violations, conditions, rare paths and other metrics are compared. */
+/* Aim: a run without latencies and views is otherwise the same run. Method: drawn scenarios are run both
+ * ways, and their digests, violations, conditions, rare paths and other metrics are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

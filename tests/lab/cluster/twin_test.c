@@ -3,8 +3,8 @@
  * something else, and changes nothing of a run. Method: runs of every protocol with twins and without; and an
  * agent on the oracles' test stand whose twin misses an event. */
 #include "cluster_agents.h"
-#include "lab/run.h"
 #include "events.h"
+#include "lab/run.h"
 #include "oracle_stand.h"
 
 #include <stdio.h>

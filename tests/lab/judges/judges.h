@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges of the engine and of the core's agents: second implementations of what follows from a scenario and
- * from what an agent was told, step by step and field by field. They are one more observer of a run
+ * from the outcomes that an agent got, step by step and field by field. They are one more observer of a run
  * (events.h), which a test program adds to the table, and report through the oracle `available`, with no
  * excuse: their sentences begin with "judge: ". A history, whose events were recorded elsewhere, is not
  * judged. */
@@ -152,7 +152,7 @@ struct judge {
     int64_t *due_ns;                 /* by slot of the delete: when it is repeated, or given up */
     size_t due_count;
     struct lab_backup *backups;    /* by fault of the scenario */
-    struct lab_known_bucket known; /* before the agent is told of the outcome */
+    struct lab_known_bucket known; /* before the agent gets the outcome */
     struct judge_waits {
         uint64_t seen;                  /* bits by agent and try */
         uint32_t least_ppm, most_ppm;   /* relative to their means */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The observer of the oracles: passes each event to the ledger, to the conditions and the health that follow
  * from it, and to the oracles that judge it. At the end they complete the verdict. */
-#include "evidence.h"
 #include "cluster_view.h"
 #include "cluster_watch.h"
+#include "evidence.h"
 #include "observers.h"
 #include "oracles.h"
 

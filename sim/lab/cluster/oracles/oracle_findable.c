@@ -138,8 +138,7 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 
 /* The run's own readers count, too, for strategies whose readers need no state that may be old, or whose
  * rules make the state fresh enough. Those rules hold as long as clocks stay within their bound. */
-void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                         uint64_t due)
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
     enum bk_kind kind = run->config.strategy.kind;

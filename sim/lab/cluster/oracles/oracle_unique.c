@@ -68,8 +68,8 @@ void lab_unique_given(struct lab_cluster_run *run, uint32_t client, int64_t firs
 {
     int64_t stripes = run->oracles.id_stripes;
     uint64_t twice;
-    if (!lab_id_spans_add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes, (last - 1) / stripes + 1,
-             &twice))
+    if (!lab_id_spans_add(&run->oracles.id_spans[(first - 1) % stripes], (first - 1) / stripes,
+                          (last - 1) / stripes + 1, &twice))
         run->out_of_memory = true;
     else if (twice > 0)
         lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
