@@ -132,7 +132,8 @@ bool trace_time_is_of_day(const char *text, size_t size);
 size_t trace_time_join(const char *date, size_t date_size, const char *text, size_t size, char *out);
 
 /* Judges the format of a column by a sample of its values. A number has several readings: an epoch in the
- * unit of its size, digits of a date, a spreadsheet's days, ticks. */
+ * unit of its size, digits of a date, a spreadsheet's days, ticks; a date may begin with the day or the
+ * month. */
 struct trace_time_judge {
     enum wl_trace_time first;    /* of the first value */
     size_t kinds[WL_TIME_COUNT]; /* values by trace_time_kind(), without the number 0, which is no time */
@@ -140,7 +141,8 @@ struct trace_time_judge {
     size_t fits[WL_TIME_COUNT]; /* numbers that are times of this kind, in the years 1980 to 2099 */
     size_t since_start;         /* numbers that are seconds in the first month from 0 on */
     size_t times_of_day;        /* numbers that are hours, minutes and seconds */
-    char number[32];            /* the first number */
+    size_t dates;               /* dates of digits that begin with the day or the month */
+    char value[32];             /* the first number or date */
     uint64_t line;              /* and its line */
 };
 

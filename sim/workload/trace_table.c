@@ -554,7 +554,7 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
     if (table->time == WL_TIME_AUTO && readings[0] != '\0')
         return fail(table, judge.line, error,
                     "%s '%s' may be %s; say which with --set trace.time=NAME, or by 'time' under trace",
-                    table->columns.time_name, judge.number, readings);
+                    table->columns.time_name, judge.value, readings);
     return go_back(table, place, line, error);
 }
 

@@ -157,6 +157,163 @@ static bool parse_iso(const char *text, size_t size, int64_t *out_ns, bool *has_
     return sim_time_parse_zoned(iso, used + size - at, out_ns, has_zone) == 0;
 }
 
+/* A date that is neither a number nor in the order of ISO 8601, as it is read word by word. */
+struct date {
+    int64_t year, month, day, hour, minute, second;
+    char decimals[11]; /* of the second, with their point */
+    char zone[8];      /* as in ISO 8601; empty: none */
+    int afternoon;     /* 1 for AM, 2 for PM */
+};
+
+/* Takes up to `most` digits; -1 when there is none, or one more. */
+static int64_t take_digits(const char **at, const char *end, size_t most)
+{
+    int64_t value = 0;
+    size_t count = 0;
+    for (; *at < end && is_digit(**at); (*at)++, count++)
+        value = count < most ? value * 10 + (**at - '0') : 0;
+    return count == 0 || count > most ? -1 : value;
+}
+
+/* Takes a word: the name of a month or of a day of the week, AM, PM, or UTC. */
+static bool take_word(const char **at, const char *end, struct date *date)
+{
+    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec", days[] = "montuewedthufrisatsun";
+    char word[4] = "";
+    size_t size = 0;
+    for (; *at < end && ((**at | 0x20) >= 'a') && ((**at | 0x20) <= 'z'); (*at)++, size++) {
+        if (size < 3)
+            word[size] = (char)(**at | 0x20);
+    }
+    const char *month = size >= 3 ? strstr(months, word) : NULL, *day = size >= 3 ? strstr(days, word) : NULL;
+    if (strcmp(word, "am") == 0 || strcmp(word, "pm") == 0) {
+        date->afternoon = word[0] == 'a' ? 1 : 2;
+    } else if (strcmp(word, "z") == 0 ||
+               (size <= 3 && (strcmp(word, "utc") == 0 || strcmp(word, "gmt") == 0))) {
+        strcpy(date->zone, "Z");
+    } else if (month != NULL && (month - months) % 3 == 0 && date->month == 0) {
+        date->month = (month - months) / 3 + 1;
+    } else if (day == NULL || (day - days) % 3 != 0) {
+        return strcmp(word, "t") == 0 && date->day > 0;
+    }
+    return true;
+}
+
+/* Takes hours, minutes, and seconds with decimals, from the minutes on. */
+static bool take_clock(const char **at, const char *end, struct date *date)
+{
+    ++*at;
+    date->minute = take_digits(at, end, 2);
+    date->second = 0;
+    if (*at < end && **at == ':') {
+        ++*at;
+        date->second = take_digits(at, end, 2);
+    }
+    if (end - *at > 1 && (**at == '.' || **at == ',') && is_digit((*at)[1])) {
+        size_t used = 0;
+        date->decimals[used++] = '.';
+        for (++*at; *at < end && is_digit(**at); ++*at) {
+            if (used < sizeof date->decimals - 1)
+                date->decimals[used++] = **at;
+        }
+        date->decimals[used] = '\0';
+    }
+    return date->minute >= 0 && date->second >= 0;
+}
+
+/* Takes a number: an hour, two more of a date in this order, a year, or a day. */
+static bool take_part(const char **at, const char *end, enum wl_trace_time order, struct date *date)
+{
+    const char *begin = *at;
+    int64_t value = take_digits(at, end, 4);
+    size_t digits = (size_t)(*at - begin);
+    char next = *at < end ? **at : '\0';
+    bool has_more = end - *at > 1 && is_digit((*at)[1]);
+    if (value < 0)
+        return false;
+    if (digits <= 2 && next == ':' && date->hour < 0) {
+        date->hour = value;
+        return take_clock(at, end, date);
+    }
+    if (digits <= 2 && has_more && (next == '/' || next == '-' || next == '.') && date->day == 0) {
+        ++*at;
+        int64_t second = take_digits(at, end, 2);
+        if (*at == end || **at != next || date->month > 0 || order == WL_TIME_WORDS)
+            return false;
+        begin = ++*at;
+        date->day = order == WL_TIME_DMY ? value : second;
+        date->month = order == WL_TIME_DMY ? second : value;
+        date->year = take_digits(at, end, 4);
+        if (*at - begin == 2)
+            date->year += date->year < 70 ? 2000 : 1900;
+        return *at - begin == 2 || *at - begin == 4;
+    }
+    if (digits == 4 && date->year < 0) {
+        date->year = value;
+        if (order != WL_TIME_WORDS || !has_more || (next != '/' && next != '-' && next != '.') ||
+            date->month > 0)
+            return order == WL_TIME_WORDS;
+        ++*at; /* year, month, day, as with AM and PM */
+        date->month = take_digits(at, end, 2);
+        if (*at == end || **at != next)
+            return false;
+        ++*at;
+        date->day = take_digits(at, end, 2);
+        return true;
+    }
+    if (digits <= 2 && date->day == 0)
+        date->day = value;
+    else if (digits <= 2 && next != '.' && date->hour < 0 && order != WL_TIME_WORDS)
+        date->hour = value; /* as in 9 PM */
+    else
+        return false;
+    return true;
+}
+
+/* Parses a date with the month's name (RFC 2822, the logs of web servers, C's asctime()), or in digits in the
+ * order that `order` says, with a time of day of 24 or of 12 hours, and a zone. */
+static bool parse_date(enum wl_trace_time order, const char *text, size_t size, int64_t *out_ns,
+                       bool *has_zone)
+{
+    struct date date = {.year = -1, .hour = -1};
+    const char *at = text, *end = text + size;
+    bool is_fine = size > 5;
+    while (is_fine && at < end) {
+        if (strchr(" ,[]()\"/:", *at) != NULL || (*at == '-' && end - at > 1 && !is_digit(at[1])) ||
+            (*at == '-' && date.hour < 0)) {
+            at++;
+        } else if ((*at == '+' || *at == '-') && date.hour >= 0 && date.zone[0] == '\0') {
+            char sign = *at++;
+            const char *begin = at;
+            int64_t hours = take_digits(&at, end, 4), minutes = 0;
+            if (at - begin == 4) {
+                minutes = hours % 100;
+                hours /= 100;
+            } else if (at < end && *at == ':') {
+                at++;
+                minutes = take_digits(&at, end, 2);
+            }
+            is_fine = hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60;
+            if (is_fine)
+                snprintf(date.zone, sizeof date.zone, "%c%02d:%02d", sign, (int)hours, (int)minutes);
+        } else if (is_digit(*at)) {
+            is_fine = take_part(&at, end, order, &date);
+        } else {
+            is_fine = take_word(&at, end, &date);
+        }
+    }
+    if (!is_fine || date.year < 0 || date.month == 0 || date.day == 0 ||
+        (date.afternoon > 0 && (date.hour < 1 || date.hour > 12)))
+        return false;
+    if (date.afternoon > 0)
+        date.hour = date.hour % 12 + (date.afternoon == 2 ? 12 : 0);
+    char iso[64];
+    int used = snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d%s%s", (int)date.year, (int)date.month,
+                        (int)date.day, date.hour < 0 ? 0 : (int)date.hour, (int)date.minute, (int)date.second,
+                        date.decimals, date.zone);
+    return used > 0 && sim_time_parse_zoned(iso, (size_t)used, out_ns, has_zone) == 0;
+}
+
 enum wl_trace_time trace_time_kind(const char *text, size_t size)
 {
     int64_t whole, decimals, time_ns;
@@ -171,7 +328,14 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size)
     uint8_t ulid[WL_ULID_BYTES];
     if (wl_ulid_parse(text, size, ulid))
         return WL_TIME_ULID;
-    return parse_iso(text, size, &time_ns, &flag) ? WL_TIME_ISO : WL_TIME_AUTO;
+    static const enum wl_trace_time dates[] = {WL_TIME_WORDS, WL_TIME_DMY, WL_TIME_MDY};
+    if (parse_iso(text, size, &time_ns, &flag))
+        return WL_TIME_ISO;
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        if (parse_date(dates[i], text, size, &time_ns, &flag))
+            return dates[i];
+    }
+    return WL_TIME_AUTO;
 }
 
 static uint64_t hex(const char *text, size_t digits)
@@ -286,6 +450,10 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     case WL_TIME_YYMMDD:
         *has_zone = false;
         return parse_digits(text, size, kind == WL_TIME_YYYYMMDD ? 4 : 2, out_ns);
+    case WL_TIME_WORDS:
+    case WL_TIME_DMY:
+    case WL_TIME_MDY:
+        return parse_date(kind, text, size, out_ns, has_zone);
     case WL_TIME_TIMEUUID:
         return parse_timeuuid(text, size, out_ns);
     case WL_TIME_UUID7:
@@ -343,12 +511,27 @@ static bool is_plausible(enum wl_trace_time kind, const char *text, size_t size)
            time_ns >= PLAUSIBLE_FROM && time_ns < PLAUSIBLE_UNTIL;
 }
 
+static void remember(struct trace_time_judge *judge, const char *text, size_t size, uint64_t line)
+{
+    snprintf(judge->value, sizeof judge->value, "%.*s", (int)size, text);
+    judge->line = line;
+}
+
 void trace_time_take(struct trace_time_judge *judge, const char *text, size_t size, uint64_t line)
 {
     enum wl_trace_time kind = trace_time_kind(text, size);
     int64_t whole, decimals;
     bool is_negative;
     judge->first = judge->first == WL_TIME_AUTO ? kind : judge->first;
+    if (kind == WL_TIME_DMY || kind == WL_TIME_MDY) { /* a day beyond the 12th decides */
+        int64_t time_ns;
+        judge->fits[WL_TIME_DMY] += parse_date(WL_TIME_DMY, text, size, &time_ns, &is_negative);
+        judge->fits[WL_TIME_MDY] += parse_date(WL_TIME_MDY, text, size, &time_ns, &is_negative);
+        judge->kinds[WL_TIME_DMY]++;
+        if (judge->dates++ == 0)
+            remember(judge, text, size, line);
+        return;
+    }
     if (kind < WL_TIME_S || kind > WL_TIME_NS || !read_number(text, size, &whole, &decimals, &is_negative)) {
         judge->kinds[kind]++;
         return;
@@ -356,10 +539,8 @@ void trace_time_take(struct trace_time_judge *judge, const char *text, size_t si
     if (whole == 0 && decimals == 0)
         return;
     judge->kinds[kind]++;
-    if (judge->numbers++ == 0) {
-        snprintf(judge->number, sizeof judge->number, "%.*s", (int)size, text);
-        judge->line = line;
-    }
+    if (judge->numbers++ == 0 && judge->dates == 0)
+        remember(judge, text, size, line);
     judge->since_start += kind == WL_TIME_S && whole < FIRST_MONTH_S;
     judge->times_of_day += is_time_of_day(text, size, whole);
     judge->fits[kind] += is_plausible(kind, text, size);
@@ -381,7 +562,7 @@ static size_t list_reading(const struct trace_time_judge *judge, enum wl_trace_t
     char text[SIM_TIME_TEXT_SIZE] = "";
     int64_t time_ns;
     bool has_zone;
-    if (trace_time_parse(kind, WL_SNOWFLAKE_EPOCH_NS, judge->number, strlen(judge->number), &time_ns,
+    if (trace_time_parse(kind, WL_SNOWFLAKE_EPOCH_NS, judge->value, strlen(judge->value), &time_ns,
                          &has_zone))
         sim_time_format(time_ns, text);
     return used + (size_t)snprintf(out + used, TRACE_READINGS_SIZE - used, "%s%s (%s)", used == 0 ? "" : ", ",
@@ -395,6 +576,15 @@ enum wl_trace_time trace_time_verdict(const struct trace_time_judge *judge, char
     readings[0] = '\0';
     for (enum wl_trace_time kind = WL_TIME_ISO; kind < WL_TIME_COUNT; kind++)
         base = judge->kinds[kind] > (base == WL_TIME_AUTO ? 0 : judge->kinds[base]) ? kind : base;
+    if (base == WL_TIME_DMY) {
+        bool is_dmy = judge->fits[WL_TIME_DMY] == judge->dates,
+             is_mdy = judge->fits[WL_TIME_MDY] == judge->dates;
+        if (is_dmy != is_mdy)
+            return is_dmy ? WL_TIME_DMY : WL_TIME_MDY;
+        used = list_reading(judge, WL_TIME_DMY, readings, used);
+        list_reading(judge, WL_TIME_MDY, readings, used);
+        return WL_TIME_AUTO;
+    }
     if (base < WL_TIME_S || base > WL_TIME_NS)
         return base;
     bool is_epoch = are_most(judge, judge->fits[base]) || are_most(judge, judge->since_start);

@@ -226,6 +226,19 @@ static void test_a_column_of_times_is_read_as_a_whole(void **state)
         {"time,key\n240115,a\n260115,a\n280175,a\n", AS_IS,
          "240115000000000 a 0|260115000000000 a 0|280175000000000 a 0|"},
         {"time,key\n0,a\n45000,a\n90080,a\n", AS_IS, "0 a 0|45000000000000 a 0|90080000000000 a 0|"},
+        /* A date that begins with the day or the month is decided by a day beyond the 12th. */
+        {"time,key\n01/02/1970,a\n31/12/1980 9:05,b\n", SORT, "2678400000000000 a 0|347101500000000000 b 0|"},
+        {"time,key\n1/2/26 11:59 PM,a\n1/31/26 12:00 AM,b\n", AS_IS,
+         "1767398340000000000 a 0|1769817600000000000 b 0|"},
+        {"time,key\n01/02/2026,a\n", TIME(DMY), "1769904000000000000 a 0|"},
+        /* Words: logs of web servers, RFC 2822, asctime(), AM and PM. */
+        {"time,key\n[17/May/2015:10:05:03 +0000],a\n[17/May/2015:10:05:03 -0130],b\n", AS_IS,
+         "1431857103000000000 a 0|1431862503000000000 b 0|"},
+        {"time,key\n\"Sun, 17 May 2015 10:05:03 GMT\",a\n", AS_IS, "1431857103000000000 a 0|"},
+        {"time,key\nSun May 17 10:05:03 +0000 2015,a\n\"May 17, 2015 10:05:04.5 AM\",b\n", AS_IS,
+         "1431857103000000000 a 0|1431857104500000000 b 0|"},
+        {"time,key\n2015-05-17 12:05:03 AM,a\n2015-05-17 12:05:03 PM,b\n", AS_IS,
+         "1431821103000000000 a 0|1431864303000000000 b 0|"},
         /* Rows from 1970 to now have times. */
         {"time,key\n2020-01-01,b\n1970-01-01,a\n1980-01-01,a\n1990-01-01,a\n2005-01-01,a\n", SORT,
          "0 a 0|315532800000000000 a 0|631152000000000000 a 0|1104537600000000000 a 0|1577836800000000000 b "
@@ -272,10 +285,14 @@ static void test_a_time_of_several_readings_and_a_row_without_a_time_are_refused
          ":2: time '2026/13/1' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, "
          "or an "
          "epoch in s, ms, us or ns"},
-        {"time,key\n1/2/2026,a\n", AS_IS,
-         ":2: time '1/2/2026' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, "
-         "or an "
-         "epoch in s, ms, us or ns"},
+        {"time,key\n1/2/2026,a\n3/4/2026,a\n", AS_IS,
+         ":2: time '1/2/2026' may be dmy (2026-02-01T00:00:00Z), mdy (2026-01-02T00:00:00Z)" SAY},
+        {"time,key\n13/13/2026,a\n", AS_IS,
+         ":2: time '13/13/2026' is not a time in a known format; write ISO 8601, as in "
+         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
+        {"time,key\nJan 2 10:00:00,a\n", AS_IS,
+         ":2: time 'Jan 2 10:00:00' is not a time in a known format; write ISO 8601, as in "
+         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"timestamp_ms,key\n20260101000000,a\n", AS_IS,
          ":2: timestamp_ms '20260101000000' is not a time in epoch milliseconds between the years 1677 and "
          "2262, as "
@@ -406,8 +423,8 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
          "ts, "
          "key: id}"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
-        {"t,u,s\n1/2/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
-         ":2: t '1/2/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
+        {"t,u,s\n1/32/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
+         ":2: t '1/32/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
          ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as most "

@@ -26,6 +26,9 @@ enum wl_trace_layout { WL_LAYOUT_AUTO, WL_LAYOUT_CSV, WL_LAYOUT_JSON };
     X(FILETIME, "filetime", "FILETIME") /* 100 ns since 1601 */                                              \
     X(YYYYMMDD, "yyyymmdd", "yyyymmdd") /* the digits of a date, and of a time of day after it */            \
     X(YYMMDD, "yymmdd", "yymmdd")       /* the same with a year of two digits, from 1970 to 2069 */          \
+    X(WORDS, "words", "words")          /* with a month's name, or AM and PM */                              \
+    X(DMY, "dmy", "day/month/year")                                                                          \
+    X(MDY, "mdy", "month/day/year")                                                                          \
     X(TIMEUUID, "timeuuid", "timeuuid")                                                                      \
     X(UUID7, "uuid7", "UUID v7")                                                                             \
     X(ULID, "ulid", "ULID")                                                                                  \
