@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the charts of a result to files, and makes its answer. */
+/* Writes charts to files: those of a result, and those of plain data, and makes the answer of a result. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/reports.h"
 
@@ -145,6 +145,81 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
         *path = NULL;
     }
     return ok;
+}
+
+static bool write_file(const char *path, const struct report_bytes *content, struct sim_error *error)
+{
+    char *copy = strdup(path);
+    if (copy == NULL) {
+        return sim_fail_memory(error);
+    }
+    char *slash = strrchr(copy, '/');
+    const char *folder = slash == NULL ? "." : slash == copy ? "/" : copy;
+    if (slash != NULL && slash != copy) {
+        *slash = 0;
+    }
+    char *paths[] = {strdup(path)};
+    bool ok = paths[0] != NULL ? report_output(folder, paths, content, 1, error) : sim_fail_memory(error);
+    free(paths[0]);
+    free(copy);
+    return ok;
+}
+
+/* Writes a chart that was made in the arena, which is freed. */
+static bool write_chart(struct report_arena *arena, const struct report_chart *chart,
+                        enum report_format format, const char *path, struct sim_error *error)
+{
+    struct report_typesetter *typesetter = report_typesetter_create(error);
+    struct report_scene scene;
+    struct report_bytes content = {0};
+    bool ok = typesetter != NULL && (!arena->out_of_memory || sim_fail_memory(error));
+    ok = ok && report_layout(chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene, error) &&
+         report_render(&scene, typesetter, format, chart->title, chart->start_ns, &content, error) &&
+         write_file(path, &content, error);
+    report_bytes_free(&content);
+    report_arena_free(arena);
+    report_typesetter_destroy(typesetter);
+    return ok;
+}
+
+bool report_curves_write(const struct report_curves *curves, enum report_format format, const char *path,
+                         struct sim_error *error)
+{
+    struct report_arena arena;
+    struct report_chart chart = {.name = "curves"};
+    report_arena_init(&arena);
+    report_curves_fill(curves, &arena, &chart);
+    return write_chart(&arena, &chart, format, path, error);
+}
+
+bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
+                        struct sim_error *error)
+{
+    struct report_arena arena;
+    struct report_chart chart = {.name = "front"};
+    report_arena_init(&arena);
+    report_front_fill(front, &arena, &chart);
+    return write_chart(&arena, &chart, format, path, error);
+}
+
+bool report_heatmap_write(const struct report_heatmap *heatmap, enum report_format format, const char *path,
+                          struct sim_error *error)
+{
+    struct report_arena arena;
+    struct report_chart chart = {.name = "heatmap"};
+    report_arena_init(&arena);
+    report_heatmap_fill(heatmap, &arena, &chart);
+    return write_chart(&arena, &chart, format, path, error);
+}
+
+bool report_regions_write(const struct report_regions *regions, enum report_format format, const char *path,
+                          struct sim_error *error)
+{
+    struct report_arena arena;
+    struct report_chart chart = {.name = "regions"};
+    report_arena_init(&arena);
+    report_regions_fill(regions, &arena, &chart);
+    return write_chart(&arena, &chart, format, path, error);
 }
 
 /* Copies `text` into `arena`, so that it outlives the arena that it comes from. */

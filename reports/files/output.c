@@ -1,17 +1,271 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output files that appear under their name only when they are complete. */
+/* Output files that appear under their name only when they are complete. In: paths and bytes. Kept: a partial
+ * file next to each target, locked while this process lives. Out: the files, or none of them. */
+#define _DEFAULT_SOURCE /* flock() */
 #define _POSIX_C_SOURCE 200809L
-
 #include "reports/output.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "reports/partial.h"
+/* The number of temporary names to try: a name may exist already, left by a killed process or created by an
+ * attacker who guesses names. */
+#define PARTIAL_TRIES 1000u
+#define LINKS_MAX     40 /* as Linux */
+#define WAIT_MS       100
+#define WRITE_MAX     65536
+/* A name has at most 255 bytes, and that of a partial file at most 40 more than this. */
+#define NAME_MAX_KEPT 200
+#define ENDING        ".partial"
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Follows the links of the last component, one by one; a link's target need not exist. */
+static int follow(const char *path, char **out)
+{
+    char *at = strdup(path);
+    for (int links = 0; at != NULL; links++) {
+        char link[PATH_MAX];
+        ssize_t size = readlink(at, link, sizeof link);
+        if (size < 0 || links == LINKS_MAX) {
+            *out = at;
+            return size < 0 ? 0 : ELOOP;
+        }
+        size_t folder = size > 0 && link[0] == '/' ? 0 : (size_t)(name_of(at) - at);
+        char *next = malloc(folder + (size_t)size + 1);
+        if (next != NULL) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, link, (size_t)size);
+            next[folder + (size_t)size] = '\0';
+        }
+        free(at);
+        at = next;
+    }
+    return ENOMEM;
+}
+
+/* ".NAME.PID.N.partial" */
+static bool is_partial_name(const char *name)
+{
+    size_t size = strlen(name), end = strlen(ENDING);
+    if (name[0] != '.' || size <= end || strcmp(name + size - end, ENDING) != 0)
+        return false;
+    size -= end;
+    for (int number = 0; number < 2; number++) {
+        size_t before = size;
+        while (size > 1 && name[size - 1] >= '0' && name[size - 1] <= '9')
+            size--;
+        if (size == before || size <= 2 || name[--size] != '.')
+            return false;
+    }
+    return true;
+}
+
+/* Removes the partial files of processes that no longer live. */
+static void sweep(int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = copy == -1 ? NULL : fdopendir(copy);
+    if (listing == NULL && copy != -1)
+        close(copy);
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+        struct stat status;
+        int file = is_partial_name(entry->d_name)
+                       ? openat(folder, entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                       : -1;
+        if (file == -1)
+            continue;
+        if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+            flock(file, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(folder, entry->d_name, 0);
+        close(file);
+    }
+    if (listing != NULL)
+        closedir(listing);
+}
+
+/* Locks a new partial file. Returns false when another process has just taken it for that of a killed one. */
+static bool claim(int file)
+{
+    struct stat status;
+    bool is_locked = flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    return is_locked && fstat(file, &status) == 0 && status.st_nlink > 0;
+}
+
+static int create(struct report_partial *out)
+{
+    const char *name = name_of(out->target);
+    size_t kept = strlen(name), size = NAME_MAX_KEPT + 64;
+    while (kept > NAME_MAX_KEPT || (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80))
+        kept--;
+    out->part = malloc(size);
+    for (unsigned i = 0; out->part != NULL && i < PARTIAL_TRIES; i++) {
+        snprintf(out->part, size, ".%.*s.%ld.%u" ENDING, (int)kept, name, (long)getpid(), i);
+        out->file =
+            openat(out->folder, out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (out->file != -1 && claim(out->file))
+            return 0;
+        if (out->file == -1 && errno != EEXIST)
+            return errno;
+        if (out->file != -1)
+            close(out->file);
+        out->file = -1;
+    }
+    return out->part == NULL ? ENOMEM : EEXIST;
+}
+
+/* The folder of the target: open for *at() calls. */
+static int open_folder(const char *target)
+{
+    const char *name = name_of(target);
+    char *path = name == target ? strdup(".") : strndup(target, (size_t)(name - target));
+    int folder = path == NULL ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(path);
+    return folder;
+}
+
+static bool is_stopped(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+            sigismember(&pending, SIGHUP) == 1);
+}
+
+/* A FIFO is opened when it has a reader. Signals may be blocked here, so nothing waits without end. */
+static int open_special(struct report_partial *out, const char *path, bool is_fifo)
+{
+    const struct timespec wait = {.tv_nsec = WAIT_MS * 1000000L};
+    for (;;) {
+        out->file = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (out->file != -1)
+            return 0;
+        if (errno != ENXIO || !is_fifo)
+            return errno;
+        if (is_stopped())
+            return EINTR;
+        nanosleep(&wait, NULL);
+    }
+}
+
+int report_partial_open(struct report_partial *out, const char *path, bool is_new)
+{
+    struct stat status;
+    bool is_there = (is_new ? lstat(path, &status) : stat(path, &status)) == 0;
+    *out = (struct report_partial){.file = -1, .folder = -1, .is_new = is_new};
+    if (is_there && is_new)
+        return EEXIST;
+    if (is_there && !S_ISREG(status.st_mode))
+        return S_ISDIR(status.st_mode) ? EISDIR : open_special(out, path, S_ISFIFO(status.st_mode));
+    int reason = follow(path, &out->target);
+    if (reason == 0 && *name_of(out->target) == '\0')
+        reason = EISDIR;
+    if (reason == 0 && (out->folder = open_folder(out->target)) == -1)
+        reason = errno;
+    if (reason == 0) {
+        sweep(out->folder);
+        reason = create(out);
+    }
+    if (reason != 0)
+        report_partial_end(out, false);
+    return reason;
+}
+
+int report_partial_write(struct report_partial *out, const void *bytes, size_t size)
+{
+    for (const char *next = bytes; size > 0;) {
+        ssize_t written = write(out->file, next, size < WRITE_MAX ? size : WRITE_MAX);
+        if (written >= 0) {
+            next += written;
+            size -= (size_t)written;
+        } else if (errno == EAGAIN) {
+            struct pollfd ready = {.fd = out->file, .events = POLLOUT};
+            poll(&ready, 1, WAIT_MS);
+            if (is_stopped())
+                return EINTR;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+FILE *report_partial_stream(struct report_partial *out)
+{
+    int copy = fcntl(out->file, F_DUPFD_CLOEXEC, 0), flags = fcntl(out->file, F_GETFL);
+    FILE *stream = copy == -1 || flags == -1 || fcntl(copy, F_SETFL, flags & ~O_NONBLOCK) == -1
+                       ? NULL
+                       : fdopen(copy, "wb");
+    if (stream == NULL && copy != -1)
+        close(copy);
+    return stream;
+}
+
+int report_partial_sync(struct report_partial *out)
+{
+    /* Some file systems do not support fsync() and report EINVAL, which is not treated as an error. */
+    return out->folder == -1 || fsync(out->file) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+/* Whether the folder still has the path by which it was opened. */
+static bool is_in_place(const struct report_partial *out)
+{
+    struct stat one, other;
+    int folder = open_folder(out->target);
+    bool is_same = folder != -1 && fstat(folder, &one) == 0 && fstat(out->folder, &other) == 0 &&
+                   one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    if (folder != -1)
+        close(folder);
+    return is_same;
+}
+
+/* A hard link fails if the name exists, whereas a rename would replace the file. */
+static int give_name(const struct report_partial *out)
+{
+    const char *name = name_of(out->target);
+    if (!is_in_place(out))
+        return ESTALE;
+    if (out->is_new && linkat(out->folder, out->part, out->folder, name, 0) == 0)
+        return unlinkat(out->folder, out->part, 0) == 0 ? 0 : errno;
+    /* The file system may have no hard links. */
+    if (out->is_new && (errno == EEXIST || faccessat(out->folder, name, F_OK, 0) == 0))
+        return EEXIST;
+    return renameat(out->folder, out->part, out->folder, name) == 0 ? 0 : errno;
+}
+
+int report_partial_end(struct report_partial *out, bool is_complete)
+{
+    int reason = 0;
+    if (out->target == NULL && out->file == 0)
+        return 0; /* zeroed */
+    if (out->folder != -1 && is_complete)
+        reason = give_name(out);
+    if (out->folder != -1 && out->file != -1 && (!is_complete || reason != 0))
+        unlinkat(out->folder, out->part, 0);
+    if (out->file != -1 && close(out->file) != 0 && reason == 0)
+        reason = errno;
+    if (out->folder != -1)
+        close(out->folder);
+    free(out->target);
+    free(out->part);
+    *out = (struct report_partial){.file = -1, .folder = -1};
+    return reason;
+}
 
 /* A file name has at most 255 bytes, some of which the chart's name, the extension and the temporary name
  * need. */

@@ -54,7 +54,7 @@ void report_outline(const struct bk_strategy *strategy, const struct report_bins
  * there are colours. If the recommended strategy is not among them, it takes the last place. */
 struct report_selection {
     const struct lab_strategy_result *items[REPORT_CURVES_MAX];
-    size_t count, all; /* all: strategies of the result */
+    size_t count, all;     /* all: strategies of the result */
     const char **left_out; /* labels of the others that have it */
     size_t left_out_count;
 };

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <glib.h>
 
-#include "reports/typeset.h"
+#include "reports/style.h"
 
 struct report_chart *fixture_chart(const struct lab_result *result, enum report_kind kind,
                                    struct report_arena *arena)

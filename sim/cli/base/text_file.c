@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reports/partial.h"
+#include "reports/output.h"
 
 static bool fail_with(int code, const char *path, struct sim_error *error)
 {

@@ -8,7 +8,6 @@
 
 #include "reports/chart.h"
 #include "reports/style.h"
-#include "reports/typeset.h"
 
 struct report_box {
     double x, y, width, height;

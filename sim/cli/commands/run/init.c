@@ -7,7 +7,7 @@
 
 #include "cli/commands/run.h"
 #include "cli/text.h"
-#include "reports/partial.h"
+#include "reports/output.h"
 #include "starter.h"
 
 static const struct cli_option options[] = {CLI_OPTION_QUIET, {NULL, NULL, NULL}};

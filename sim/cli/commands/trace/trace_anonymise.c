@@ -12,7 +12,7 @@
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "reports/partial.h"
+#include "reports/output.h"
 #include "workload/trace.h"
 
 struct lines {

@@ -2,14 +2,14 @@
 /* `run --trace-events FILE`: the event trace of a cluster run, one event per line or as a Chrome trace,
  * filtered by --key, --agent, --kinds, --from and --until.
  *
- * FILE gets its name when the run is stored (reports/partial.h); "-" is stdout. */
+ * FILE gets its name when the run is stored (reports/output.h); "-" is stdout. */
 #ifndef CLI_EVENT_TRACE_H
 #define CLI_EVENT_TRACE_H
 
 #include "cli/chrome_trace.h"
 #include "cli/command.h"
 #include "cli/execute.h"
-#include "reports/partial.h"
+#include "reports/output.h"
 
 struct cli_event_trace {
     struct cli_listener listener;
