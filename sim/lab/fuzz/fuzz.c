@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bucketing/hash.h"
-#include "fuzz_plan.h"
+#include "draw.h"
 #include "kernel/digest.h"
 #include "lab/cluster_rows.h"
 #include "lab/fields.h"
@@ -346,13 +346,15 @@ static void lower_span(struct cutter *cutter, struct lab_node *node)
 {
     static const double shares[] = {0.5, 0.8};
     int64_t span_ns;
-    char text[LAB_SPAN_SIZE];
+    char text[LAB_SETTING_TEXT_SIZE];
     if (!span_of(node, &span_ns))
         return;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         int64_t lower_ns = lab_draw_rounded((double)span_ns * shares[i]);
-        if (lower_ns < span_ns && is_due(cutter))
-            set(cutter, node, lab_span_text(lower_ns, text));
+        if (lower_ns < span_ns && is_due(cutter)) {
+            lab_quantity_duration_text(lower_ns, text, sizeof text);
+            set(cutter, node, text);
+        }
     }
 }
 

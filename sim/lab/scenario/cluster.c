@@ -179,10 +179,13 @@ static bool read_latency(struct lab_reader *reader, const struct lab_field *fiel
 static const struct lab_table network_table = {
     .fields =
         (const struct lab_field[]){
-            {"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR)},
-            {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR)},
-            {"loss", lab_read_share, LAB_IN(network.loss)},
-            {"duplicate", lab_read_share, LAB_IN(network.duplicate)},
+            {"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR),
+             LAB_DRAWS("<latency>")},
+            {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR),
+             LAB_DRAWS("<far>"), .draw.when = "has_far"},
+            {"loss", lab_read_share, LAB_IN(network.loss), LAB_DRAWN(LOSS, 0.02, "<~.3t:0.1..5>%")},
+            {"duplicate", lab_read_share, LAB_IN(network.duplicate),
+             LAB_DRAWN(DUPLICATE, 0.03, "<~.3t:0.1..10>%")},
             {.name = NULL},
         },
     .check = check_network};
@@ -247,24 +250,33 @@ static bool read_datacenters(struct lab_reader *reader, const struct lab_field *
 
 #define FILE_SIZE_MAX ((size_t)1 << 20)
 
-static const struct lab_table gc_table = {
-    .fields = (const struct lab_field[]){
-        {"every", lab_read_duration, LAB_IN(network.gc_every_ns), LAB_FROM(0, 366.0 * SIM_DAY)},
-        {"lasts", lab_read_duration, LAB_IN(network.gc_lasts_ns), LAB_FROM(0, SIM_HOUR)},
-        {.name = NULL},
-    }};
+static const struct lab_table gc_table = {.fields = (const struct lab_field[]){
+                                              {"every", lab_read_duration, LAB_IN(network.gc_every_ns),
+                                               LAB_FROM(0, 366.0 * SIM_DAY), LAB_DRAWS("<5s..1m>")},
+                                              {"lasts", lab_read_duration, LAB_IN(network.gc_lasts_ns),
+                                               LAB_FROM(0, SIM_HOUR), LAB_DRAWS("<10ms..500ms>")},
+                                              {.name = NULL},
+                                          }};
 
 static const struct lab_field node_fields[] = {
     {.name = "like", .read = lab_read_later},
-    {"concurrency", lab_read_whole32, LAB_IN(network.concurrency), LAB_FROM(1, 4096)},
-    {"coordinate", lab_read_duration, LAB_IN(network.coordinate_ns), LAB_FROM(0, SIM_HOUR)},
-    {"write", lab_read_duration, LAB_IN(network.write_ns), LAB_FROM(0, SIM_HOUR)},
-    {"read", lab_read_duration, LAB_IN(network.read_ns), LAB_FROM(0, SIM_HOUR)},
-    {"scan_row", lab_read_duration, LAB_IN(network.scan_row_ns), LAB_FROM(0, SIM_HOUR)},
-    {"scan_tombstone", lab_read_duration, LAB_IN(network.scan_tombstone_ns), LAB_FROM(0, SIM_HOUR)},
-    {"tombstone_warn", lab_read_whole32, LAB_IN(network.tombstone_warn), LAB_FROM(1, 1e9)},
-    {"tombstone_fail", lab_read_whole32, LAB_IN(network.tombstone_fail), LAB_FROM(1, 1e9)},
-    {"gc", lab_read_mapping, .detail = &gc_table},
+    {"concurrency", lab_read_whole32, LAB_IN(network.concurrency), LAB_FROM(1, 4096),
+     LAB_DRAWN(NODE, 1, "<cores>"), .draw.skip = 2},
+    {"coordinate", lab_read_duration, LAB_IN(network.coordinate_ns), LAB_FROM(0, SIM_HOUR),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<50us..1ms>")},
+    {"write", lab_read_duration, LAB_IN(network.write_ns), LAB_FROM(0, SIM_HOUR),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<50us..1ms>"), .draw.skip = 1},
+    {"read", lab_read_duration, LAB_IN(network.read_ns), LAB_FROM(0, SIM_HOUR),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<100us..2ms>"), .draw.skip = 2},
+    {"scan_row", lab_read_duration, LAB_IN(network.scan_row_ns), LAB_FROM(0, SIM_HOUR),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<1us..20us>"), .draw.skip = 3},
+    {"scan_tombstone", lab_read_duration, LAB_IN(network.scan_tombstone_ns), LAB_FROM(0, SIM_HOUR),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<1us..20us>"), .draw.skip = 4},
+    {"tombstone_warn", lab_read_whole32, LAB_IN(network.tombstone_warn), LAB_FROM(1, 1e9),
+     LAB_DRAWN(NODE_TIMES, 0.08, "<~1..1000>"), .draw.skip = 5},
+    {"tombstone_fail", lab_read_whole32, LAB_IN(network.tombstone_fail), LAB_FROM(1, 1e9),
+     LAB_DRAWN(NODE_TIMES, 0.08, "30%:<~2..2000>"), .draw.skip = 6},
+    {"gc", lab_read_mapping, .detail = &gc_table, LAB_DRAWN(NODE, 1, NULL)},
     {.name = NULL},
 };
 static const struct lab_table node_table = {.fields = node_fields},
@@ -333,16 +345,20 @@ static bool read_node(struct lab_reader *reader, const struct lab_field *field, 
 
 const struct lab_table lab_cluster_table = {
     .fields = (const struct lab_field[]){
-        {"nodes", lab_read_whole32, LAB_IN(network.datacenters[0].nodes), LAB_FROM(1, CASS_NODES_MAX)},
+        {"nodes", lab_read_whole32, LAB_IN(network.datacenters[0].nodes), LAB_FROM(1, CASS_NODES_MAX),
+         LAB_DRAWS("<nodes>"), .draw.when = "has_plain_ring"},
         {"replication_factor", lab_read_whole32, LAB_IN(network.datacenters[0].replication_factor),
-         LAB_FROM(1, CASS_REPLICAS_MAX)},
-        {"datacenters", read_datacenters, LAB_IN(network)},
-        {"num_tokens", lab_read_whole32, LAB_IN(network.num_tokens), LAB_FROM(1, TOKENS_MAX)},
-        {"consistency", lab_read_mapping, .detail = &consistency_table},
+         LAB_FROM(1, CASS_REPLICAS_MAX), LAB_DRAWS("<replicas>"), .draw.when = "has_plain_ring"},
+        {"datacenters", read_datacenters, LAB_IN(network), LAB_DRAWS("<datacenters>"),
+         .draw.when = "has_datacenters"},
+        {"num_tokens", lab_read_whole32, LAB_IN(network.num_tokens), LAB_FROM(1, TOKENS_MAX),
+         LAB_DRAWN(TOKENS, 1, "<tokens>")},
+        {"consistency", lab_read_mapping, .detail = &consistency_table, LAB_DRAWN(LEVELS, 1, "<levels>")},
         {"network", lab_read_mapping, .detail = &network_table},
-        {.name = "node", .read = read_node},
-        {"timeouts", lab_read_mapping, .detail = &timeouts_table},
-        {"lwt", lab_read_choice, LAB_IN(network.paxos), .detail = paxos_variants},
+        {"node", read_node, .detail = &node_table, LAB_DRAWS("{}")},
+        {"timeouts", lab_read_mapping, .detail = &timeouts_table, LAB_DRAWN(TIMEOUTS, 1, "<timeouts>")},
+        {"lwt", lab_read_choice, LAB_IN(network.paxos), .detail = paxos_variants,
+         LAB_DRAWN(PAXOS, 1, "<50%paxos-v1|paxos-v2>")},
         {.name = NULL},
     }};
 
@@ -395,17 +411,26 @@ static bool read_routing(struct lab_reader *reader, const struct lab_field *fiel
 
 const struct lab_table lab_agents_table = {
     .fields = (const struct lab_field[]){
-        {"count", lab_read_whole32, LAB_IN(agents.count), LAB_REQUIRED, LAB_FROM(1, LAB_AGENTS_MAX)},
-        {"cache_ttl", lab_read_duration, LAB_IN(agents.cache_ttl_ns), LAB_FROM(0, CLOCK_MAX)},
-        {"cache_entries", lab_read_whole32, LAB_IN(agents.cache_entries), LAB_FROM(1, 16777216)},
-        {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX)},
-        {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings},
-        {"clock", lab_read_mapping, .detail = &clock_table},
-        {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go},
-        {"retries", lab_read_whole32, LAB_IN(agents.retries), LAB_FROM(0, TRIES_MAX)},
-        {"counter_retries", lab_read_whole32, LAB_IN(agents.counter_retries), LAB_FROM(0, TRIES_MAX)},
-        {"restart", lab_read_duration, LAB_IN(agents.restart_ns), LAB_FROM(1, CLOCK_MAX)},
-        {"twin", lab_read_share, LAB_IN(agents.twin_share), LAB_FROM(0, 1)},
+        {"count", lab_read_whole32, LAB_IN(agents.count), LAB_REQUIRED, LAB_FROM(1, LAB_AGENTS_MAX),
+         LAB_DRAWS("<agents>")},
+        {"cache_ttl", lab_read_duration, LAB_IN(agents.cache_ttl_ns), LAB_FROM(0, CLOCK_MAX),
+         LAB_DRAWS("<cache>")},
+        {"cache_entries", lab_read_whole32, LAB_IN(agents.cache_entries), LAB_FROM(1, 16777216),
+         LAB_DRAWS("<entries>")},
+        {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX),
+         LAB_DRAWN(OPERATIONS, 1, "<operations>")},
+        {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings, LAB_DRAWN(ROUTING, 0.12, "key")},
+        {"clock", lab_read_mapping, .detail = &clock_table, LAB_DRAWN(OFFSET, 1, "<clock>")},
+        {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go,
+         LAB_DRAWN(TRAP, 0.02, "route-again")},
+        {"retries", lab_read_whole32, LAB_IN(agents.retries), LAB_FROM(0, TRIES_MAX),
+         LAB_DRAWN(RETRIES, 1, "<0..5>")},
+        {"counter_retries", lab_read_whole32, LAB_IN(agents.counter_retries), LAB_FROM(0, TRIES_MAX),
+         LAB_DRAWN(RETRIES, 1, "<0..2>"), .draw.skip = 1},
+        {"restart", lab_read_duration, LAB_IN(agents.restart_ns), LAB_FROM(1, CLOCK_MAX),
+         LAB_DRAWN(RESTART, 1, "<run/500&1s..run/20&1m>")},
+        {"twin", lab_read_share, LAB_IN(agents.twin_share), LAB_FROM(0, 1),
+         LAB_DRAWN(TWIN, 0.1, "<~.1:0.1..10>%")},
         {.name = NULL},
     }};
 

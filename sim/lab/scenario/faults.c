@@ -236,31 +236,45 @@ static const struct lab_table random_table = {
         {.name = NULL},
     }};
 
-/* In the order of enum lab_fault_kind, followed by `random`. */
-static const struct lab_table fault_table = {
+const struct lab_table lab_fault_table = {
     .fields = (const struct lab_field[]){
-        {"node_down", lab_read_mapping, .detail = &node_for_a_time_table},
-        {"slow_node", lab_read_mapping, .detail = &slow_node_table},
-        {"gc_storm", lab_read_mapping, .detail = &node_for_a_time_table},
-        {"network_partition", lab_read_mapping, .detail = &network_partition_table},
-        {"lost_message", lab_read_mapping, .detail = &message_table},
-        {"duplicate_message", lab_read_mapping, .detail = &message_table},
-        {"delay", lab_read_mapping, .detail = &delay_table},
-        {"hint_loss", lab_read_mapping, .detail = &hint_loss_table},
-        {"agent_crash", lab_read_mapping, .detail = &agent_crash_table},
-        {"clock_jump", lab_read_mapping, .detail = &clock_jump_table},
-        {"agent_pause", lab_read_mapping, .detail = &agent_pause_table},
-        {"late_message", lab_read_mapping, .detail = &late_message_table},
-        {"state_lost", lab_read_mapping, .detail = &state_lost_table},
-        {"state_restored", lab_read_mapping, .detail = &state_restored_table},
-        {"paxos_loss", lab_read_mapping, .detail = &paxos_loss_table},
+        {"node_down", lab_read_mapping, .detail = &node_for_a_time_table,
+         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
+        {"slow_node", lab_read_mapping, .detail = &slow_node_table,
+         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, factor: <factor>, at: <at>, lasts: <lasts>}")},
+        {"gc_storm", lab_read_mapping, .detail = &node_for_a_time_table,
+         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
+        {"network_partition", lab_read_mapping, .detail = &network_partition_table,
+         LAB_DRAWN(FAULTS, 0.35, "{between: <between>, at: <at>, lasts: <lasts>}")},
+        {"lost_message", lab_read_mapping, .detail = &message_table,
+         LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
+        {"duplicate_message", lab_read_mapping, .detail = &message_table,
+         LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
+        {"delay", lab_read_mapping, .detail = &delay_table,
+         LAB_DRAWN(FAULTS, 0.35, "{factor: <factor>, at: <at>, lasts: <lasts>}")},
+        {"hint_loss", lab_read_mapping, .detail = &hint_loss_table,
+         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>}")},
+        {"agent_crash", lab_read_mapping, .detail = &agent_crash_table,
+         LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts><checkpoint>}")},
+        {"clock_jump", lab_read_mapping, .detail = &clock_jump_table,
+         LAB_DRAWN(FAULTS, 0.12, "{agent: <agent>, at: <at>, by: <is_back><by>}")},
+        {"agent_pause", lab_read_mapping, .detail = &agent_pause_table,
+         LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts>}")},
+        {"late_message", lab_read_mapping, .detail = &late_message_table,
+         LAB_DRAWN(FAULTS, 0.35, "{chance: 0.<1..9>%, by: <by>, at: <at>, lasts: <lasts>}")},
+        {"state_lost", lab_read_mapping, .detail = &state_lost_table,
+         LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>}")},
+        {"state_restored", lab_read_mapping, .detail = &state_restored_table,
+         LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>, age: <by>}")},
+        {"paxos_loss", lab_read_mapping, .detail = &paxos_loss_table,
+         LAB_DRAWN(FAULTS, 0.12, "{node: <node>, last: <by>, at: <at>}")},
         {RANDOM_NAME, lab_read_mapping, .detail = &random_table},
         {.name = NULL},
     }};
 
 const char *lab_fault_kind_name(enum lab_fault_kind kind)
 {
-    return fault_table.fields[kind].name;
+    return lab_fault_table.fields[kind].name;
 }
 
 /* Sets the defaults of the kinds that differ from the others. */
@@ -331,7 +345,7 @@ bool lab_read_faults(struct lab_reader *reader, const struct lab_field *field, c
             return lab_fail_at(&reader->tree, &item->place,
                                "a fault is its kind and figures; write it as 'node_down: {node: 3, at: 1h, "
                                "lasts: 10m}'");
-        if (!lab_table_read(reader, &fault_table, item, fault) || !set_kind(reader, item, fault))
+        if (!lab_table_read(reader, &lab_fault_table, item, fault) || !set_kind(reader, item, fault))
             return false;
     }
     return true;

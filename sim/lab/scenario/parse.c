@@ -26,29 +26,32 @@ static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
                                             {"thinned", LAB_ENGINE_THINNED},
                                             {"cluster", LAB_ENGINE_CLUSTER},
                                             {NULL, 0}};
-static const struct lab_table scenario_table = {
+const struct lab_table lab_scenario_table = {
     .fields = (const struct lab_field[]){
         {"name", lab_read_text, LAB_IN(name), LAB_FROM(0, NAME_MAX_SIZE)},
         {"about", lab_read_prose, LAB_IN(about), LAB_FROM(0, 4096)},
         {"seed", lab_read_whole, LAB_IN(seed)},
         {"start", lab_read_time, LAB_IN(workload.start_ns), LAB_FROM(0, 0x1p63),
          .range = "a time from 1970 to 2261"},
-        {"duration", lab_read_duration, LAB_IN(workload.duration_ns), LAB_FROM(1, 0x1p63)},
+        {"duration", lab_read_duration, LAB_IN(workload.duration_ns), LAB_FROM(1, 0x1p63), LAB_DRAWS("<run>"),
+         .draw.when = "is_timed"},
         {"engine", lab_read_choice, LAB_IN(engine), .detail = engines},
-        {"keys", lab_read_mapping, .detail = &lab_keys_table},
-        {"arrivals", lab_read_mapping, .detail = &lab_arrivals_table},
+        {"keys", lab_read_mapping, .detail = &lab_keys_table, .draw.when = "has_synthetic"},
+        {"arrivals", lab_read_mapping, .detail = &lab_arrivals_table, .draw.when = "has_synthetic"},
         {"trace", lab_read_mapping, .detail = &lab_trace_table},
-        {"row", lab_read_mapping, .detail = &lab_row_table},
-        {"deletes", lab_read_mapping, .detail = &lab_deletes_table},
+        {"row", lab_read_mapping, .detail = &lab_row_table, .draw.when = "has_rows"},
+        {"deletes", lab_read_mapping, .detail = &lab_deletes_table, LAB_DRAWN(DELETES, 0.08, NULL),
+         .draw.when = "may_delete"},
         {"table", lab_read_mapping, .detail = &lab_design_table},
-        {"identifiers", lab_read_mapping, .detail = &lab_identifiers_table},
-        {"reads", lab_read_mapping, .detail = &lab_reads_table},
+        {"identifiers", lab_read_mapping, .detail = &lab_identifiers_table, .draw.when = "has_identifiers"},
+        {"reads", lab_read_mapping, .detail = &lab_reads_table, LAB_DRAWS("<reads>"),
+         .draw.when = "has_rows"},
         {"limits", lab_read_mapping, .detail = &lab_limits_table},
         {"prices", lab_read_mapping, .detail = &lab_prices_table},
         {"cluster", lab_read_mapping, .detail = &lab_cluster_table},
         {"agents", lab_read_mapping, .detail = &lab_agents_table},
-        {.name = "faults", .read = lab_read_faults},
-        {"strategies", lab_read_strategies, LAB_REQUIRED},
+        {.name = "faults", .read = lab_read_faults, LAB_DRAWS("<faults>")},
+        {"strategies", lab_read_strategies, LAB_REQUIRED, LAB_DRAWS("<strategies>")},
         {.name = "expect", .read = lab_read_expects},
         {"tune", lab_read_mapping, .detail = &lab_tune_table},
         {.name = "sweep", .read = lab_read_sweep},
@@ -143,7 +146,7 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
 
 static bool build(struct lab_reader *reader, const struct lab_node *root)
 {
-    return lab_table_read(reader, &scenario_table, root, reader->scenario) && complete(reader, root);
+    return lab_table_read(reader, &lab_scenario_table, root, reader->scenario) && complete(reader, root);
 }
 
 static void set_seed(struct lab_scenario *scenario, const uint64_t *seed)

@@ -744,9 +744,10 @@ bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *roo
 const struct lab_table lab_identifiers_table = {
     .fields =
         (const struct lab_field[]){
-            {"think", lab_read_duration, LAB_IN(identifiers.think_ns), LAB_FROM(0, SPAN_MAX)},
+            {"think", lab_read_duration, LAB_IN(identifiers.think_ns), LAB_FROM(0, SPAN_MAX),
+             LAB_DRAWN(THINK, 1, "<think>")},
             {"each", lab_read_whole, LAB_IN(identifiers.each), LAB_FROM(1, 1e15),
-             .range = ", or leave it out for as many as a client gets"},
+             .range = ", or leave it out for as many as a client gets", LAB_DRAWN(EACH, 0.3, "<~5..1000>")},
             {.name = NULL},
         },
     .may_be_empty = true};

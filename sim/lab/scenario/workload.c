@@ -84,42 +84,50 @@ static bool read_popularity(struct lab_reader *reader, const struct lab_field *f
 
 const struct lab_table lab_keys_table = {
     .fields = (const struct lab_field[]){
-        {"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0)},
-        {.name = "popularity", .read = read_popularity},
+        {"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0),
+         LAB_DRAWS("<keys>")},
+        {.name = "popularity", .read = read_popularity, LAB_DRAWS("<popularity>")},
         {"zipf", .range = "belongs under 'popularity'; write popularity: {zipf: 1.1}"},
         {.name = NULL},
     }};
 
 static const struct lab_table daily_table = {
     .fields = (const struct lab_field[]){
-        {"amplitude", lab_read_number, LAB_IN(workload.daily_amplitude), LAB_REQUIRED, LAB_FROM(0, 1)},
+        {"amplitude", lab_read_number, LAB_IN(workload.daily_amplitude), LAB_REQUIRED, LAB_FROM(0, 1),
+         LAB_DRAWN(DAILY, 1, "<1..10:1>"), .draw.skip = 2},
         {"peak", lab_read_duration, LAB_IN(workload.daily_peak_ns), LAB_REQUIRED,
          LAB_FROM(0, (double)(SIM_DAY - 1)),
-         .range = "the time since midnight in UTC, from 0s to less than 24h, as in 20h"},
+         .range = "the time since midnight in UTC, from 0s to less than 24h, as in 20h",
+         LAB_DRAWS("<0..1439>m")},
         {.name = NULL},
     }};
 
-static const struct lab_table bursts_table = {.fields = (const struct lab_field[]){
-                                                  {"on", lab_read_duration, LAB_IN(workload.burst_on_ns),
-                                                   LAB_REQUIRED, LAB_FROM((double)SIM_MS, 0x1p63)},
-                                                  {"off", lab_read_duration, LAB_IN(workload.burst_off_ns),
-                                                   LAB_REQUIRED, LAB_FROM((double)SIM_MS, 0x1p63)},
-                                                  {"factor", lab_read_number, LAB_IN(workload.burst_factor),
-                                                   LAB_REQUIRED, LAB_FROM(FACTOR_MIN, FACTOR_MAX)},
-                                                  {.name = NULL},
-                                              }};
+static const struct lab_table bursts_table = {
+    .fields = (const struct lab_field[]){
+        {"on", lab_read_duration, LAB_IN(workload.burst_on_ns), LAB_REQUIRED,
+         LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/100..run/10>")},
+        {"off", lab_read_duration, LAB_IN(workload.burst_off_ns), LAB_REQUIRED,
+         LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/50..run/4>")},
+        {"factor", lab_read_number, LAB_IN(workload.burst_factor), LAB_REQUIRED,
+         LAB_FROM(FACTOR_MIN, FACTOR_MAX), LAB_DRAWS("<2..50>")},
+        {.name = NULL},
+    }};
 
 static const struct lab_table late_table = {
     .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(workload.late_share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
-        {"by", lab_read_duration, LAB_IN(workload.late_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX)},
+        {"share", lab_read_share, LAB_IN(workload.late_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
+         LAB_DRAWS("<1..30>%")},
+        {"by", lab_read_duration, LAB_IN(workload.late_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
+         LAB_DRAWS("<100ms..run/5>")},
         {.name = NULL},
     }};
 
 static const struct lab_table early_table = {
     .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(workload.early_share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
-        {"by", lab_read_duration, LAB_IN(workload.early_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX)},
+        {"share", lab_read_share, LAB_IN(workload.early_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
+         LAB_DRAWS("<1..20>%")},
+        {"by", lab_read_duration, LAB_IN(workload.early_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
+         LAB_DRAWS("<early/8..4early>")},
         {.name = NULL},
     }};
 
@@ -128,10 +136,13 @@ static const struct lab_choice orders[] = {{"forward", WL_FORWARD}, {"reverse", 
 static const struct lab_table backfill_table = {
     .fields = (const struct lab_field[]){
         {"before", lab_read_duration, LAB_IN(workload.backfill_before_ns), LAB_REQUIRED,
-         LAB_FROM(1, 100 * LATE_MAX)},
-        {"lasts", lab_read_duration, LAB_IN(workload.backfill_lasts_ns), LAB_FROM(1, 0x1p63)},
-        {"rate", lab_read_rate, LAB_IN(workload.backfill_rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX)},
-        {"order", lab_read_choice, LAB_IN(workload.backfill_order), .detail = orders},
+         LAB_FROM(1, 100 * LATE_MAX), LAB_DRAWS("<run/20..run/3>")},
+        {"lasts", lab_read_duration, LAB_IN(workload.backfill_lasts_ns), LAB_FROM(1, 0x1p63),
+         LAB_DRAWN(HISTORY, 0.5, "<run/10..9run/10>"), .draw.when = "is_long"},
+        {"rate", lab_read_rate, LAB_IN(workload.backfill_rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX),
+         LAB_DRAWN(HISTORY, 0.5, "<history>/s"), .draw.skip = 1, .draw.when = "is_long"},
+        {"order", lab_read_choice, LAB_IN(workload.backfill_order), .detail = orders,
+         LAB_DRAWS("<50%reverse|forward>")},
         {.name = NULL},
     }};
 
@@ -188,14 +199,16 @@ static bool read_spikes(struct lab_reader *reader, const struct lab_field *field
 
 const struct lab_table lab_arrivals_table = {
     .fields = (const struct lab_field[]){
-        {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX)},
-        {"daily", lab_read_mapping, .detail = &daily_table},
-        {"bursts", lab_read_mapping, .detail = &bursts_table},
-        {.name = "spikes", .read = read_spikes},
-        {"late", lab_read_mapping, .detail = &late_table},
-        {"early", lab_read_mapping, .detail = &early_table},
-        {"resolution", lab_read_duration, LAB_IN(workload.resolution_ns), LAB_FROM(1, (double)SIM_DAY)},
-        {"backfill", lab_read_mapping, .detail = &backfill_table},
+        {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX),
+         LAB_DRAWS("<rate>/s")},
+        {"daily", lab_read_mapping, .detail = &daily_table, LAB_DRAWN(DAILY, 0.04, NULL)},
+        {"bursts", lab_read_mapping, .detail = &bursts_table, LAB_DRAWN(BURSTS, 0.3, NULL)},
+        {.name = "spikes", .read = read_spikes, LAB_DRAWN(SPIKES, 0.04, "<spikes>"), .draw.when = "is_long"},
+        {"late", lab_read_mapping, .detail = &late_table, LAB_DRAWN(LATE, 0.12, NULL)},
+        {"early", lab_read_mapping, .detail = &early_table, LAB_DRAWN(EARLY, 0.1, NULL)},
+        {"resolution", lab_read_duration, LAB_IN(workload.resolution_ns), LAB_FROM(1, (double)SIM_DAY),
+         LAB_DRAWN(RESOLUTION, 0.1, "<1ms|10ms|100ms|1s|5s>")},
+        {"backfill", lab_read_mapping, .detail = &backfill_table, LAB_DRAWN(BACKFILL, 0.04, NULL)},
         {.name = NULL},
     }};
 
@@ -261,13 +274,18 @@ static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *fi
 
 const struct lab_table lab_row_table = {
     .fields = (const struct lab_field[]){
-        {"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX)},
-        {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX)},
-        {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0)},
+        {"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX),
+         LAB_DRAWN(SIZES, 0.12, "<bytes>")},
+        {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX),
+         LAB_DRAWN(TTL, 0.08, "<1s..run/3>"), .draw.when = "may_expire"},
+        {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
+         LAB_DRAWN(CELLS, 0.05, "<2..12>")},
         {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
-        {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats},
+        {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
+         LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
         {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
-         .range = "bytes on disk for each byte before compression, a number from 0.001 to 2"},
+         .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
+         LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")},
         {.name = NULL},
     }};
 
@@ -708,9 +726,10 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
 
 const struct lab_table lab_deletes_table = {
     .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(deletes.share), LAB_REQUIRED, LAB_FROM(1e-12, 1)},
+        {"share", lab_read_share, LAB_IN(deletes.share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
+         LAB_DRAWS("<1..40>%")},
         {"after", lab_read_duration, LAB_IN(deletes.after_ns), LAB_REQUIRED,
-         LAB_FROM(1, 365.0 * (double)SIM_DAY)},
+         LAB_FROM(1, 365.0 * (double)SIM_DAY), LAB_DRAWS("<100ms..run/4>")},
         {.name = NULL},
     }};
 

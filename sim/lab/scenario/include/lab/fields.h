@@ -111,6 +111,108 @@ struct lab_reader {
     const char *const *folders; /* files must be in one of these; NULL: in any */
 };
 
+/* Each value is drawn from the random stream with its own number, so a new value does not change the others.
+ * Only append numbers; otherwise every seed would become another scenario. */
+enum lab_draw {
+    LAB_DRAW_DURATION,
+    LAB_DRAW_ROWS,
+    LAB_DRAW_KEYS,
+    LAB_DRAW_ZIPF,
+    LAB_DRAW_BURSTS,
+    LAB_DRAW_READS,
+    LAB_DRAW_AGENTS,
+    LAB_DRAW_CACHE,
+    LAB_DRAW_CLOCK,
+    LAB_DRAW_OFFSET,
+    LAB_DRAW_RETRIES,
+    LAB_DRAW_RESTART,
+    LAB_DRAW_RING,
+    LAB_DRAW_LEVELS,
+    LAB_DRAW_NETWORK,
+    LAB_DRAW_NODE,
+    LAB_DRAW_TIMEOUTS,
+    LAB_DRAW_PAXOS,
+    LAB_DRAW_STRATEGY,
+    LAB_DRAW_SIZE,
+    LAB_DRAW_COUNTER,
+    LAB_DRAW_LEAD,
+    LAB_DRAW_LOCK,
+    LAB_DRAW_GRANT,
+    LAB_DRAW_SWARM,
+    LAB_DRAW_OPERATIONS,
+    LAB_DRAW_WEIGHTED,
+    LAB_DRAW_SOURCE,
+    LAB_DRAW_LATE,
+    LAB_DRAW_EARLY,
+    LAB_DRAW_RESOLUTION,
+    LAB_DRAW_BACKFILL,
+    LAB_DRAW_TTL,
+    LAB_DRAW_DELETES,
+    LAB_DRAW_RANGE,
+    LAB_DRAW_ALL,
+    LAB_DRAW_CLOCK_STEP,
+    LAB_DRAW_EVICTION,
+    LAB_DRAW_ROUTING,
+    LAB_DRAW_PLAN,
+    LAB_DRAW_EMPTIES,
+    LAB_DRAW_THEN,
+    LAB_DRAW_TOPOLOGY,
+    LAB_DRAW_ANY_LEVELS,
+    LAB_DRAW_CHECKPOINT,
+    LAB_DRAW_IDENTIFIERS,
+    LAB_DRAW_IDGEN,
+    LAB_DRAW_THINK,
+    LAB_DRAW_COUNTS,
+    LAB_DRAW_ONE_WRITER,
+    LAB_DRAW_TWIN,
+    LAB_DRAW_BACKOFF,
+    LAB_DRAW_LENGTH,
+    LAB_DRAW_MAX_AGE,
+    LAB_DRAW_ALIGNED,
+    LAB_DRAW_DAILY,
+    LAB_DRAW_SPIKES,
+    LAB_DRAW_SIZES,
+    LAB_DRAW_CELLS,
+    LAB_DRAW_FORMAT,
+    LAB_DRAW_LIMIT,
+    LAB_DRAW_READ_PLANS, /* three, by kind */
+    LAB_DRAW_LOSS = LAB_DRAW_READ_PLANS + 3,
+    LAB_DRAW_DUPLICATE,
+    LAB_DRAW_UNIFORM,
+    LAB_DRAW_NODE_TIMES,
+    LAB_DRAW_TOKENS,
+    LAB_DRAW_DETECT,
+    LAB_DRAW_TRAP,
+    LAB_DRAW_RANDOM,
+    LAB_DRAW_DRIFT,
+    LAB_DRAW_HISTORY,
+    LAB_DRAW_WINDOWS,
+    LAB_DRAW_CHANCE,
+    LAB_DRAW_EVERY_TIME,
+    LAB_DRAW_ONE_BUCKET,
+    LAB_DRAW_STRIPES,
+    LAB_DRAW_CHOICE,
+    LAB_DRAW_CORES,
+    LAB_DRAW_COMPRESSION,
+    LAB_DRAW_POINTS,
+    LAB_DRAW_EACH,
+    LAB_DRAW_MIXED,
+    LAB_DRAW_FAULTS = 1000 /* from here on, a stream per kind of fault */
+};
+
+/* How `fuzz` draws the field (fuzz/draw.c). */
+struct lab_drawn {
+    unsigned stream; /* enum lab_draw; unless share is 0, the value's own stream begins here */
+    double
+        share; /* of the seeds that have the mapping; 1: always; 0: always, from the stream of the mapping */
+    uint32_t skip;    /* so many draws of the stream belong to other fields */
+    const char *when; /* a flag of the seed's plan; NULL: any */
+    const char *text; /* what is written; NULL: not drawn, or a mapping with what its own fields say */
+};
+#define LAB_DRAWN(name, of_seeds, words)                                                                     \
+    .draw.stream = LAB_DRAW_##name, .draw.share = (of_seeds), .draw.text = (words)
+#define LAB_DRAWS(words) .draw.text = (words)
+
 struct lab_field;
 /* Reads the node's value into the object at `out`; false when the error is set. */
 typedef bool lab_field_reader(struct lab_reader *reader, const struct lab_field *field,
@@ -126,6 +228,7 @@ struct lab_field {
      * the prose of the range. Without a reader, the fault and the cure. */
     const char *range;
     const void *detail; /* lab_read_choice: struct lab_choice[]; lab_read_mapping: struct lab_table */
+    struct lab_drawn draw;
 };
 /* For the rows of a table: where the value is, that it must be given, and its range. */
 #define LAB_AT(type, member) .offset = offsetof(type, member)
@@ -214,6 +317,7 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
 /* cluster.c and faults.c */
 extern const struct lab_table lab_cluster_table, lab_agents_table;
 lab_field_reader lab_read_faults;
+extern const struct lab_table lab_fault_table; /* in the order of enum lab_fault_kind, followed by `random` */
 void lab_cluster_default(struct lab_scenario *scenario);
 bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root);
@@ -241,6 +345,7 @@ lab_field_reader lab_read_sweep;
 /* tree_write.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 
+extern const struct lab_table lab_scenario_table;
 /* parse.c: reads the text of a scenario, and applies the overrides. */
 bool lab_root_read(struct lab_tree *tree, const char *text, size_t size, const struct lab_override *overrides,
                    size_t override_count, struct lab_node **root);

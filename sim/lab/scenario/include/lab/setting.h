@@ -127,9 +127,9 @@ struct lab_setting {
     size_t place; /* offset in struct lab_settings; for a setting of a change, the offset in the first change,
                      or the offset in the strategy */
     const struct lab_choice *words;
-    double least, most; /* both 0: any value of the type */
-    const char *range; /* as in struct lab_field: NULL where the numbers, or the words, say it */
-    double change_most; /* largest value in a change, when it differs; else 0 */
+    double least, most;            /* both 0: any value of the type */
+    const char *range;             /* as in struct lab_field: NULL where the numbers, or the words, say it */
+    double change_most;            /* largest value in a change, when it differs; else 0 */
     int64_t standard;              /* the default value, used if `needs` holds */
     struct lab_setting_rule needs; /* if this rule does not hold, the setting must not be given */
     struct lab_setting_rule
