@@ -205,7 +205,7 @@ struct lab_drawn {
     unsigned stream; /* enum lab_draw; unless share is 0, the value's own stream begins here */
     double
         share; /* of the seeds that have the mapping; 1: always; 0: always, from the stream of the mapping */
-    uint32_t skip;    /* so many draws of the stream belong to other fields */
+    uint32_t skip;    /* this many draws of the stream belong to other fields */
     const char *when; /* a flag of the seed's plan; NULL: any */
     const char *text; /* what is written; NULL: not drawn, or a mapping with what its own fields say */
 };
