@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A contest from the pilot to the lead. */
+/* The search of `tune SCENARIO`, from the pilot to the margins. In: a scenario. Kept: what each run of a
+ * setting showed. Out: a verdict for each setting, and the one to recommend. */
 #include "tune/contest.h"
 
+#include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "tune/horizon.h"
+#include "lab/crew.h"
+#include "tune/expected.h"
+
+/* Where a run draws the rows for all settings, a few more of each kind cost little. */
+#define TOGETHER 3
+/* What a setting may show that other numbers do not mend. */
+#define UNSAFE (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_MISROUTED | LAB_DISQUALIFIER_BROKEN)
+
+const char *tune_status_name(enum tune_status status)
+{
+    static const char *const names[TUNE_STATUS_COUNT] = {"recommended", "within",       "not judged",
+                                                         "exceeds",     "disqualified", "costly"};
+    return (unsigned)status < TUNE_STATUS_COUNT ? names[status] : "unknown";
+}
+
+static bool stopped(struct lab_progress *progress, struct sim_error *error)
+{
+    if (!lab_is_stopped(progress))
+        return false;
+    sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    return true;
+}
+
+/* --- the pilot: a run of `unbucketed` */
 
 static uint64_t most(const struct lab_histogram *open, const struct lab_histogram *closed)
 {
@@ -55,8 +82,8 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
     scenario.reads = (struct lab_reads){0};
     bool is_fine = lab_run_in(&scenario, threads, &run, &result, error);
-    if (!is_fine && progress != NULL && lab_is_stopped(progress))
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    if (!is_fine && progress != NULL && stopped(progress, error))
+        return false;
     is_fine = is_fine && measure(contest, result, error);
     if (is_fine && contest->scenario->trace_path != NULL)
         is_fine =
@@ -70,15 +97,655 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
                         struct sim_error *error)
 {
     *contest = (struct tune_contest){
-        .scenario = scenario, .terms = *terms, .halves = true, .recommended = SIZE_MAX, .led = SIZE_MAX};
+        .scenario = scenario, .terms = *terms, .recommended = SIZE_MAX, .led = SIZE_MAX};
     if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
         return true;
     tune_contest_clear(contest);
     return false;
 }
 
-/* The setting whose lead is determined: the recommended one or, of those that do not exceed the limits, the
- * one with the least load. */
+void tune_contest_clear(struct tune_contest *contest)
+{
+    for (size_t i = 0; i < contest->count; i++) {
+        free(contest->entrants[i].strategy.label);
+        free(contest->entrants[i].seen);
+        lab_result_destroy(contest->entrants[i].result);
+    }
+    free(contest->entrants);
+    free(contest->margins);
+    tune_rates_free(&contest->rates);
+    contest->entrants = NULL;
+    contest->margins = NULL;
+    contest->count = contest->capacity = contest->margin_count = 0;
+}
+
+/* --- judging */
+
+static struct tune_sample sample_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
+{
+    struct tune_sample sample = {0};
+    for (uint32_t i = 0; i < seeds; i++) {
+        if (!isnan(seen[i].figures[figure]))
+            tune_sample_add(&sample, seen[i].figures[figure]);
+    }
+    return sample;
+}
+
+static double mean_over(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
+{
+    const struct tune_sample sample = sample_of(seen, seeds, figure);
+    return sample.count == 0 ? (double)NAN : sample.mean;
+}
+
+struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
+{
+    return sample_of(entrant->seen, entrant->seeds, figure);
+}
+
+double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
+{
+    return mean_over(entrant->seen, entrant->seeds, figure);
+}
+
+unsigned tune_group_of(const struct tune_entrant *entrant)
+{
+    return 2 * (unsigned)entrant->strategy.settings.strategy.kind +
+           (entrant->requirements >> LAB_REQUIRES_SEQUENCE & 1);
+}
+
+static bool is_shared(const struct tune_contest *contest)
+{
+    return contest->scenario->engine != LAB_ENGINE_CLUSTER;
+}
+
+/* The partitions of a run are estimated by those whose expected number and probability are known; there are
+ * never more than rows. */
+void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
+               struct lab_facts *out)
+{
+    const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
+    const struct tune_prospect prospect = {contest->scenario, factor, rows, keys, &contest->rates, true};
+    *out = (struct lab_facts){.has_distribution = false};
+    tune_expected_of(&prospect, settings, out);
+    double partitions = rows;
+    if (out->has_distribution && isfinite(out->expected_most) && out->expected_share > 0)
+        partitions = fmin(rows, out->expected_most / out->expected_share + keys);
+    out->partitions = (uint64_t)fmax(1, ceil(partitions));
+}
+
+/* Whether the distribution is that of the first seed, since bursts and spikes strike a key at other times
+ * with other seeds. Then it tells nothing of several seeds together. */
+static bool differs_by_seed(const struct wl_workload *workload, const struct lab_settings *settings)
+{
+    const enum bk_kind kind = settings->strategy.kind;
+    return (workload->has_bursts || workload->spike_count > 0) &&
+           (kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED);
+}
+
+static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
+                                 bool is_of_first)
+{
+    struct lab_facts facts = seeds == 0 ? *known : seen[0].facts;
+    if (seeds == 0) { /* the number of partitions is only bounded, so nothing is within a share of them */
+        facts.expected_share = isnan(facts.expected_share) ? (double)INFINITY : facts.expected_share;
+        return facts;
+    }
+    for (uint32_t i = 1; i < seeds; i++)
+        lab_facts_add(&facts, &seen[i].facts);
+    facts.has_distribution = known->has_distribution && !(is_of_first && seeds > 1);
+    facts.expected_most = known->expected_most;
+    facts.expected_least = known->expected_least;
+    facts.expected_share = known->expected_share;
+    if (facts.has_distribution && isnan(facts.expected_share) && facts.partitions > 0)
+        facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most * seeds / (double)facts.partitions));
+    return facts;
+}
+
+static unsigned disqualifiers_of(const struct tune_seen *seen, uint32_t seeds)
+{
+    unsigned disqualifiers = 0;
+    for (uint32_t i = 0; i < seeds; i++)
+        disqualifiers |= seen[i].disqualifiers;
+    return disqualifiers;
+}
+
+/* The demand that these disqualifiers miss; TUNE_IN_LIMITS: none. */
+static enum tune_demand missed_by(unsigned disqualifiers)
+{
+    static const struct {
+        unsigned bits;
+        enum tune_demand demand;
+    } table[] = {
+        {LAB_DISQUALIFIER_HIDDEN, TUNE_FINDABLE},
+        {LAB_DISQUALIFIER_REFUSED, TUNE_AVAILABLE},
+        {LAB_DISQUALIFIER_FAILED, TUNE_ANSWERED},
+        {LAB_DISQUALIFIER_MISROUTED | LAB_DISQUALIFIER_BROKEN, TUNE_GUARANTEED},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if ((disqualifiers & table[i].bits) != 0)
+            return table[i].demand;
+    }
+    return TUNE_IN_LIMITS;
+}
+
+enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_settings *settings,
+                           const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
+                           struct lab_judgment *judgment, enum tune_demand *failed)
+{
+    const struct lab_tune *terms = &contest->terms;
+    const struct lab_facts facts =
+        facts_of(seen, seeds, known, differs_by_seed(&contest->scenario->workload, settings));
+    *judgment = lab_judgment_of(&contest->scenario->limits, &facts);
+    if (seeds == 0 && judgment->by == LAB_BY_SAMPLE) { /* there was none */
+        judgment->within = LAB_NOT_JUDGED;
+        judgment->by = LAB_BY_NOTHING;
+    }
+    if (seeds == 0) {
+        judgment->partitions = 0;
+        judgment->share = (double)NAN;
+    }
+    *failed = missed_by(disqualifiers_of(seen, seeds));
+    if (*failed != TUNE_IN_LIMITS || judgment->within == LAB_EXCEEDS)
+        return LAB_EXCEEDS;
+    *failed = TUNE_NOT_TINY;
+    if (terms->tiny >= 0 && mean_over(seen, seeds, TUNE_TINY) > terms->tiny)
+        return LAB_EXCEEDS;
+    *failed = TUNE_FEW_PER_READ;
+    if (terms->partitions_per_read > 0 &&
+        mean_over(seen, seeds, TUNE_PER_READ_P99) > terms->partitions_per_read)
+        return LAB_EXCEEDS;
+    return judgment->within;
+}
+
+/* Whether a setting can fail by something else than a limit. */
+static bool has_more_demands(const struct tune_contest *contest)
+{
+    return !is_shared(contest) || contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0;
+}
+
+/* What the run of the setting's model shows of their protocol; 0 while it has not run. */
+static unsigned unsafe_by_model(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct tune_entrant *model = &contest->entrants[entrant->model];
+    return model == entrant || entrant->is_own ? 0 : disqualifiers_of(model->seen, model->seeds > 0) & UNSAFE;
+}
+
+static void judge(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    enum lab_within within = tune_judge(contest, &entrant->strategy.settings, entrant->seen, entrant->seeds,
+                                        &entrant->known, &entrant->judgment, &entrant->failed);
+    const unsigned unsafe = unsafe_by_model(contest, entrant);
+    if (unsafe != 0 && within != LAB_EXCEEDS) {
+        entrant->failed = missed_by(unsafe);
+        within = LAB_EXCEEDS;
+    }
+    entrant->disqualifiers = (entrant->is_endless ? (unsigned)LAB_DISQUALIFIER_ENDLESS : 0) |
+                             disqualifiers_of(entrant->seen, entrant->seeds) | unsafe;
+    entrant->status = within == LAB_EXCEEDS
+                          ? (entrant->failed == TUNE_IN_LIMITS ? TUNE_EXCEEDS : TUNE_DISQUALIFIED)
+                      : entrant->seeds == 0  ? TUNE_COSTLY
+                      : within == LAB_WITHIN ? TUNE_WITHIN
+                                             : TUNE_NOT_JUDGED;
+    const bool is_decided =
+        within == LAB_WITHIN && entrant->seeds > 0 &&
+        (entrant->judgment.by == LAB_BY_DISTRIBUTION || entrant->judgment.by == LAB_BY_CERTAINTY);
+    if (is_decided && !has_more_demands(contest) &&
+        !differs_by_seed(&contest->scenario->workload, &entrant->strategy.settings))
+        entrant->needs = entrant->seeds;
+}
+
+static void judge_all(struct tune_contest *contest)
+{
+    for (size_t i = 0; i < contest->count; i++)
+        judge(contest, &contest->entrants[i]);
+}
+
+/* --- ranking */
+
+/* Whether the setting may still be recommended, or the best of its kind. */
+static bool may_win(const struct tune_entrant *entrant)
+{
+    return !entrant->is_endless && (entrant->status <= TUNE_WITHIN || entrant->status == TUNE_COSTLY ||
+                                    (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
+}
+
+/* What a partition may hold by the number that settings of a template differ in if their increments cost the
+ * same; 0 for other kinds. */
+static uint64_t number_of(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_TIME            ? (uint64_t)strategy->of.time.window_ns
+           : strategy->kind == BK_COUNT         ? strategy->of.count.rows
+           : strategy->kind == BK_PROBABILISTIC ? strategy->of.probabilistic.threshold
+                                                : 0;
+}
+
+/* What a setting of a template costs above its bound, at the least, by those that have run: the least of
+ * them, since a protocol costs this much whatever the numbers are, and as much as one with larger partitions
+ * and the same increments. */
+static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const uint64_t number = number_of(&entrant->strategy.settings.strategy);
+    double least = (double)INFINITY, larger = 0;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *other = &contest->entrants[i];
+        if (other->seeds == 0 || strcmp(other->base, entrant->base) != 0)
+            continue;
+        const double above = other->seen[0].candidate.load - other->load_least;
+        least = fmin(least, above);
+        if (other->load_least == entrant->load_least &&
+            number < number_of(&other->strategy.settings.strategy))
+            larger = fmax(larger, above);
+    }
+    return fmax(larger, isfinite(least) ? least : 0);
+}
+
+struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
+                                        const struct tune_entrant *entrant)
+{
+    struct lab_candidate candidate = {
+        .load = entrant->load_least, .cv = entrant->cv_known, .fullness = (double)INFINITY};
+    if (entrant->seeds == 0) {
+        candidate.load += overhead_of(contest, entrant);
+    } else {
+        candidate = entrant->seen[0].candidate;
+        /* The runs of the cluster engine are short, and their CV is a matter of chance. */
+        if (!is_shared(contest) && entrant->cv_known > 0)
+            candidate.cv = entrant->cv_known;
+    }
+    candidate.is_eligible = may_win(entrant);
+    candidate.requirements = entrant->requirements;
+    return candidate;
+}
+
+/* The first settings of the ranking of a group, or of all with TUNE_GROUPS. is_within: only of those that are
+ * within the limits. Returns their number, at most `most`; SIZE_MAX when out of memory. */
+static size_t rank(const struct tune_contest *contest, unsigned group, bool is_within, size_t most_listed,
+                   size_t *out)
+{
+    struct lab_candidate *left = calloc(contest->count + 1, sizeof *left);
+    size_t count = 0;
+    if (left == NULL)
+        return SIZE_MAX;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        left[i] = tune_candidate_for(contest, entrant);
+        left[i].is_eligible = left[i].is_eligible && (!is_within || entrant->status <= TUNE_WITHIN) &&
+                              (group == TUNE_GROUPS || tune_group_of(entrant) == group);
+    }
+    for (; count < most_listed; count++) {
+        out[count] = lab_choose_from(left, contest->count, contest->terms.tolerance);
+        if (out[count] == SIZE_MAX)
+            break;
+        left[out[count]].is_eligible = false;
+    }
+    free(left);
+    return count;
+}
+
+/* Returns SIZE_MAX when there is none, or out of memory. */
+static size_t best_so_far(const struct tune_contest *contest)
+{
+    size_t best;
+    return rank(contest, TUNE_GROUPS, true, 1, &best) == 1 ? best : SIZE_MAX;
+}
+
+/* --- running */
+
+/* Runs of the settings of a list with the first seed; or of one setting with the seeds that it lacks. */
+struct round {
+    struct tune_contest *contest;
+    const size_t *list;
+    size_t count, together;
+    uint32_t seed;   /* above 0: of the first of these runs */
+    bool ends_early; /* as soon as the setting is judged */
+    uint32_t threads_each;
+};
+struct batch {
+    struct lab_result *result;
+    struct tune_seen seen[];
+};
+
+static void drop(void *made)
+{
+    struct batch *batch = made;
+    if (batch != NULL)
+        lab_result_destroy(batch->result);
+    free(batch);
+}
+
+static size_t batch_of(const struct round *round, uint64_t job, size_t *first)
+{
+    *first = round->seed > 0 ? 0 : (size_t)job * round->together;
+    return round->count - *first < round->together ? round->count - *first : round->together;
+}
+
+static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                 struct sim_error *error)
+{
+    const struct round *round = context;
+    const struct tune_contest *contest = round->contest;
+    const uint64_t seed = contest->scenario->seed + (round->seed > 0 ? round->seed + job : 0);
+    size_t first, count = batch_of(round, job, &first);
+    struct batch *batch = calloc(1, sizeof *batch + count * sizeof *batch->seen);
+    const struct tune_entrant **entrants = calloc(count, sizeof *entrants);
+    const bool is_kept = !is_shared(contest) && round->seed == 0;
+    bool is_fine = (batch != NULL && entrants != NULL) || sim_fail_memory(error);
+    *made = batch;
+    for (size_t i = 0; is_fine && i < count; i++)
+        entrants[i] = &contest->entrants[round->list[first + i]];
+    is_fine = is_fine && tune_watch(contest, entrants, count, seed, 1, round->threads_each, progress,
+                                    batch->seen, is_kept ? &batch->result : NULL, error);
+    free(entrants);
+    return is_fine;
+}
+
+static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    const struct round *round = context;
+    struct batch *batch = made;
+    size_t first, count = batch_of(round, job, &first);
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        struct tune_entrant *entrant = &round->contest->entrants[round->list[first + i]];
+        entrant->seen[entrant->seeds++] = batch->seen[i];
+        judge(round->contest, entrant);
+        *is_enough = round->seed > 0 && (!may_win(entrant) || entrant->seeds >= entrant->needs ||
+                                         (round->ends_early && entrant->status != TUNE_NOT_JUDGED));
+    }
+    if (batch->result != NULL)
+        round->contest->entrants[round->list[first]].result = batch->result;
+    batch->result = NULL;
+    drop(batch);
+    return true;
+}
+
+struct search {
+    struct tune_contest *contest;
+    uint32_t threads;
+    struct lab_progress *progress;
+    size_t *list; /* settings to run with the first seed */
+    size_t count;
+};
+
+static bool run_round(struct search *search, struct round *round, uint64_t jobs, struct sim_error *error)
+{
+    struct lab_progress *progress = search->progress, inner = {.parent = progress};
+    const uint32_t at_once = jobs < search->threads ? (uint32_t)jobs : search->threads;
+    const uint64_t margins = search->contest->scenario->trace_path == NULL ? 3 : 0;
+    const struct lab_crew crew = {.context = round, .count = jobs, .work = work, .take = take, .drop = drop};
+    uint64_t taken;
+    round->threads_each = search->threads / at_once;
+    if (progress != NULL)
+        progress->total = progress->done + jobs + search->contest->terms.seeds + margins;
+    if (!lab_crew_run(&crew, at_once, &inner, &taken, error))
+        return false;
+    judge_all(search->contest);
+    if (progress != NULL) {
+        const size_t best = best_so_far(search->contest);
+        progress->done += jobs;
+        progress->rows += jobs * round->together;
+        atomic_store_explicit(&progress->best,
+                              best == SIZE_MAX ? NULL : search->contest->entrants[best].strategy.label,
+                              memory_order_release);
+    }
+    return progress == NULL || !stopped(progress, error);
+}
+
+/* Runs the settings of the list with the first seed. A run of a trace has one thread, so there the list is
+ * divided. */
+static bool run_first(struct search *search, struct sim_error *error)
+{
+    const struct tune_contest *contest = search->contest;
+    struct round round = {
+        .contest = search->contest, .list = search->list, .count = search->count, .together = search->count};
+    if (!is_shared(contest))
+        round.together = 1;
+    else if (contest->scenario->trace_path != NULL && tune_engine(contest->scenario, 1) == LAB_ENGINE_EXACT)
+        round.together = (search->count + search->threads - 1) / search->threads;
+    return search->count == 0 ||
+           run_round(search, &round, (search->count + round.together - 1) / round.together, error);
+}
+
+/* Runs a setting with the other seeds that it needs. */
+static bool run_more(struct search *search, size_t index, bool ends_early, struct sim_error *error)
+{
+    const struct tune_entrant *entrant = &search->contest->entrants[index];
+    struct round round = {.contest = search->contest,
+                          .list = &index,
+                          .count = 1,
+                          .together = 1,
+                          .seed = entrant->seeds,
+                          .ends_early = ends_early};
+    return run_round(search, &round, entrant->needs - entrant->seeds, error);
+}
+
+/* --- the search */
+
+/* Lists a setting, unless it has run; before others of its protocol their model. */
+static void enlist(struct search *search, size_t index)
+{
+    const struct tune_contest *contest = search->contest;
+    const size_t model = contest->entrants[index].model;
+    index = contest->entrants[model].seeds == 0 ? model : index;
+    if (contest->entrants[index].seeds > 0)
+        return;
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->list[i] == index)
+            return;
+    }
+    search->list[search->count++] = index;
+}
+
+/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group.
+ */
+static bool run_leaders(struct search *search, struct sim_error *error)
+{
+    const struct tune_contest *contest = search->contest;
+    size_t first[TOGETHER];
+    for (;;) {
+        bool is_done = search->count == 0;
+        for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
+            const size_t count = rank(contest, group, false, is_shared(contest) ? TOGETHER : 1, first);
+            if (count == SIZE_MAX)
+                return sim_fail_memory(error);
+            is_done = is_done && (count == 0 || contest->entrants[first[0]].seeds > 0);
+            for (size_t i = 0; i < count; i++)
+                enlist(search, first[i]);
+        }
+        const bool is_fine = is_done || run_first(search, error);
+        search->count = 0;
+        if (is_done || !is_fine)
+            return is_fine;
+    }
+}
+
+/* Returns the next setting that lacks seeds: the first of all, or the first of a group if it is not judged.
+ * SIZE_MAX: none. */
+static size_t next_lacking(const struct tune_contest *contest, bool *is_leader)
+{
+    for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
+        size_t first;
+        *is_leader = group == TUNE_GROUPS;
+        if (rank(contest, group, false, 1, &first) != 1)
+            continue;
+        const struct tune_entrant *entrant = &contest->entrants[first];
+        if (entrant->seeds < entrant->needs && (*is_leader || entrant->status == TUNE_NOT_JUDGED))
+            return first;
+    }
+    return SIZE_MAX;
+}
+
+/* Lists what has figures whatever its rank is: the scenario's own settings, and those without end where a run
+ * draws the rows for all. */
+static void list_own(struct search *search)
+{
+    const struct tune_contest *contest = search->contest;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *entrant = &contest->entrants[i];
+        if (contest->is_exhaustive || (entrant->status == TUNE_COSTLY &&
+                                       (entrant->is_own || (entrant->is_endless && is_shared(contest)))))
+            search->list[search->count++] = i;
+    }
+}
+
+static bool search_all(struct search *search, struct sim_error *error)
+{
+    struct tune_contest *contest = search->contest;
+    bool is_leader;
+    list_own(search);
+    /* Rows that are shared are drawn for the first of the others too. */
+    if ((contest->is_exhaustive || !is_shared(contest)) && !run_first(search, error))
+        return false;
+    search->count = is_shared(contest) && !contest->is_exhaustive ? search->count : 0;
+    for (size_t i = 0; contest->is_exhaustive && i < contest->count; i++) {
+        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_more(search, i, false, error))
+            return false;
+    }
+    for (;;) {
+        if (!run_leaders(search, error))
+            return false;
+        const size_t next = next_lacking(contest, &is_leader);
+        if (next == SIZE_MAX)
+            return true;
+        if (!run_more(search, next, !is_leader, error))
+            return false;
+    }
+}
+
+/* The model of a protocol: its first setting that the distribution does not exclude, which has the largest
+ * buckets unless it is the scenario's own. */
+static void find_models(struct tune_contest *contest)
+{
+    for (size_t i = 0; i < contest->count; i++) {
+        struct tune_entrant *entrant = &contest->entrants[i];
+        const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
+        entrant->model = i;
+        for (size_t j = 0; j < i && !is_shared(contest) && (kind == BK_COUNT || bk_kind_fires(kind)); j++) {
+            if (contest->entrants[j].status != TUNE_EXCEEDS &&
+                strcmp(contest->entrants[j].base, entrant->base) == 0) {
+                entrant->model = j;
+                break;
+            }
+        }
+    }
+}
+
+bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+               struct sim_error *error)
+{
+    struct search search = {.contest = contest,
+                            .threads = threads,
+                            .progress = progress,
+                            .list = calloc(contest->count + 1, sizeof *search.list)};
+    bool is_fine = search.list != NULL;
+    for (size_t i = 0; is_fine && i < contest->count; i++) {
+        contest->entrants[i].model = i;
+        contest->entrants[i].seen = calloc(contest->terms.seeds, sizeof *contest->entrants[i].seen);
+        is_fine = contest->entrants[i].seen != NULL;
+        judge(contest, &contest->entrants[i]);
+    }
+    find_models(contest);
+    is_fine = is_fine ? search_all(&search, error) : sim_fail_memory(error);
+    free(search.list);
+    contest->recommended = is_fine ? best_so_far(contest) : SIZE_MAX;
+    if (contest->recommended != SIZE_MAX)
+        contest->entrants[contest->recommended].status = TUNE_RECOMMENDED;
+    return is_fine;
+}
+
+/* --- the margin: how much faster may rows come? */
+
+static void judge_step(struct tune_contest *contest, const struct tune_margin *margin, uint32_t seeds,
+                       struct tune_margin_step *step)
+{
+    const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
+    struct lab_facts known;
+    tune_know(contest, settings, step->factor, &known);
+    step->within = tune_judge(contest, settings, &step->seen, seeds, &known, &step->judgment, &step->failed);
+    if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest))
+        step->within = LAB_NOT_JUDGED;
+}
+
+/* More rows make no partition smaller, so what is within the limits at one rate is so at every lower one, and
+ * what exceeds them at every higher one. Returns a rate in the middle of those that this leaves open;
+ * TUNE_MARGIN_STEPS: none. */
+static size_t spread(struct tune_margin *margin)
+{
+    struct tune_margin_step *steps = margin->steps;
+    size_t held = 0, failed = TUNE_MARGIN_STEPS;
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        if (steps[i].within == LAB_WITHIN || (steps[i].within == LAB_NOT_JUDGED && steps[i].is_run))
+            held = i + 1;
+        if (steps[i].within == LAB_EXCEEDS && i < failed)
+            failed = i;
+    }
+    for (size_t i = TUNE_MARGIN_STEPS - 1; i > 0; i--) {
+        if (steps[i].within == LAB_WITHIN)
+            steps[i - 1].within = LAB_WITHIN;
+    }
+    for (size_t i = failed; i < TUNE_MARGIN_STEPS; i++)
+        steps[i].within = LAB_EXCEEDS;
+    return held < failed ? (held + failed) / 2 : TUNE_MARGIN_STEPS;
+}
+
+/* The distribution decides where it can. Rates that it leaves open are halved by runs. */
+static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, bool may_run,
+                        uint32_t threads, struct lab_progress *progress, struct sim_error *error)
+{
+    static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
+    const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        margin->steps[i].factor = factors[i];
+        if (i == 0 || margin->steps[i - 1].within != LAB_EXCEEDS)
+            judge_step(contest, margin, 0, &margin->steps[i]);
+        else
+            margin->steps[i].within = LAB_EXCEEDS;
+    }
+    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
+        struct tune_margin_step *step = &margin->steps[next];
+        if (!tune_watch(contest, &entrant, 1, contest->scenario->seed, step->factor, threads, progress,
+                        &step->seen, NULL, error))
+            return false;
+        step->is_run = true;
+        judge_step(contest, margin, 1, step);
+        if (progress != NULL)
+            progress->done++;
+        if (progress != NULL && stopped(progress, error))
+            return false;
+    }
+    return true;
+}
+
+/* Of the recommended setting, and of the best of each other kind. Only the recommended one is run. */
+static bool find_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                         struct sim_error *error)
+{
+    const unsigned own = tune_group_of(&contest->entrants[contest->recommended]);
+    contest->margins = calloc(TUNE_GROUPS + 1, sizeof *contest->margins);
+    if (contest->margins == NULL)
+        return sim_fail_memory(error);
+    contest->margins[contest->margin_count++].entrant = contest->recommended;
+    for (unsigned group = 0; group < TUNE_GROUPS; group++) {
+        size_t best;
+        const size_t count = group == own ? 0 : rank(contest, group, true, 1, &best);
+        if (count == SIZE_MAX)
+            return sim_fail_memory(error);
+        if (count > 0)
+            contest->margins[contest->margin_count++].entrant = best;
+    }
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        struct tune_margin *margin = &contest->margins[i];
+        margin->is_tried = contest->scenario->trace_path == NULL && (i == 0 || is_shared(contest));
+        if (margin->is_tried && !find_margin(contest, margin, i == 0, threads, progress, error))
+            return false;
+    }
+    return true;
+}
+
+/* --- the whole */
+
+/* The setting whose lead is judged: the recommended one or, of those that do not exceed the limits, the one
+ * with the least load. */
 static size_t leader(const struct tune_contest *contest)
 {
     size_t best = SIZE_MAX;
@@ -89,23 +756,10 @@ static size_t leader(const struct tune_contest *contest)
         if (i == contest->recommended)
             return i;
         if (best == SIZE_MAX ||
-            tune_mean_of(entrant, TUNE_COST) < tune_mean_of(&contest->entrants[best], TUNE_COST))
+            entrant->seen[0].candidate.load < contest->entrants[best].seen[0].candidate.load)
             best = i;
     }
     return best;
-}
-
-static bool find_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                      struct sim_error *error)
-{
-    contest->led = leader(contest);
-    if (contest->led == SIZE_MAX)
-        return true;
-    struct lab_strategy strategy = contest->entrants[contest->led].strategy;
-    struct lab_scenario scenario;
-    tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
-    return tune_lead_find(&scenario, 0, TUNE_LEAD_SEEDS, threads, contest->memory, progress, &contest->lead,
-                          error);
 }
 
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
@@ -113,13 +767,23 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
 {
     if (!tune_race(contest, threads, progress, error))
         return false;
-    if (contest->recommended != SIZE_MAX &&
-        !(tune_margins(contest, threads, progress, error) && find_lead(contest, threads, progress, error)))
-        return false;
+    if (contest->recommended != SIZE_MAX) {
+        if (!find_margins(contest, threads, progress, error))
+            return false;
+        contest->led = leader(contest);
+    }
     /* The search may end sooner than expected. */
     if (progress != NULL)
         progress->total = progress->done;
     return true;
+}
+
+double tune_contest_lead_ms(const struct tune_contest *contest)
+{
+    const struct lab_agents *agents = &contest->scenario->agents;
+    const double write_ms = tune_mean_of(&contest->entrants[contest->led], TUNE_WRITE_P999);
+    const double known_ms = (double)(agents->cache_ttl_ns + 2 * agents->clock_bound_ns) / (double)SIM_MS;
+    return ceil(known_ms + (isnan(write_ms) ? 0 : write_ms));
 }
 
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
@@ -146,18 +810,4 @@ const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind k
             return strategy->label;
     }
     return NULL;
-}
-
-void tune_contest_clear(struct tune_contest *contest)
-{
-    for (size_t i = 0; i < contest->count; i++) {
-        free(contest->entrants[i].strategy.label);
-        free(contest->entrants[i].seen);
-        lab_result_destroy(contest->entrants[i].result);
-    }
-    free(contest->entrants);
-    free(contest->margins);
-    contest->entrants = NULL;
-    contest->margins = NULL;
-    contest->count = contest->capacity = contest->margin_count = 0;
 }

@@ -16,9 +16,12 @@
 #include <gsl/gsl_math.h>
 
 #include "kernel/grow.h"
+#include "kernel/time.h"
+#include "lab/metric.h"
 #include "tune/odds.h"
-#include "tune/weighted.h"
+#include "tune/sample.h"
 #include "workload/rows.h"
+#include "workload/trace.h"
 #include "workload/workload.h"
 
 #define ATOMS_MAX     512
@@ -26,8 +29,98 @@
 #define NEGLIGIBLE    1e-15 /* a tail that is not computed more closely */
 #define RARE          0.01
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
+#define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define KEY_NAME      64      /* bytes of a key's name at most, for the size of a partition's header */
+
+#define DAYS_OF_WEEK 7
+/* Expected numbers of partitions over the length of the run up to this mean "never". */
+#define NEVER 1e-6
+
+bool tune_rows_stop(const struct lab_scenario *scenario, double days)
+{
+    return scenario->row_ttl_ns > 0 && (double)scenario->row_ttl_ns <= days * (double)SIM_DAY;
+}
+
+/* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
+static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_t bytes)
+{
+    double least = (double)INFINITY;
+    if (limits->partition_rows != 0 && rows > 0)
+        least = fmin(least, (double)limits->partition_rows / (double)rows);
+    if (limits->partition_bytes != 0 && bytes > 0)
+        least = fmin(least, (double)limits->partition_bytes / (double)bytes);
+    return least;
+}
+
+double tune_unbucketed_days(const struct tune_outlook *outlook)
+{
+    return tune_growth_rows_at(
+        &outlook->growth, outlook->days,
+        room_above(&outlook->scenario->limits, outlook->busiest_rows, outlook->busiest_bytes));
+}
+
+double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
+                            uint64_t bytes_most)
+{
+    const struct lab_scenario *scenario = outlook->scenario;
+    const struct tune_growth *growth = &outlook->growth;
+    const enum bk_kind kind = settings->strategy.kind;
+    const double days = outlook->days, room = room_above(&scenario->limits, rows_most, bytes_most);
+    if (!isnan(seen_days))
+        return seen_days;
+    if (!lab_kind_ends(kind) && !tune_rows_stop(scenario, days))
+        return tune_growth_rows_at(growth, days, room);
+    if (scenario->trace_path != NULL && kind == BK_TIME)
+        return growth->per_day > 0 ? fmax(days, tune_growth_rate_at(growth, days, room)) : (double)NAN;
+    if (!facts->has_distribution)
+        return (double)NAN;
+    if (facts->expected_most <= NEVER)
+        return (double)INFINITY;
+    double expected = (facts->expected_least + facts->expected_most) / 2;
+    if (isinf(expected)) /* more than this many */
+        expected = facts->expected_least > TUNE_EXPECTED_ENOUGH ? facts->expected_least : (double)NAN;
+    if (!(facts->expected_least > 0) || isnan(expected))
+        return (double)NAN;
+    /* No partition has more rows than its key so far. */
+    return fmax(tune_growth_rows_at(growth, days, 1 / expected), tune_unbucketed_days(outlook));
+}
+
+static double figure(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
+static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
+{
+    const double value = figure(strategy, name);
+    return isnan(value) ? 0 : (uint64_t)value;
+}
+
+static bool add(struct lab_strategy_result *strategy, const char *name, double days)
+{
+    return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
+}
+
+static bool add_all(struct tune_outlook *outlook, const struct lab_result *result,
+                    struct lab_strategy_result *strategy)
+{
+    /* Of the rows that this strategy stored. */
+    outlook->busiest_rows = whole(strategy, "keys.rows.max");
+    outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
+    const struct lab_facts facts = lab_facts_of(result, strategy);
+    const double days = tune_first_over_days(
+        outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
+        whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
+    /* If rows expire, the partitions of `unbucketed` may not grow. */
+    const double unbucketed =
+        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : tune_unbucketed_days(outlook);
+    return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
+           (outlook->growth.per_day == 0 ||
+            add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
+}
 
 /* A distribution of the bytes of a row on disk: atoms in ascending order, each rounded up to the largest size
  * that it stands for, so that tails are upper bounds. */
@@ -41,6 +134,8 @@ struct task {
     const struct lab_scenario *scenario;
     const struct lab_settings *settings;
     double rows, keys, factor;
+    struct tune_rates *rates;
+    double enough;                  /* a sum whose lower bound is above this is not completed */
     double limit_most, limit_least; /* in rows: more rows may exceed a limit; more rows certainly do */
     bool has_sizes;                 /* a limit in bytes, and rows of drawn sizes: */
     struct sizes sizes;
@@ -234,22 +329,63 @@ static int64_t window_end(const struct task *task, int64_t time_ns)
     return route.until_ns;
 }
 
+/* A key's rate over the run, in steps; kept for the settings that follow. */
+struct walk {
+    uint64_t key;
+    size_t count, capacity;
+    struct step {
+        int64_t end_ns;
+        double rate_per_ns;
+    } * steps;
+};
+
+void tune_rates_free(struct tune_rates *rates)
+{
+    for (size_t i = 0; i < rates->count; i++)
+        free(rates->walks[i].steps);
+    free(rates->walks);
+    *rates = (struct tune_rates){.count = 0};
+}
+
+/* Returns NULL when out of memory. Where keys burst, the first ones are walked; otherwise a few. */
+static const struct walk *walk_key(struct task *task, uint64_t key_index)
+{
+    struct tune_rates *rates = task->rates;
+    struct wl_key key;
+    struct wl_stretch stretch;
+    for (size_t i = key_index < rates->count ? (size_t)key_index : 0; i < rates->count; i++) {
+        if (rates->walks[i].key == key_index)
+            return &rates->walks[i];
+    }
+    if (!sim_grow(&rates->walks, &rates->capacity, rates->count + 1, sizeof *rates->walks))
+        return NULL;
+    struct walk *walk = &rates->walks[rates->count];
+    *walk = (struct walk){.key = key_index};
+    wl_key_init(&key, &task->scenario->workload, key_index);
+    while (wl_key_stretch(&key, &stretch)) {
+        if (!sim_grow(&walk->steps, &walk->capacity, walk->count + 1, sizeof *walk->steps)) {
+            free(walk->steps);
+            return NULL;
+        }
+        walk->steps[walk->count++] = (struct step){stretch.end_ns, stretch.rate_per_ns};
+    }
+    rates->count++;
+    return walk;
+}
+
 /* The integrals of a key's rate over the windows of the run. Returns their number; they are in *out, which
  * grows. SIZE_MAX: out of memory or too many. */
 static size_t integrate(struct task *task, uint64_t key_index, double **out, size_t *capacity)
 {
-    const struct wl_workload *workload = &task->scenario->workload;
-    struct wl_key key;
-    struct wl_stretch stretch;
+    const struct walk *walk = walk_key(task, key_index);
     size_t count = 0;
     double sum = 0;
-    int64_t at_ns = workload->start_ns, until_ns = window_end(task, at_ns);
-    wl_key_init(&key, workload, key_index);
-    while (wl_key_stretch(&key, &stretch)) {
-        for (at_ns = stretch.begin_ns; at_ns < stretch.end_ns;) {
-            const int64_t end_ns = stretch.end_ns < until_ns ? stretch.end_ns : until_ns;
+    int64_t at_ns = task->scenario->workload.start_ns, until_ns = window_end(task, at_ns);
+    for (size_t i = 0; walk != NULL && i < walk->count; i++) {
+        while (at_ns < walk->steps[i].end_ns) {
+            const int64_t step_ns = walk->steps[i].end_ns, end_ns = step_ns < until_ns ? step_ns : until_ns;
             task->work++;
-            sum += (double)(end_ns - at_ns) * stretch.rate_per_ns * task->factor;
+            sum += (double)(end_ns - at_ns) * walk->steps[i].rate_per_ns * task->factor;
             at_ns = end_ns;
             if (at_ns < until_ns)
                 continue;
@@ -261,7 +397,7 @@ static size_t integrate(struct task *task, uint64_t key_index, double **out, siz
             until_ns = window_end(task, at_ns);
         }
     }
-    if (!sim_grow(out, capacity, count + 1, sizeof **out))
+    if (walk == NULL || !sim_grow(out, capacity, count + 1, sizeof **out))
         return SIZE_MAX;
     (*out)[count++] = sum;
     return count;
@@ -304,9 +440,28 @@ static double most_per_rate(const struct task *task)
     return length * 1e-9 * factor;
 }
 
-/* Sums tails over all keys and windows. `parts`: the buckets into which each is divided. False: it would take
- * too long, or out of memory; then only out->least is valid. */
-static bool sum_keys(struct task *task, double parts, struct sum *out)
+/* The number of keys, from the busiest on, of which some window might have more than a negligible tail. */
+static uint64_t reach_of(struct task *task, double bound, double parts)
+{
+    const struct wl_workload *workload = &task->scenario->workload;
+    const double windows = fmax(1, 1e-9 * (double)workload->duration_ns);
+    uint64_t low = 0, high = workload->key_count;
+    while (low < high) { /* shares never ascend */
+        const uint64_t key = low + (high - low) / 2;
+        const double share = sim_zipf_share(&workload->popularity, key),
+                     keys_left = (double)(workload->key_count - key);
+        if (tail_most(task, bound * share) * keys_left * windows * parts < NEGLIGIBLE)
+            high = key;
+        else
+            low = key + 1;
+    }
+    return low;
+}
+
+/* Sums tails over all keys and windows, unless the upper bound reaches `most`. `parts`: the buckets into
+ * which each is divided. False: the sum was not completed, so that only out->least is valid: enough is known,
+ * it would take too long, or out of memory. */
+static bool sum_keys(struct task *task, double parts, double most, struct sum *out)
 {
     const struct wl_workload *workload = &task->scenario->workload;
     struct {
@@ -316,15 +471,12 @@ static bool sum_keys(struct task *task, double parts, struct sum *out)
     } known[SHAPES_MAX] = {{0}};
     const double bound = most_per_rate(task) * workload->rate_per_s / parts;
     const bool is_alike = !workload->has_bursts && workload->spike_count <= 64;
+    const uint64_t reach = reach_of(task, bound, parts);
     size_t known_count = 0;
     bool is_fine = true;
-    for (uint64_t key = 0; is_fine && key < workload->key_count; key++) {
+    for (uint64_t key = 0; is_fine && key < reach; key++) {
         const double share = sim_zipf_share(&workload->popularity, key);
         const double keys_left = (double)(workload->key_count - key);
-        /* Shares never ascend. */
-        const double windows = fmax(1, 1e-9 * (double)workload->duration_ns);
-        if (tail_most(task, bound * share) * keys_left * windows * parts < NEGLIGIBLE)
-            break;
         size_t at = 0;
         const uint64_t shape = is_alike ? shape_of(workload, key) : 0;
         while (is_alike && at < known_count && known[at].shape != shape)
@@ -352,7 +504,10 @@ static bool sum_keys(struct task *task, double parts, struct sum *out)
         }
         for (size_t i = 0; i < known[at].count; i++)
             add_mean(task, known[at].means[i] * scale, times, out);
-        is_fine = task->work <= STRETCHES_MAX;
+        /* Each key that bursts takes as long as those before it. */
+        is_fine =
+            task->work <= STRETCHES_MAX && out->most < most && out->least <= task->enough &&
+            (is_alike || key < KEYS_TRIED || task->work / (double)(key + 1) * (double)reach <= STRETCHES_MAX);
     }
     for (size_t i = 0; i < SHAPES_MAX; i++)
         free(known[i].means);
@@ -484,11 +639,21 @@ static bool is_known(const struct lab_scenario *scenario, const struct lab_setti
                     scenario->workload.backfill_before_ns == 0);
 }
 
-void tune_expected_of(const struct lab_scenario *scenario, const struct lab_settings *settings, double rows,
-                      double keys, double factor, struct lab_facts *out)
+void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+                      struct lab_facts *out)
 {
-    struct task task = {
-        .scenario = scenario, .settings = settings, .rows = rows, .keys = keys, .factor = factor};
+    const struct lab_scenario *scenario = prospect->scenario;
+    const double rows = prospect->rows, keys = prospect->keys;
+    struct tune_rates own = {.count = 0};
+    struct task task = {.scenario = scenario,
+                        .settings = settings,
+                        .rows = rows,
+                        .keys = keys,
+                        .factor = prospect->factor,
+                        .rates = prospect->rates != NULL ? prospect->rates : &own,
+                        .enough = prospect->is_verdict
+                                      ? fmax(TUNE_EXPECTED_ENOUGH, scenario->limits.over_limit_share * rows)
+                                      : (double)INFINITY};
     const struct bk_strategy *strategy = &settings->strategy;
     struct sum all = {0, 0}, tail = {0, 0}, of_keys = {0, 0};
     double mean = 0;
@@ -508,17 +673,19 @@ void tune_expected_of(const struct lab_scenario *scenario, const struct lab_sett
             (struct sum){tail.most * begun(&task, mean), strategy->max_age_ns == 0 ? tail.least * early : 0};
         out->expected_share = tail.most;
         /* No partition exceeds a limit unless its key does; keys that rarely do have one such partition. */
-        if (all.most > 0 && is_plain && sum_keys(&task, 1, &of_keys) && of_keys.most < RARE)
+        if (all.most > 0 && is_plain && sum_keys(&task, 1, RARE, &of_keys))
             all.most = fmax(DBL_MIN, fmin(all.most, 2 * of_keys.most));
     } else if (strategy->kind != BK_TIME && lab_kind_ends(strategy->kind)) {
         return;
     } else {
         const double parts = strategy->kind == BK_HASH ? (double)strategy->of.hash.buckets : 1;
-        all.most = sum_keys(&task, parts, &all) ? fmax(all.most, DBL_MIN) : (double)INFINITY;
+        all.most =
+            sum_keys(&task, parts, (double)INFINITY, &all) ? fmax(all.most, DBL_MIN) : (double)INFINITY;
     }
     out->has_distribution = true;
     out->expected_most = all.most;
     out->expected_least = scenario->row_ttl_ns > 0 ? 0 : fmin(all.least, all.most);
+    tune_rates_free(&own);
 }
 
 /* Six digits, so that a metric does not depend on the last bits of a machine's logarithm. */
@@ -533,23 +700,123 @@ bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *r
                        struct sim_error *error)
 {
     const struct lab_limits *limits = &scenario->limits;
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    struct tune_rates rates = {.count = 0};
+    const struct tune_prospect prospect = {.scenario = scenario,
+                                           .rows = (double)result->rows,
+                                           .keys = (double)result->keys,
+                                           .factor = 1,
+                                           .rates = &rates};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < result->strategy_count; i++) {
         struct lab_strategy_result *strategy = &result->strategies[i];
         const struct lab_metric *total = lab_metrics_find(&strategy->metrics, "partitions.total");
         struct lab_facts facts;
         if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || total == NULL)
             continue;
-        tune_expected_of(scenario, &strategy->settings, (double)result->rows, (double)result->keys, 1,
-                         &facts);
+        tune_expected_of(&prospect, &strategy->settings, &facts);
         if (!facts.has_distribution || !isfinite(facts.expected_most))
             continue;
         if (isnan(facts.expected_share) && total->value > 0)
             facts.expected_share = fmax(DBL_MIN, fmin(1, facts.expected_most / total->value));
-        if (!lab_metrics_add(&strategy->metrics, "expected.over_limit", rounded(facts.expected_most)) ||
-            !lab_metrics_add(&strategy->metrics, "expected.over_limit_least",
-                             rounded(facts.expected_least)) ||
-            (!isnan(facts.expected_share) &&
-             !lab_metrics_add(&strategy->metrics, "expected.share", rounded(facts.expected_share))))
+        is_fine =
+            lab_metrics_add(&strategy->metrics, "expected.over_limit", rounded(facts.expected_most)) &&
+            lab_metrics_add(&strategy->metrics, "expected.over_limit_least", rounded(facts.expected_least)) &&
+            (isnan(facts.expected_share) ||
+             lab_metrics_add(&strategy->metrics, "expected.share", rounded(facts.expected_share)));
+    }
+    tune_rates_free(&rates);
+    return is_fine || sim_fail_memory(error);
+}
+
+/* --- the growth of a trace */
+
+struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double confidence)
+{
+    struct tune_growth growth = {.weeks = count};
+    struct tune_sample ratios = {.count = 0};
+    uint64_t half = count / 2;
+    if (count < TUNE_GROWTH_WEEKS)
+        return growth;
+    for (uint64_t i = count - 2 * half; i < count - half; i++)
+        tune_sample_add(&ratios, log(((double)weeks[i + half] + 0.5) / ((double)weeks[i] + 0.5)));
+    if (tune_sample_mean_interval(&ratios, confidence).low > 0)
+        growth.per_day = ratios.mean / (double)(DAYS_OF_WEEK * half);
+    return growth;
+}
+
+bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
+                      double confidence, struct tune_growth *out, struct sim_error *error)
+{
+    struct wl_trace *trace = NULL;
+    struct wl_trace_batch batch;
+    uint64_t count = ((uint64_t)end_ns - (uint64_t)start_ns) / (uint64_t)SIM_WEEK;
+    *out = (struct tune_growth){.weeks = count};
+    if (count < TUNE_GROWTH_WEEKS)
+        return true;
+    uint64_t *weeks = calloc(count, sizeof *weeks);
+    bool is_fine = weeks != NULL || sim_fail_memory(error);
+    is_fine = is_fine && wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &trace, error);
+    for (bool more = is_fine; more;) {
+        is_fine = wl_trace_next(trace, &batch, &more, error);
+        more = more && is_fine;
+        if (more)
+            wl_trace_slot_rows(&batch, end_ns - (int64_t)count * SIM_WEEK, SIM_WEEK, weeks, count);
+    }
+    if (is_fine)
+        *out = tune_growth_of(weeks, count, confidence);
+    wl_trace_close(trace);
+    free(weeks);
+    return is_fine;
+}
+
+bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
+                        double confidence, struct tune_growth *out, struct sim_error *error)
+{
+    if (result->week_count == 0)
+        return tune_growth_read(scenario, result->start_ns, result->end_ns, confidence, out, error);
+    *out = tune_growth_of(result->weeks, result->week_count, confidence);
+    return true;
+}
+
+double tune_growth_doubles(const struct tune_growth *growth)
+{
+    return growth->per_day > 0 ? log(2) / growth->per_day : (double)INFINITY;
+}
+
+double tune_growth_rows_at(const struct tune_growth *growth, double days, double times)
+{
+    if (growth->per_day == 0)
+        return days * times;
+    return log1p(times * expm1(growth->per_day * days)) / growth->per_day;
+}
+
+double tune_growth_rate_at(const struct tune_growth *growth, double days, double times)
+{
+    double grown = growth->per_day * days;
+    if (grown == 0)
+        return times >= 1 ? (double)INFINITY : 0;
+    return log(times * expm1(grown) / grown) / growth->per_day;
+}
+
+/* --- the horizon */
+
+bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
+                       struct sim_error *error)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    struct tune_outlook outlook = {
+        .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
+    if (!tune_expected_add(scenario, result, error))
+        return false;
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
+        result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))
+        return true;
+    if (scenario->trace_path != NULL &&
+        !tune_growth_of_run(scenario, result, scenario->tune.confidence, &outlook.growth, error))
+        return false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_strategy_result *strategy = &result->strategies[i];
+        if (strategy->settings.observed == WL_OBSERVED_AUTO && !add_all(&outlook, result, strategy))
             return sim_fail_memory(error);
     }
     return true;

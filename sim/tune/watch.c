@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucketing/hash.h"
+#include "kernel/digest.h"
 #include "lab/scenario.h"
 #include "tune/contest.h"
 
@@ -33,6 +35,17 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     out->reads.are_expected = lab_reads_can_be_expected(scenario);
     out->engine = tune_engine(scenario, factor);
     out->is_raced = out->engine != LAB_ENGINE_CLUSTER;
+}
+
+/* The number that identifies the run of a setting at `factor` times the scenario's rate: a digest of
+ * everything that it depends on, except for the scenario. */
+static uint64_t job_of(const struct lab_strategy *strategy, uint64_t seed, double factor)
+{
+    char text[TUNE_STRATEGY_TEXT_SIZE];
+    uint64_t bits;
+    tune_strategy_text(strategy, text);
+    memcpy(&bits, &factor, sizeof bits);
+    return sim_digest_chain(sim_digest_chain(seed, bits), bk_murmur3_128(text, strlen(text), 0).h1);
 }
 
 static double figure(const struct lab_metrics *metrics, const char *name)
@@ -110,13 +123,22 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
                 [TUNE_MISROUTED] = figure(metrics, "writes.misrouted"),
                 [TUNE_READS] = figure(metrics, "reads.count"),
                 [TUNE_READS_FAILED] = figure(metrics, "reads.failed"),
+                [TUNE_WRITE_P999] = figure(metrics, "latency.write.p999"),
             },
     };
-    return (see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
-                      &out->rows_at_risk, &out->rows_most, &p99_rows) &&
-            see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,
-                      &out->bytes_at_risk, &out->bytes_most, &out->figures[TUNE_P99_BYTES])) ||
-           sim_fail_memory(error);
+    if (!see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
+                   &out->rows_at_risk, &out->rows_most, &p99_rows) ||
+        !see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,
+                   &out->bytes_at_risk, &out->bytes_most, &out->figures[TUNE_P99_BYTES]))
+        return sim_fail_memory(error);
+    const double rows_most = (double)out->rows_most, bytes_most = (double)out->bytes_most;
+    out->candidate = (struct lab_candidate){
+        .load = 1000 + cost.write + cost.read,
+        .cv = out->figures[TUNE_CV],
+        .fullness =
+            fmax(run->limits.partition_rows != 0 ? rows_most / (double)run->limits.partition_rows : 0,
+                 run->limits.partition_bytes != 0 ? bytes_most / (double)run->limits.partition_bytes : 0)};
+    return true;
 }
 
 /* Runs these strategies, whose places in `out` are given. */
@@ -134,8 +156,7 @@ static bool run(const struct tune_contest *contest, struct lab_strategy *strateg
     for (size_t i = 0; is_fine && i < count; i++)
         is_fine = see(result, &result->strategies[i], contest->terms.share, &out[places[i]], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
-        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[places[i]],
-                     sizeof *out);
+        memory->keep(memory->context, job_of(&strategies[i], seed, factor), &out[places[i]], sizeof *out);
     if (is_fine && kept != NULL)
         *kept = result;
     else
@@ -154,7 +175,7 @@ bool tune_watch(const struct tune_contest *contest, const struct tune_entrant *c
     for (size_t i = 0; is_fine && i < count; i++) {
         const struct lab_strategy *strategy = &entrants[i]->strategy;
         if (memory != NULL &&
-            memory->recall(memory->context, tune_memory_job(strategy, seed, factor), &out[i], sizeof *out))
+            memory->recall(memory->context, job_of(strategy, seed, factor), &out[i], sizeof *out))
             continue;
         unknown[left] = *strategy;
         places[left++] = i;

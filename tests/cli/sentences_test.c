@@ -112,20 +112,15 @@ static void test_notes_report_leads_and_what_was_left_out(void **state)
     expect_notes(&made, "");
     made.seen[0][1].closed = 1;
     made.contest.led = 0;
-    made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
-    expect_notes(&made, "The agents of a disagreed with every lead that was tried, even with twice the "
-                        "1500ms that caches and clocks require.");
-    made.contest.lead.safe_ns = 250 * SIM_MS;
+    made.scenario.agents.cache_ttl_ns = 1000 * SIM_MS;
+    made.scenario.agents.clock_bound_ns = 200 * SIM_MS;
+    set_figure(&made, 0, TUNE_WRITE_P999, 99.5);
     made.entrants[0].strategy.settings.lead_ns = 1500 * SIM_MS;
-    expect_notes(&made, "The smallest lead of a without a violation is 250ms, and by its caches, clocks and "
-                        "write latency it should be 1500ms: its lead, 1500ms, is long enough.");
+    expect_notes(&made, "By its caches, clocks and write latency, the lead of a must be at least 1500ms: its "
+                        "lead, 1500ms, is long enough.");
     made.entrants[0].strategy.settings.lead_ns = 1000 * SIM_MS;
-    expect_notes(&made, "The smallest lead of a without a violation is 250ms, and by its caches, clocks and "
-                        "write latency it should be 1500ms: its lead, 1s, is too short; use 1500ms.");
-    made.entrants[0].strategy.settings.lead_ns = 1700 * SIM_MS;
-    made.contest.lead.safe_ns = 2000 * SIM_MS;
-    expect_notes(&made, "The smallest lead of a without a violation is 2s, and by its caches, clocks and "
-                        "write latency it should be 1500ms: its lead, 1700ms, is too short; use 2s.");
+    expect_notes(&made, "By its caches, clocks and write latency, the lead of a must be at least 1500ms: its "
+                        "lead, 1s, is too short; use 1500ms.");
 }
 
 #define NONE "x.yaml: no setting stays within the limits: "

@@ -19,7 +19,6 @@
 #include "kernel/text.h"
 #include "parts.h"
 #include "tune/odds.h"
-#include "tune/weighted.h"
 
 struct made {
     struct report_arena arena;

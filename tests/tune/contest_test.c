@@ -16,7 +16,6 @@
 #include "../lab/scenario_of.h"
 #include "kernel/time.h"
 #include "tune/contest.h"
-#include "tune/strategy_text.h"
 
 #define STREAM                                                                                               \
     "duration: 1d\nkeys: {count: 30, popularity: {zipf: 0.8}}\n"                                             \

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "kernel/time.h"
-#include "tune/growth.h"
+#include "tune/expected.h"
 
 #define WEEKS 9
 #define PATH  "growth_test.csv"

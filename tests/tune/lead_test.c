@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tune/lead.h"
+#include "tune/contest.h"
 
 #define NS_PER_MS INT64_C(1000000)
 /* Partitions end about 8 times as early, so that a few seconds show the effects of the scenario's minutes;

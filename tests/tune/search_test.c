@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tune/search.h"
+#include "tune/odds.h"
 
 #define FITS_MAX 1000
 #define LIST_MAX 50000

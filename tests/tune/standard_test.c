@@ -18,7 +18,7 @@
 
 #include "lab/judgment.h"
 #include "tune/contest.h"
-#include "tune/horizon.h"
+#include "tune/expected.h"
 
 static bool is_all;
 static size_t judged, failed;

@@ -17,7 +17,6 @@
 #include "bucketing/route.h"
 #include "kernel/random.h"
 #include "tune/odds.h"
-#include "tune/weighted.h"
 
 #define PARTITIONS 20000u
 

@@ -9,7 +9,7 @@
 #include "cli/json.h"
 #include "lab/setting.h"
 #include "reports/reports.h"
-#include "tune/strategy_text.h"
+#include "tune/contest.h"
 
 static const char *const figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_COST] = "cost_per_1000_rows",
@@ -31,6 +31,7 @@ static const char *const figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_MISROUTED] = "writes.misrouted",
     [TUNE_READS] = "reads.count",
     [TUNE_READS_FAILED] = "reads.failed",
+    [TUNE_WRITE_P999] = "latency.write.p999",
 };
 static const char *const demand_names[TUNE_DEMAND_COUNT] = {
     [TUNE_IN_LIMITS] = "limits",
@@ -210,17 +211,12 @@ static json_t *margins_of(const struct tune_contest *contest)
 
 static json_t *lead_of(const struct tune_contest *contest)
 {
-    const struct tune_lead *lead = &contest->lead;
     if (contest->led == SIZE_MAX)
         return json_null();
     json_t *object = json_object();
     bool is_fine =
         cli_json_set(object, "label", json_string(contest->entrants[contest->led].strategy.label)) &&
-        cli_json_set(object, "formula_s", cli_json_number((double)lead->formula_ns / 1e9)) &&
-        cli_json_set(object, "safe_s",
-                     lead->safe_ns < 0 ? json_null() : cli_json_number((double)lead->safe_ns / 1e9)) &&
-        cli_json_set(object, "unsafe_s",
-                     lead->unsafe_ns < 0 ? json_null() : cli_json_number((double)lead->unsafe_ns / 1e9));
+        cli_json_set(object, "formula_s", cli_json_number(tune_contest_lead_ms(contest) / 1000));
     return cli_json_complete(object, is_fine);
 }
 

@@ -140,32 +140,20 @@ struct report_answer *cli_contest_answer(const struct tune_contest *contest)
 
 static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
 {
-    const struct tune_lead *lead = &contest->lead;
-    char safe[CLI_NUMBER_SIZE], formula[CLI_NUMBER_SIZE], own[CLI_NUMBER_SIZE];
+    char needed[CLI_NUMBER_SIZE], own[CLI_NUMBER_SIZE];
     if (contest->led == SIZE_MAX)
         return;
     const struct lab_strategy *strategy = &contest->entrants[contest->led].strategy;
-    const int64_t own_ns = strategy->settings.lead_ns;
-    const int64_t formula_ns = (lead->formula_ns + SIM_MS - 1) / SIM_MS * SIM_MS;
-    const int64_t safe_ns = (lead->safe_ns + SIM_MS - 1) / SIM_MS * SIM_MS;
-    lab_quantity_duration_text(formula_ns, formula, sizeof formula);
-    if (lead->safe_ns < 0) {
-        cli_say(out,
-                "The agents of %s disagreed with every lead that was tried, even with twice the %s that "
-                "caches and clocks require.",
-                strategy->label, formula);
-        return;
-    }
-    lab_quantity_duration_text(safe_ns, safe, sizeof safe);
-    lab_quantity_duration_text(own_ns, own, sizeof own);
+    const int64_t needed_ns = (int64_t)tune_contest_lead_ms(contest) * SIM_MS;
+    lab_quantity_duration_text(needed_ns, needed, sizeof needed);
+    lab_quantity_duration_text(strategy->settings.lead_ns, own, sizeof own);
     cli_say(out,
-            "The smallest lead of %s without a violation is %s, and by its caches, clocks and write latency "
-            "it should be %s: its lead, %s, is ",
-            strategy->label, safe, formula, own);
-    if (own_ns >= safe_ns && own_ns >= formula_ns)
+            "By its caches, clocks and write latency, the lead of %s must be at least %s: its lead, %s, is ",
+            strategy->label, needed, own);
+    if (strategy->settings.lead_ns >= needed_ns)
         cli_say(out, "long enough.");
     else
-        cli_say(out, "too short; use %s.", safe_ns > formula_ns ? safe : formula);
+        cli_say(out, "too short; use %s.", needed);
 }
 
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)

@@ -28,7 +28,7 @@
 #include "lab/run.h"
 #include "same.h"
 #include "stream_draw.h"
-#include "tune/horizon.h"
+#include "tune/expected.h"
 #include "workload/rows.h"
 
 #define MESSAGE_SIZE  1280u

@@ -14,7 +14,6 @@
 #include "lab/metric.h"
 #include "tune/expected.h"
 #include "tune/odds.h"
-#include "tune/weighted.h"
 #include "workload/rows.h"
 
 #define NEAR     1e-7  /* relative error of a figure */

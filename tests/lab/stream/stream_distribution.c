@@ -23,7 +23,6 @@
 #include "lab/scenario.h"
 #include "stream_draw.h"
 #include "tune/odds.h"
-#include "tune/weighted.h"
 
 #define SAMPLES         500u
 #define SQUARES_SUM     1.6449340668482264 /* of 1 / k^2 for k from 1 on: pi^2 / 6 */

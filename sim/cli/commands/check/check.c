@@ -23,7 +23,7 @@
 #include "lab/expects.h"
 #include "reports/reports.h"
 #include "store/store.h"
-#include "tune/horizon.h"
+#include "tune/expected.h"
 
 #define SEEDS_DEFAULT 5u
 #define SEEDS_LEAST   3u

@@ -23,7 +23,7 @@
 #include "cli/warnings.h"
 #include "lab/expects.h"
 #include "store/store.h"
-#include "tune/horizon.h"
+#include "tune/expected.h"
 
 static const struct cli_option options[] = {
     {"seed", "N", "use this seed instead of the scenario's"},

@@ -5,7 +5,7 @@
 
 #include "lab/histogram.h"
 #include "lab/scenario.h"
-#include "tune/growth.h"
+#include "tune/expected.h"
 #include "workload/trace.h"
 
 #define TRACE_PARTS     16

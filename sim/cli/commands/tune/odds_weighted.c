@@ -7,7 +7,7 @@
 #include "cli/json.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
-#include "tune/weighted.h"
+#include "tune/odds.h"
 
 /* Above this mean, numbers of bytes would not be exact in binary64, and their tails would not fit into 64
  * bits. */

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "tune/search.h"
+#include "tune/odds.h"
 
 struct cli_tune_answer {
     struct tune_goal goal;

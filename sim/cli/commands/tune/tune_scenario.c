@@ -27,8 +27,8 @@
 #include "lab/quantity.h"
 #include "reports/reports.h"
 #include "store/store.h"
-#include "tune/horizon.h"
-#include "tune/strategy_text.h"
+#include "tune/expected.h"
+#include "tune/contest.h"
 #include "tune_emit.h"
 
 #define FINALISTS 8

@@ -7,16 +7,17 @@
  * maximum age) or, for a kind that the scenario lacks, the simplest form of that kind.
  *
  * 1. A setting that exceeds a limit by the distribution of its partitions (tune/expected.h) is not run.
- * 2. The others race by successive halving (Karnin, Koren, Somekh 2013): in each round the better half of all
- *    settings, and of each kind, has one more seed, then two more, four more and so on. The rule of
- *    recommendation (lab_choose_from()) ranks them; a setting that has not run has the lower bound of its
- *    load. A setting drops out when the judge says that it exceeds a limit, when something disqualifies it,
- * or when it misses a demand of `tune`; the next one of the ranking then takes its place.
- * 3. The race ends when the first of the ranking, and that of each kind, have all seeds.
+ * 2. The others are ranked by the rule of recommendation (lab_choose_from()): by what the run with the first
+ * seed showed, so that all are compared on the same rows (common random numbers), or by a lower bound of the
+ *    load. The first of the ranking, and of each kind, runs with the first seed, until none of them lacks it.
+ * 3. The first of all then runs with the other seeds, unless its distribution has shown that it is within the
+ *    limits. When a seed shows that it exceeds a limit, misses a demand of `tune` or is disqualified, it
+ * drops out, and the next of the ranking takes its place. The first of a kind has more seeds only if the
+ * judge cannot tell by one.
  *
- * So a setting is left behind only while another one is better by the rule, on the seeds so far. Settings run
- * on the same rows, seed by seed (common random numbers). Nothing depends on time or the number of threads.
- */
+ * So further seeds test a setting, and never rank it. With agents, the settings of a protocol whose model
+ * (find_models()) loses rows or breaks a guarantee are not run. Nothing depends on time or the number of
+ * threads. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -24,9 +25,7 @@
 #include "lab/judgment.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
-#include "tune/growth.h"
-#include "tune/lead.h"
-#include "tune/memory.h"
+#include "tune/expected.h"
 #include "tune/sample.h"
 
 /* What the pilot measured. */
@@ -60,6 +59,8 @@ enum tune_figure {
     TUNE_MISROUTED,
     TUNE_READS, /* reads */
     TUNE_READS_FAILED,
+    TUNE_WRITE_P999, /* milliseconds of a row's write, including the read of the state; only of the first seed
+                      */
     TUNE_FIGURE_COUNT
 };
 
@@ -67,8 +68,9 @@ enum tune_figure {
 struct tune_seen {
     double figures[TUNE_FIGURE_COUNT]; /* NaN: the run does not have it */
     struct lab_facts facts;
-    unsigned disqualifiers; /* bits enum lab_disqualifier */
-    double refused;         /* lab_refused_share() */
+    unsigned disqualifiers;         /* bits enum lab_disqualifier */
+    double refused;                 /* lab_refused_share() */
+    struct lab_candidate candidate; /* apart from is_eligible */
     uint64_t closed;
     uint64_t rows_at_risk, bytes_at_risk; /* the least sizes that at most the allowed share exceeds */
     uint64_t rows_most, bytes_most;       /* the largest partition */
@@ -79,7 +81,7 @@ enum tune_status {
     TUNE_WITHIN,       /* the limits, and all demands are met */
     TUNE_NOT_JUDGED,   /* there were too few partitions to tell */
     TUNE_EXCEEDS,      /* a limit; with `seeds` 0 by its distribution */
-    TUNE_DISQUALIFIED, /* by `failed` */
+    TUNE_DISQUALIFIED, /* by `failed`; with `seeds` 0 by its model */
     TUNE_COSTLY,       /* not run: whatever it showed, another setting of its kind would be better */
     TUNE_STATUS_COUNT
 };
@@ -104,11 +106,12 @@ struct tune_entrant {
     bool is_own;                  /* it is a strategy of the scenario itself */
     bool is_endless;              /* its partitions grow for as long as rows come: never recommended */
     uint32_t requirements;        /* bits enum lab_requirement */
-    uint32_t needs;               /* seeds: 1 where no other seed would differ, or none is needed */
+    uint32_t needs;               /* seeds to be recommended: 1 where no other seed would differ */
     struct lab_facts known;       /* by its distribution, at the scenario's rate */
     double load_least;            /* a lower bound of the load */
     double cv_known;              /* the CV by the distribution; 0: not known */
     /* What the race found. */
+    size_t model; /* the index of the setting that runs first of its protocol */
     enum tune_status status;
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */
     struct lab_judgment judgment;
@@ -134,11 +137,20 @@ struct tune_margin {
     struct tune_margin_step steps[TUNE_MARGIN_STEPS];
 };
 
+/* The results of runs of an earlier contest of the same scenario. A run is a pure function of scenario,
+ * setting, seed and rate, so a run whose result is remembered need not be repeated. Both functions may be
+ * called on any thread, and concurrently. */
+struct tune_memory {
+    void *context;
+    bool (*recall)(void *context, uint64_t job, void *out, size_t size); /* false if it is not remembered */
+    void (*keep)(void *context, uint64_t job, const void *bytes, size_t size);
+};
+
 struct tune_contest {
     const struct lab_scenario *scenario;
     struct lab_tune terms;
     const struct tune_memory *memory; /* set it after tune_contest_begin(); NULL: nothing is remembered */
-    bool halves;                      /* false: every setting runs with all seeds */
+    bool is_exhaustive;               /* every setting runs with all the seeds that it needs */
     struct tune_rows rows;
     struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
     struct tune_entrant *entrants;
@@ -148,8 +160,8 @@ struct tune_contest {
     size_t margin_count;
     struct tune_margin *margins; /* first that of the recommended setting, then those of the best of each
                                     other kind, with and without a sequence number in the rows */
-    size_t led;                  /* the entrant whose lead was determined; SIZE_MAX if none has a lead */
-    struct tune_lead lead;
+    size_t led;                  /* the entrant whose lead is judged; SIZE_MAX if none has a lead */
+    struct tune_rates rates;
 };
 
 /* Begins a contest and runs the pilot, whose progress is in rows. The scenario must have a limit and outlive
@@ -157,7 +169,7 @@ struct tune_contest {
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error);
-/* Runs the race and, if a setting is recommended, determines margins and the lead. The progress is in runs.
+/* Runs the race and, if a setting is recommended, determines margins. The progress is in runs.
  * When it is stopped: SIM_ERROR_CHECK. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
@@ -171,6 +183,10 @@ static inline double tune_contest_days(const struct tune_contest *contest)
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 /* Days until the first partition exceeds a limit (tune/horizon.h). */
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant);
+/* The lead that `led` needs, in whole milliseconds (docs/findings.md, "How long a lead is long enough"):
+ * the 99.9th percentile of the latency of a write, the time to live of a cached state, and twice the clock
+ * bound. */
+double tune_contest_lead_ms(const struct tune_contest *contest);
 void tune_contest_clear(struct tune_contest *contest);
 
 /* --- candidates.c */
@@ -178,12 +194,12 @@ void tune_contest_clear(struct tune_contest *contest);
 /* Adds all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
 
-/* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, large buckets first */
-
-#define TUNE_LADDER_MAX  64
-#define TUNE_SIZES_DRAWN 4096 /* draws to estimate the mean of a function of a row's size */
-size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
-                   struct bk_strategy *out);
+/* The numbers worth trying for a template, at most TUNE_LADDER_MAX, large buckets first. */
+#define TUNE_LADDER_MAX 64
+/* Writes a strategy as in a scenario, to paste into one or to pass as an override: "probabilistic: {bits: 9,
+ * threshold: 40, label: mine}". Parsing it gives the same strategy. Changes (`then`) are left out. */
+#define TUNE_STRATEGY_TEXT_SIZE 768
+void tune_strategy_text(const struct lab_strategy *strategy, char *buffer);
 
 /* --- watch.c */
 
@@ -201,13 +217,13 @@ enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
                       uint64_t seed, double factor, struct lab_scenario *out);
 
-/* --- race.c */
+/* --- contest.c */
 
-/* Runs the settings of a list, each with the seed that follows its own, and judges them. */
+/* Searches, without margins. */
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error);
 /* Sets what is known by the distribution at a multiple of the rate. */
-void tune_know(const struct tune_contest *contest, const struct lab_settings *settings, double factor,
+void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
                struct lab_facts *out);
 /* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
 enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_settings *settings,
@@ -222,12 +238,5 @@ struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
 /* The group of settings of which each has a best one: a kind, with or without a sequence number. */
 #define TUNE_GROUPS (2 * BK_KIND_COUNT)
 unsigned tune_group_of(const struct tune_entrant *entrant);
-/* During the race: the label of the setting to recommend so far; NULL: none. */
-const char *tune_best_so_far(const struct tune_contest *contest);
-
-/* --- margin.c */
-
-bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                  struct sim_error *error);
 
 #endif

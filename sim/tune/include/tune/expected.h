@@ -18,16 +18,87 @@
 #include <stdint.h>
 
 #include "lab/judgment.h"
+#include "lab/result.h"
 #include "lab/scenario.h"
 
+/* The rates of the keys that were examined, so that the next setting of the scenario need not draw them. A
+ * zeroed struct is empty. */
+struct tune_rates {
+    struct walk *walks;
+    size_t count, capacity;
+};
+void tune_rates_free(struct tune_rates *rates);
+
+#define TUNE_EXPECTED_ENOUGH 100.0
+struct tune_prospect {
+    const struct lab_scenario *scenario; /* with a limit */
+    double factor;                       /* of the scenario's rate */
+    double rows, keys;                   /* of the run at this rate, for the kinds that count rows */
+    struct tune_rates *rates;            /* NULL: not kept */
+    bool is_verdict; /* where more than TUNE_EXPECTED_ENOUGH partitions certainly exceed a limit, and more
+                        than the allowed share, the upper bound may be infinite */
+};
 /* Sets the members of *out that begin with `expected`, and has_distribution; the others are not changed.
- * rows: of the run, at `factor` times the scenario's rate; keys: those with rows. Both are used by the kinds
- * that count rows. The scenario must have a limit. Deterministic; costs some milliseconds at most, or up to a
- * second where keys burst. */
-void tune_expected_of(const struct lab_scenario *scenario, const struct lab_settings *settings, double rows,
-                      double keys, double factor, struct lab_facts *out);
+ * Deterministic; costs some milliseconds at most, or up to a second for the first setting where keys
+ * burst. */
+void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
+                      struct lab_facts *out);
 /* Adds the metrics expected.* to each strategy of a run. False: out of memory. */
 bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *result,
+                       struct sim_error *error);
+
+/* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
+ * daily and weekly cycles: each week of the second half with the week half the trace earlier. The logarithms
+ * of these ratios are a sample, and g is their mean divided by the time between the weeks. The trace counts
+ * as growing if the confidence interval of g is above 0. So at least four weeks are needed, and a stream that
+ * shrinks, or only fluctuates, does not grow. */
+enum { TUNE_GROWTH_WEEKS = 4 };
+
+struct tune_growth {
+    uint64_t weeks; /* whole weeks of the trace; below TUNE_GROWTH_WEEKS the growth is not known */
+    double per_day; /* g; 0 if the trace does not grow or its growth is not known */
+};
+
+/* Returns the growth of a trace. weeks: the rows of each of `count` weeks, oldest first. */
+struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double confidence);
+/* Reads the scenario's trace and determines the growth of its rows in [start_ns, end_ns). */
+bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
+                      double confidence, struct tune_growth *out, struct sim_error *error);
+/* Determines the growth from a run with the trace, which may have counted the rows by week, so that the trace
+ * need not be read again. */
+bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
+                        double confidence, struct tune_growth *out, struct sim_error *error);
+/* Returns the number of days in which the rate doubles; infinity if it does not grow. */
+double tune_growth_doubles(const struct tune_growth *growth);
+/* Returns the number of days from the start until the stream has `times` as many rows as in its first `days`;
+ * for tune_growth_rate_at(), until its rate is `times` the mean rate of its first `days`. */
+double tune_growth_rows_at(const struct tune_growth *growth, double days, double times);
+double tune_growth_rate_at(const struct tune_growth *growth, double days, double times);
+
+/* When the first partition exceeds a limit, if the stream continues at its rate, or a trace at its growth. */
+/* The run to which the figures belong. */
+struct tune_outlook {
+    const struct lab_scenario *scenario;
+    struct tune_growth growth;            /* of a trace; a synthetic stream keeps its rate */
+    double days;                          /* its length */
+    uint64_t busiest_rows, busiest_bytes; /* of the key that has the most; 0: not known */
+};
+
+/* Whether partitions that never close stop growing within the run, since their rows expire. */
+bool tune_rows_stop(const struct lab_scenario *scenario, double days);
+/* Days from the first row until a partition exceeds a limit; infinity: never; NaN: not known.
+ * seen_days: when one did (the metric partitions.first_over_days); NaN: none did. rows_most, bytes_most: of
+ * the largest partition. Otherwise partitions without end grow with their key; the distribution gives the
+ * expectation, where it is known and not only bounded; and windows of a trace grow with its rate. Nothing is
+ * derived from the length of the run alone. */
+double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
+                            uint64_t bytes_most);
+/* When the busiest key has as many rows as a partition may have. */
+double tune_unbucketed_days(const struct tune_outlook *outlook);
+/* Adds what is known about limits beside the run's own partitions, to a single run: the metrics expected.*
+ * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth. */
+bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error);
 
 #endif

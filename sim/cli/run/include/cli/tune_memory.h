@@ -8,7 +8,7 @@
 
 #include "lab/scenario.h"
 #include "store/outcomes.h"
-#include "tune/memory.h"
+#include "tune/contest.h"
 
 struct cli_tune_memory {
     struct tune_memory memory; /* for the contest */
