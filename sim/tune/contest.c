@@ -113,9 +113,11 @@ void tune_contest_clear(struct tune_contest *contest)
     }
     free(contest->entrants);
     free(contest->margins);
+    free(contest->scratch);
     tune_rates_free(&contest->rates);
     contest->entrants = NULL;
     contest->margins = NULL;
+    contest->scratch = NULL;
     contest->count = contest->capacity = contest->margin_count = 0;
 }
 
@@ -358,14 +360,12 @@ struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
 }
 
 /* The first settings of the ranking of a group, or of all with TUNE_GROUPS. is_within: only of those that are
- * within the limits. Returns their number, at most `most`; SIZE_MAX when out of memory. */
+ * within the limits. Returns their number, at most `most_listed`. */
 static size_t rank(const struct tune_contest *contest, unsigned group, bool is_within, size_t most_listed,
                    size_t *out)
 {
-    struct lab_candidate *left = calloc(contest->count + 1, sizeof *left);
+    struct lab_candidate *left = contest->scratch;
     size_t count = 0;
-    if (left == NULL)
-        return SIZE_MAX;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         left[i] = tune_candidate_for(contest, entrant);
@@ -378,11 +378,10 @@ static size_t rank(const struct tune_contest *contest, unsigned group, bool is_w
             break;
         left[out[count]].is_eligible = false;
     }
-    free(left);
     return count;
 }
 
-/* Returns SIZE_MAX when there is none, or out of memory. */
+/* Returns SIZE_MAX when there is none. */
 static size_t best_so_far(const struct tune_contest *contest)
 {
     size_t best;
@@ -391,13 +390,13 @@ static size_t best_so_far(const struct tune_contest *contest)
 
 /* --- running */
 
-/* Runs of the settings of a list with the first seed; or of one setting with the seeds that it lacks. */
+/* Runs of the settings of a list with the first seed; or, together, with the seeds that they lack. */
 struct round {
     struct tune_contest *contest;
     const size_t *list;
     size_t count, together;
     uint32_t seed;   /* above 0: of the first of these runs */
-    bool ends_early; /* as soon as the setting is judged */
+    bool ends_early; /* as soon as they are judged */
     uint32_t threads_each;
 };
 struct batch {
@@ -444,14 +443,17 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     const struct round *round = context;
     struct batch *batch = made;
     size_t first, count = batch_of(round, job, &first);
+    bool is_done = true;
     (void)error;
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &round->contest->entrants[round->list[first + i]];
         entrant->seen[entrant->seeds++] = batch->seen[i];
         judge(round->contest, entrant);
-        *is_enough = round->seed > 0 && (!may_win(entrant) || entrant->seeds >= entrant->needs ||
-                                         (round->ends_early && entrant->status != TUNE_NOT_JUDGED));
+        is_done = is_done && (entrant->seeds >= entrant->needs ||
+                              (!round->contest->is_exhaustive && !may_win(entrant)) ||
+                              (round->ends_early && entrant->status != TUNE_NOT_JUDGED));
     }
+    *is_enough = round->seed > 0 && is_done;
     if (batch->result != NULL)
         round->contest->entrants[round->list[first]].result = batch->result;
     batch->result = NULL;
@@ -506,14 +508,14 @@ static bool run_first(struct search *search, struct sim_error *error)
            run_round(search, &round, (search->count + round.together - 1) / round.together, error);
 }
 
-/* Runs a setting with the other seeds that it needs. */
-static bool run_more(struct search *search, size_t index, bool ends_early, struct sim_error *error)
+/* Runs the settings of the list, which have the same seeds, with the others that they need. */
+static bool run_more(struct search *search, bool ends_early, struct sim_error *error)
 {
-    const struct tune_entrant *entrant = &search->contest->entrants[index];
+    const struct tune_entrant *entrant = &search->contest->entrants[search->list[0]];
     struct round round = {.contest = search->contest,
-                          .list = &index,
-                          .count = 1,
-                          .together = 1,
+                          .list = search->list,
+                          .count = search->count,
+                          .together = search->count,
                           .seed = entrant->seeds,
                           .ends_early = ends_early};
     return run_round(search, &round, entrant->needs - entrant->seeds, error);
@@ -546,8 +548,6 @@ static bool run_leaders(struct search *search, struct sim_error *error)
         bool is_done = search->count == 0;
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
             const size_t count = rank(contest, group, false, is_shared(contest) ? TOGETHER : 1, first);
-            if (count == SIZE_MAX)
-                return sim_fail_memory(error);
             is_done = is_done && (count == 0 || contest->entrants[first[0]].seeds > 0);
             for (size_t i = 0; i < count; i++)
                 enlist(search, first[i]);
@@ -559,20 +559,25 @@ static bool run_leaders(struct search *search, struct sim_error *error)
     }
 }
 
-/* Returns the next setting that lacks seeds: the first of all, or the first of a group if it is not judged.
- * SIZE_MAX: none. */
-static size_t next_lacking(const struct tune_contest *contest, bool *is_leader)
+/* Lists the settings that lack seeds: the first of all, with those that come next where they share rows; or
+ * the first of a group if it is not judged. */
+static void list_lacking(struct search *search, bool *is_leader)
 {
-    for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
-        size_t first;
+    const struct tune_contest *contest = search->contest;
+    size_t first[TOGETHER];
+    search->count = 0;
+    for (unsigned group = TUNE_GROUPS + 1; group-- > 0 && search->count == 0;) {
         *is_leader = group == TUNE_GROUPS;
-        if (rank(contest, group, false, 1, &first) != 1)
-            continue;
-        const struct tune_entrant *entrant = &contest->entrants[first];
-        if (entrant->seeds < entrant->needs && (*is_leader || entrant->status == TUNE_NOT_JUDGED))
-            return first;
+        const size_t count =
+            rank(contest, group, false, is_shared(contest) && *is_leader ? TOGETHER : 1, first);
+        const uint32_t seeds = count > 0 ? contest->entrants[first[0]].seeds : 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct tune_entrant *entrant = &contest->entrants[first[i]];
+            if (entrant->seeds == seeds && seeds < entrant->needs &&
+                (*is_leader ? i == search->count : entrant->status == TUNE_NOT_JUDGED))
+                search->list[search->count++] = first[i];
+        }
     }
-    return SIZE_MAX;
 }
 
 /* Lists what has figures whatever its rank is: the scenario's own settings, and those without end where a run
@@ -591,25 +596,29 @@ static void list_own(struct search *search)
 static bool search_all(struct search *search, struct sim_error *error)
 {
     struct tune_contest *contest = search->contest;
-    bool is_leader;
+    bool is_leader, is_done;
     list_own(search);
     /* Rows that are shared are drawn for the first of the others too. */
     if ((contest->is_exhaustive || !is_shared(contest)) && !run_first(search, error))
         return false;
     search->count = is_shared(contest) && !contest->is_exhaustive ? search->count : 0;
     for (size_t i = 0; contest->is_exhaustive && i < contest->count; i++) {
-        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_more(search, i, false, error))
+        search->list[0] = i;
+        search->count = 1;
+        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_more(search, false, error))
             return false;
     }
-    for (;;) {
+    search->count = contest->is_exhaustive ? 0 : search->count;
+    do {
         if (!run_leaders(search, error))
             return false;
-        const size_t next = next_lacking(contest, &is_leader);
-        if (next == SIZE_MAX)
-            return true;
-        if (!run_more(search, next, !is_leader, error))
+        list_lacking(search, &is_leader);
+        if (search->count > 0 && !run_more(search, !is_leader, error))
             return false;
-    }
+        is_done = search->count == 0;
+        search->count = 0;
+    } while (!is_done);
+    return true;
 }
 
 /* The model of a protocol: its first setting that the distribution does not exclude, which has the largest
@@ -637,7 +646,8 @@ bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progre
                             .threads = threads,
                             .progress = progress,
                             .list = calloc(contest->count + 1, sizeof *search.list)};
-    bool is_fine = search.list != NULL;
+    contest->scratch = calloc(contest->count + 1, sizeof *contest->scratch);
+    bool is_fine = search.list != NULL && contest->scratch != NULL;
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         contest->entrants[i].model = i;
         contest->entrants[i].seen = calloc(contest->terms.seeds, sizeof *contest->entrants[i].seen);
@@ -689,8 +699,8 @@ static size_t spread(struct tune_margin *margin)
 }
 
 /* The distribution decides where it can. Rates that it leaves open are halved by runs. */
-static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, bool may_run,
-                        uint32_t threads, struct lab_progress *progress, struct sim_error *error)
+static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, uint32_t threads,
+                        struct lab_progress *progress, struct sim_error *error)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
     const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
@@ -701,7 +711,7 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
         else
             margin->steps[i].within = LAB_EXCEEDS;
     }
-    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
+    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS;) {
         struct tune_margin_step *step = &margin->steps[next];
         if (!tune_watch(contest, &entrant, 1, contest->scenario->seed, step->factor, threads, progress,
                         &step->seen, NULL, error))
@@ -716,7 +726,7 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
     return true;
 }
 
-/* Of the recommended setting, and of the best of each other kind. Only the recommended one is run. */
+/* Of the recommended setting and, where runs are cheap, of the best of each other kind. */
 static bool find_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                          struct sim_error *error)
 {
@@ -728,15 +738,13 @@ static bool find_margins(struct tune_contest *contest, uint32_t threads, struct 
     for (unsigned group = 0; group < TUNE_GROUPS; group++) {
         size_t best;
         const size_t count = group == own ? 0 : rank(contest, group, true, 1, &best);
-        if (count == SIZE_MAX)
-            return sim_fail_memory(error);
         if (count > 0)
             contest->margins[contest->margin_count++].entrant = best;
     }
     for (size_t i = 0; i < contest->margin_count; i++) {
         struct tune_margin *margin = &contest->margins[i];
         margin->is_tried = contest->scenario->trace_path == NULL && (i == 0 || is_shared(contest));
-        if (margin->is_tried && !find_margin(contest, margin, i == 0, threads, progress, error))
+        if (margin->is_tried && !find_margin(contest, margin, threads, progress, error))
             return false;
     }
     return true;

@@ -36,7 +36,7 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             "candidates[].settings.rows", "candidates[].settings.bits",
                             "candidates[].settings.window_s", "candidates[].settings.threshold",
                             "candidates[].fails_by", "recommended.settings.*", "recommended.fails_by",
-                            "lead.label", "lead.formula_s", "lead.safe_s", "lead.unsafe_s"},
+                            "lead.label", "lead.formula_s"},
           "cql": {"[].profile"},
           # tests/cli/fuzz_test.py tests the fields of a baseline.
           "fuzz": {"baseline.*", "baseline.worse[].*", "baseline.better[].*"}}

@@ -24,7 +24,7 @@ static const char stream[] = "duration: 2h\n"
                              "strategies:\n"
                              "  - probabilistic: {bits: 3, threshold: 9}\n"
                              "  - time: {window: 10m}\n";
-/* With agents the contest also searches for a lead. */
+/* With agents the contest also judges a lead. */
 static const char cluster[] =
     "duration: 2s\n"
     "keys: {count: 2}\n"
@@ -88,13 +88,13 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
 static void test_contest_without_memory_fails_clean(void **state)
 {
     (void)state;
-    compete_with_refusals(stream, 1000, false);
+    compete_with_refusals(stream, 400, false);
 }
 
 static void test_contest_with_a_lead_without_memory_fails_clean(void **state)
 {
     (void)state;
-    compete_with_refusals(cluster, 1000, true);
+    compete_with_refusals(cluster, 400, true);
 }
 
 int main(void)

@@ -101,14 +101,10 @@ static void assert_same(const struct tune_contest *one, const struct tune_contes
                                 sizeof(struct tune_seen));
     }
     assert_int_equal(one->led, other->led);
-    assert_int_equal(one->lead.safe_ns, other->lead.safe_ns);
-    assert_int_equal(one->lead.unsafe_ns, other->lead.unsafe_ns);
-    assert_int_equal(one->lead.formula_ns, other->lead.formula_ns);
-    assert_int_equal(one->lead.step_count, other->lead.step_count);
 }
 
-/* On one thread: several threads may finish a run of the lead's search that is no longer needed. */
-/* Returns the number of steps that were recalled. */
+/* On one thread: several threads may finish a run that is no longer needed. Returns the number of steps that
+ * were recalled. */
 static uint64_t compete(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct tune_memory *memory)
 {
@@ -230,8 +226,7 @@ static void test_failed_demands_are_named(void **state)
 
 /* The margin: within at a rate is within at every lower one, and what exceeds does so at every higher one; a
  * whole run at each rate confirms what was said. */
-static void check_margin(const struct tune_contest *contest, const struct tune_margin *margin,
-                         size_t *decided)
+static void check_margin(struct tune_contest *contest, const struct tune_margin *margin, size_t *decided)
 {
     const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
     for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
@@ -324,7 +319,7 @@ static void test_contest_of_two_limits_counts_a_partition_once(void **state)
                  limits[i]);
         scenarios[i] = scenario_of("", text);
         begin(&contests[i], scenarios[i]);
-        contests[i].halves = false;
+        contests[i].is_exhaustive = true;
         run(&contests[i]);
     }
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
@@ -411,7 +406,7 @@ static void test_candidates_keep_the_settings_of_their_templates(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* A contest without a lead ends with the runs at higher rates, and its total counts exactly these runs. */
+/* A contest ends with the runs at higher rates, and its total counts exactly these runs. */
 static void test_progress_of_a_contest_ends_at_its_total(void **state)
 {
     (void)state;
@@ -421,7 +416,7 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
     static const char *const texts[] = {
         HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [time], seeds: 2, risk: 5%}\n"
              "strategies: [time: {window: 6h}]\n",
-        /* No setting of three-state holds, so that none has its lead searched. */
+        /* No setting of three-state holds, so that no lead is judged. */
         ("duration: 20s\nkeys: {count: 2}\narrivals: {rate: 30/s}\n"
          "cluster: {nodes: 1, replication_factor: 1}\n"
          "agents: {count: 3, cache_ttl: 2s, cache_entries: 8, operations: 32}\nlimits: {partition_rows: "

@@ -294,14 +294,14 @@ static void tune(struct tune_contest *contest, const struct lab_scenario *scenar
     struct sim_error error = {0};
     if (!tune_contest_begin(contest, scenario, &scenario->tune, 1, NULL, &error))
         fail_msg("%s", error.text);
-    contest->halves = !is_exhaustive;
+    contest->is_exhaustive = is_exhaustive;
     if (!tune_race(contest, 1, NULL, &error))
         fail_msg("%s", error.text);
 }
 
 static double load_of(const struct tune_entrant *entrant)
 {
-    return 1000 + tune_mean_of(entrant, TUNE_COST);
+    return entrant->seen[0].candidate.load;
 }
 
 /* The best setting of a group, or of all with TUNE_GROUPS, by the rule of recommendation; SIZE_MAX: none. */
@@ -318,18 +318,18 @@ static size_t best_of(const struct tune_contest *contest, unsigned group)
     return lab_choose_from(candidates, contest->count, contest->terms.tolerance);
 }
 
-/* A setting is left behind only while another one is better: the best ones have all seeds. None was excluded
- * that the runs show to be within the limits. */
+/* The best of all has all the seeds that it needs, and the best of each kind has run. None was excluded that
+ * the runs show to be within the limits. */
 static void check_rules(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all)
 {
     assert_int_equal(contest->count, all->count);
     assert_true(contest->recommended == best_of(contest, TUNE_GROUPS));
     for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
         const size_t best = best_of(contest, group);
-        if (best != SIZE_MAX && contest->entrants[best].seeds != contest->entrants[best].needs)
+        const uint32_t needs = group < TUNE_GROUPS || best == SIZE_MAX ? 1 : contest->entrants[best].needs;
+        if (best != SIZE_MAX && contest->entrants[best].seeds < needs)
             fail_msg("%llu: %s is the best of its kind with %u of %u seeds", (unsigned long long)number,
-                     contest->entrants[best].strategy.label, contest->entrants[best].seeds,
-                     contest->entrants[best].needs);
+                     contest->entrants[best].strategy.label, contest->entrants[best].seeds, needs);
     }
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *one = &contest->entrants[i], *other = &all->entrants[i];
@@ -347,23 +347,32 @@ static void check_rules(uint64_t number, const struct tune_contest *contest, con
     }
 }
 
-/* Returns whether the answers for a group differ: the loads by the exhaustive search are compared. */
-static bool differs(uint64_t number, const struct tune_contest *contest, const struct tune_contest *all,
+/* Returns whether the answers for a kind, or for all with TUNE_GROUPS, differ: the loads by the exhaustive
+ * search are compared. The best of a kind is that of the first seed, or of as many as the search has taken.
+ */
+static bool differs(uint64_t number, const struct tune_contest *contest, struct tune_contest *all,
                     unsigned group)
 {
-    const size_t mine = best_of(contest, group), its = best_of(all, group);
+    const size_t mine = best_of(contest, group);
+    for (size_t i = 0; group < TUNE_GROUPS && i < all->count; i++) {
+        struct tune_entrant *entrant = &all->entrants[i];
+        const uint32_t seeds = contest->entrants[i].seeds > 0 ? contest->entrants[i].seeds : 1;
+        struct lab_judgment judgment;
+        enum tune_demand failed;
+        if (entrant->seeds == 0 || seeds > entrant->seeds)
+            continue;
+        const bool is_unsafe = entrant->status == TUNE_DISQUALIFIED && contest->entrants[i].seeds == 0 &&
+                               contest->entrants[i].status == TUNE_DISQUALIFIED;
+        entrant->status = !is_unsafe && tune_judge(all, &entrant->strategy.settings, entrant->seen, seeds,
+                                                   &entrant->known, &judgment, &failed) == LAB_WITHIN
+                              ? TUNE_WITHIN
+                              : TUNE_EXCEEDS;
+    }
+    const size_t its = best_of(all, group);
     const double as_cheap =
         all->scenario->engine == LAB_ENGINE_CLUSTER ? BY_CHANCE : 1 + 2 * all->terms.tolerance;
-    double least = (double)INFINITY;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct tune_entrant *entrant = &all->entrants[i];
-        if (entrant->status <= TUNE_WITHIN && !entrant->is_endless &&
-            (group == TUNE_GROUPS || tune_group_of(entrant) == group) &&
-            (entrant->requirements & 1) == (its == SIZE_MAX ? 0 : all->entrants[its].requirements & 1))
-            least = fmin(least, load_of(entrant));
-    }
     if (mine == its || (mine != SIZE_MAX && its != SIZE_MAX && all->entrants[mine].status <= TUNE_WITHIN &&
-                        load_of(&all->entrants[mine]) <= least * as_cheap))
+                        load_of(&all->entrants[mine]) <= load_of(&all->entrants[its]) * as_cheap))
         return false;
     print_message("%llu: group %u: %s, and of all %s\n", (unsigned long long)number, group,
                   mine == SIZE_MAX ? "none" : contest->entrants[mine].strategy.label,

@@ -116,8 +116,9 @@ static void compare(size_t index)
         if (!lab_run(scenario, 1, NULL, &result, &error))
             fail_msg("%s", error.text);
         seen += metric(&result->strategies[0], "partitions.over_limit") / SEEDS;
-        tune_expected_of(scenario, &scenario->strategies[0].settings, (double)result->rows,
-                         (double)result->keys, 1, &facts);
+        const struct tune_prospect prospect = {
+            .scenario = scenario, .factor = 1, .rows = (double)result->rows, .keys = (double)result->keys};
+        tune_expected_of(&prospect, &scenario->strategies[0].settings, &facts);
         assert_true(facts.has_distribution);
         most += facts.expected_most / SEEDS;
         least += facts.expected_least / SEEDS;
@@ -141,8 +142,9 @@ static void test_means_over_seeds_lie_between_the_bounds(void **state)
 static void facts_of(const char *text, double rows, struct lab_facts *out)
 {
     struct lab_scenario *scenario = scenario_of("name: x\n", text);
-    tune_expected_of(scenario, &scenario->strategies[0].settings, rows, (double)scenario->workload.key_count,
-                     1, out);
+    const struct tune_prospect prospect = {
+        .scenario = scenario, .factor = 1, .rows = rows, .keys = (double)scenario->workload.key_count};
+    tune_expected_of(&prospect, &scenario->strategies[0].settings, out);
     lab_scenario_destroy(scenario);
 }
 

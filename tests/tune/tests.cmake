@@ -2,7 +2,6 @@
 bucketlab_test(tune/odds_test LINK sim_tune)
 bucketlab_test(tune/growth_test LINK sim_tune m)
 bucketlab_test(tune/expected_test LINK sim_tune m)
-bucketlab_test(tune/lead_test LINK sim_tune)
 bucketlab_test(tune/sample_test LINK sim_tune m)
 bucketlab_test(tune/weighted_test LINK sim_tune)
 bucketlab_test(tune/search_test LINK sim_tune)

@@ -22,19 +22,6 @@ static double largest(double one, double other)
     return one > other ? one : other;
 }
 
-/* The mean of a figure over the seeds that have it; NaN: none has. */
-static double mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
-{
-    double sum = 0, count = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++) {
-        if (!isnan(entrant->seen[i].figures[figure])) {
-            sum += entrant->seen[i].figures[figure];
-            count++;
-        }
-    }
-    return count > 0 ? sum / count : (double)NAN;
-}
-
 static struct lab_result *run_alone(const struct answer *answer, const struct tune_entrant *entrant,
                                     uint64_t seed)
 {
@@ -106,21 +93,19 @@ static bool check_chosen(const struct answer *answer, const struct tune_contest 
     struct lab_candidate *all = naive_must(calloc(contest->count + 1, sizeof *all));
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
+        /* All are compared by the first seed. */
+        const struct tune_seen *seen = entrant->seeds > 0 ? &entrant->seen[0] : NULL;
         all[i] = (struct lab_candidate){
             .is_eligible = entrant->seeds > 0 && !entrant->is_endless &&
                            (entrant->status == TUNE_RECOMMENDED || entrant->status == TUNE_WITHIN),
             .requirements = entrant->requirements,
-            .load = 1000 + mean_of(entrant, TUNE_COST),
-            .cv = mean_of(entrant, TUNE_CV)};
-        for (uint32_t seed = 0; seed < entrant->seeds; seed++) {
-            const struct tune_seen *seen = &entrant->seen[seed];
-            if (limits->partition_rows > 0)
-                all[i].fullness =
-                    largest(all[i].fullness, (double)seen->rows_most / (double)limits->partition_rows);
-            if (limits->partition_bytes > 0)
-                all[i].fullness =
-                    largest(all[i].fullness, (double)seen->bytes_most / (double)limits->partition_bytes);
-        }
+            .load = 1000 + (seen == NULL ? 0 : seen->figures[TUNE_COST]),
+            .cv = seen == NULL ? 0 : seen->figures[TUNE_CV]};
+        if (seen != NULL && limits->partition_rows > 0)
+            all[i].fullness = (double)seen->rows_most / (double)limits->partition_rows;
+        if (seen != NULL && limits->partition_bytes > 0)
+            all[i].fullness =
+                largest(all[i].fullness, (double)seen->bytes_most / (double)limits->partition_bytes);
     }
     size_t wanted = twin_choose(all, contest->count, contest->terms.tolerance);
     free(all);

@@ -562,8 +562,11 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     bool counts = !isnan(tail), is_bursty = scenario.workload.backfill_before_ns > 0 || has_own;
     scenario.limits.partition_rows = limit;
     scenario.limits.partition_bytes = 0;
-    tune_expected_of(&scenario, &strategy->settings, (double)answer->input->rows,
-                     (double)answer->input->keys_with_rows, 1, &told);
+    const struct tune_prospect prospect = {.scenario = &scenario,
+                                           .factor = 1,
+                                           .rows = (double)answer->input->rows,
+                                           .keys = (double)answer->input->keys_with_rows};
+    tune_expected_of(&prospect, &strategy->settings, &told);
     bool is_known =
         counts || (is_synthetic && !is_bursty && core->kind != BK_COUNT && !bk_kind_fires(core->kind));
     is_known = is_known && !scenario.design.is_given && scenario.deletes.share == 0 &&
@@ -623,8 +626,11 @@ static bool check_bytes(const struct answer *answer, const struct lab_strategy *
     limited.limits.partition_bytes = limit + limit * sim_random_below(answer->random, 12) / 10 + 1;
     for (int i = 0; i < DRAWN; i++)
         over += sizes[i] > limited.limits.partition_bytes;
-    tune_expected_of(&limited, &strategy->settings, (double)answer->input->rows,
-                     (double)answer->input->keys_with_rows, 1, &told);
+    const struct tune_prospect prospect = {.scenario = &limited,
+                                           .factor = 1,
+                                           .rows = (double)answer->input->rows,
+                                           .keys = (double)answer->input->keys_with_rows};
+    tune_expected_of(&prospect, &strategy->settings, &told);
     if (!told.has_distribution || over == 0 || told.expected_share >= 1)
         return true;
     return 1 - binomial_upto((double)over - 1, DRAWN, told.expected_share) > 1e-9 ||

@@ -162,6 +162,7 @@ struct tune_contest {
                                     other kind, with and without a sequence number in the rows */
     size_t led;                  /* the entrant whose lead is judged; SIZE_MAX if none has a lead */
     struct tune_rates rates;
+    struct lab_candidate *scratch; /* of the ranking */
 };
 
 /* Begins a contest and runs the pilot, whose progress is in rows. The scenario must have a limit and outlive
