@@ -7,7 +7,7 @@
 
 #include "lab/known.h"
 #include "parts.h"
-#include "tune/weighted.h"
+#include "tune/odds.h"
 
 /* The exact distribution of a strategy's closed partitions. */
 struct exact {

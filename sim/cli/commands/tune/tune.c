@@ -250,7 +250,7 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
     return true;
 }
 
-/* More frequent chances always stay within the limits (tune/search.h), so the most frequent one that was
+/* More frequent chances always stay within the limits (tune/odds.h), so the most frequent one that was
  * considered is reported. */
 static bool refuse(const struct cli_args *args, const struct limits *limits,
                    const struct cli_tune_answer *answer, struct sim_error *error)

@@ -182,7 +182,7 @@ static inline double tune_contest_days(const struct tune_contest *contest)
 /* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
-/* Days until the first partition exceeds a limit (tune/horizon.h). */
+/* Days until the first partition exceeds a limit (tune/expected.h). */
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant);
 /* The lead that `led` needs, in whole milliseconds (docs/findings.md, "How long a lead is long enough"):
  * the 99.9th percentile of the latency of a write, the time to live of a cached state, and twice the clock

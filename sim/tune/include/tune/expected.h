@@ -2,7 +2,7 @@
 /* How many partitions of a run are expected to exceed a limit, by the distribution of their sizes.
  *
  * The rows of a partition are: at most N for `count`; negative binomial for `probabilistic` (tune/odds.h); by
- * tune/weighted.h for `weighted`; and Poisson for windows of `time`, buckets of `hash` and the partitions of
+ * the same for `weighted`; and Poisson for windows of `time`, buckets of `hash` and the partitions of
  * `unbucketed`, given the integral of the key's rate, which bursts, spikes and the daily curve change. The
  * bytes of n rows of drawn sizes are a sum of n independent sizes. For a size c, its tail is at most the
  * chance that any size exceeds c, and the Chernoff bound of the sum of those that do not (Fuk and Nagaev
