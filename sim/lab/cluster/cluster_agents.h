@@ -46,7 +46,7 @@ uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key
 /* The agent for the key's row with this number. */
 uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row);
 
-/* --- cluster_pause.c: agents that are paused and continue later. */
+/* --- cluster_host.c: agents that are paused and continue later. */
 void lab_agent_pause(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
 void lab_agent_resume(struct lab_cluster_run *run, uint32_t agent);
 /* Called for an event of an agent. Returns true when the agent is paused and the event waits for the end of
@@ -57,13 +57,13 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
 /* Loads the agent from its checkpoint; false when there is none, or when it cannot be loaded. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
 
-/* --- cluster_delete.c: plans the deletion of an acknowledged row, and handles the events of deletes. */
+/* --- cluster_clients.c: plans the deletion of an acknowledged row, and handles the events of deletes. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
 void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 
-/* --- cluster_reads.c: the reads of a key, and their results. */
+/* --- cluster_clients.c: the reads of a key, and their results. */
 bool lab_reads_create(struct lab_cluster_run *run);
 void lab_reads_destroy(struct lab_cluster_run *run);
 void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
@@ -75,7 +75,7 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, en
 void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
 void lab_read_step_done(struct lab_host_operation *operation);
 
-/* --- cluster_action.c: converts an action to a statement, and its replies to an outcome. */
+/* --- cluster_view.c: converts an action to a statement, and its replies to an outcome. */
 /* Prepares run->put, and the sizes of rows. */
 void lab_actions_begin(struct lab_cluster_run *run);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
@@ -88,10 +88,20 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 
-/* --- cluster_change.c: puts changing settings into the agents' config, and schedules the events by which
+/* --- cluster_host.c: puts changing settings into the agents' config, and schedules the events by which
  * agents get them. */
 void lab_changes_begin(struct lab_cluster_run *run);
 void lab_deploys_begin(struct lab_cluster_run *run);
 void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
+
+/* --- Begins and ends faults. */
+void lab_faults_begin(struct lab_cluster_run *run);
+void lab_fault_strike(struct lab_cluster_run *run, uint32_t fault);
+/* Begins a fault whose values are all drawn. is_kept: for an agent's crash, see lab_agent_crash(). */
+void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
+                      bool is_kept);
+void lab_fault_end(struct lab_cluster_run *run, uint32_t place);
+/* Saves the state that the fault restores later. */
+void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
 
 #endif

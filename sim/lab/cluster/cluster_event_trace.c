@@ -9,7 +9,6 @@
 #include "cluster_run.h"
 #include "events.h"
 #include "kernel/time.h"
-#include "observers.h"
 
 #define TEXT_SIZE 256 /* bytes of the columns of a row as text */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_faults.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "events.h"

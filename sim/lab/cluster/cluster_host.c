@@ -13,6 +13,7 @@
 #include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
+#include "lab/scenario.h"
 
 /* All agents share one block of memory. With AddressSanitizer a poisoned line follows each, so
  * that a write past an agent's memory is still seen. */
@@ -665,4 +666,158 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
     set_tick(run, number);
     if (SIM_UNLIKELY(agent->wants_checkpoint))
         lab_agent_keep(run, number);
+}
+
+/* --- Agents that are paused, and agents that restart from a checkpoint. A paused agent handles one more
+ * event, with its clock at that time, and stops before it acts: its actions are sent after the pause. Later
+ * events wait until then, in order, and the load balancer sends the agent no more rows and reads. A
+ * checkpoint is taken when the agent has no operations, so it restores only knowledge. */
+
+void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t until_ns = lab_until(sim_queue_now(&run->queue), lasts_ns);
+    if (!agent->is_up)
+        return;
+    cluster_emit(run, AGENT_PAUSED, .agent = number);
+    if (!agent->is_paused || until_ns > agent->pause_until_ns)
+        agent->pause_until_ns = until_ns;
+    agent->is_paused = true;
+}
+
+void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (!agent->is_paused || sim_queue_now(&run->queue) < agent->pause_until_ns)
+        return; /* the agent has restarted, or another pause still lasts */
+    cluster_emit(run, AGENT_RESUMED, .agent = number, .flag = agent->has_heard);
+    agent->is_paused = agent->has_heard = false;
+    if (run->idgen != NULL)
+        lab_idgen_resume(run, number);
+    else
+        lab_agent_pump(run, number);
+}
+
+bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t number = event->target;
+    struct lab_host_agent *agent = &run->agents[number];
+    if (!agent->is_paused)
+        return false;
+    if (!agent->has_heard) {
+        agent->has_heard = true;
+        cluster_emit(run, AGENT_HANDLES, .agent = number);
+        return false;
+    }
+    cluster_emit(run, AGENT_WAITS, .agent = number);
+    uint64_t handle = lab_push_event(run, agent->pause_until_ns, event);
+    if (event->kind == LAB_EVENT_TICK) {
+        agent->tick = handle;
+        agent->tick_ns = agent->pause_until_ns;
+    } else if (event->kind == LAB_EVENT_TIMEOUT && run->idgen != NULL) {
+        lab_idgen_waits(run, event, handle);
+    } else if (event->kind == LAB_EVENT_TIMEOUT) {
+        struct lab_host_operation *operation = &agent->operations[event->a];
+        if (operation->serial == (uint32_t)event->b && operation->outstanding > 0)
+            operation->timeout = handle;
+    }
+    return true;
+}
+
+void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    agent->wants_checkpoint = agent->is_up;
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
+        if (!agent->is_up || agent->operations[i].is_active)
+            return;
+    }
+    size_t size = bk_agent_state_size(agent->agent);
+    unsigned char *state = realloc(agent->checkpoint, size);
+    if (state == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
+    bk_agent_save(agent->agent, state, size);
+    agent->checkpoint = state;
+    agent->checkpoint_bytes = size;
+    agent->wants_checkpoint = false;
+    cluster_emit(run, AGENT_KEPT, .agent = number);
+}
+
+/* A checkpoint that was made with different settings is not used. */
+bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (agent->checkpoint == NULL)
+        return false;
+    struct bk_agent_config config = lab_agent_config(run, number);
+    return bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
+                         agent->checkpoint_bytes, &agent->agent) == BK_OK &&
+           bk_agent_change(agent->agent, &agent->history) == BK_OK;
+}
+
+/* --- Settings that change while agents run. A change at a date that all agents know in advance is in their
+ * history from the start. A deployment is an event for each agent, which then adopts the new settings, dated
+ * by its own clock, or forgets the old ones. */
+
+/* If a clock was set back, it may show a time before the last change. The new settings then apply from just
+ * after that change. */
+static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
+{
+    int64_t last_ns = history->eras[history->count - 1].from_ns;
+    enum bk_status status = bk_history_change(history, from_ns > last_ns ? from_ns : last_ns + 1, strategy);
+    assert(status == BK_OK);
+    (void)status;
+}
+
+/* Adds the later changes whose dates are known in advance. */
+static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
+{
+    const struct lab_change *changes = run->strategy->settings.changes;
+    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]);
+         change++)
+        add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
+}
+
+void lab_changes_begin(struct lab_cluster_run *run)
+{
+    bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
+    assert(is_made);
+    (void)is_made;
+    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
+    add_dated(run, 0, &run->config.history);
+}
+
+void lab_deploys_begin(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; i < run->strategy->settings.change_count; i++) {
+        const struct lab_change *change = &run->strategy->settings.changes[i];
+        if (!lab_change_is_deployed(change))
+            continue;
+        for (uint32_t agent = 0; agent < run->agent_count; agent++) {
+            uint64_t draw = sim_hash(run->scenario->seed, SIM_ROLLOUT, (uint64_t)agent << 8 | i);
+            int64_t later_ns = change->rollout_ns > 0 ? (int64_t)(draw % (uint64_t)change->rollout_ns) : 0;
+            int64_t at_ns = lab_until(lab_until(run->start_ns, change->at_ns), later_ns);
+            lab_push_event(run, at_ns, &(struct sim_event){LAB_EVENT_DEPLOY, agent, i, 0});
+        }
+    }
+}
+
+/* An agent that is down gets the settings when it restarts. */
+void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    const struct lab_change *change = &run->strategy->settings.changes[index];
+    if (change->keeps_old)
+        add(&agent->history, lab_agent_clock(run, number), &change->strategy);
+    else
+        bk_history_begin(&change->strategy, &agent->history);
+    add_dated(run, index + 1, &agent->history);
+    if (agent->is_up) {
+        enum bk_status status = bk_agent_change(agent->agent, &agent->history);
+        assert(status == BK_OK);
+        (void)status;
+    }
+    cluster_emit(run, AGENT_DEPLOYED, .agent = number, .number = index);
 }

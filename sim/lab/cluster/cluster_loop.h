@@ -5,7 +5,7 @@
 
 #include "cluster_run.h"
 
-/* --- cluster_prefetch.c: the callback of the queue for arrivals that will occur soon. */
+/* --- cluster_loop.c: the callback of the queue for arrivals that will occur soon. */
 void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets);
 
 /* --- cluster_loop.c */
@@ -28,5 +28,18 @@ struct lab_cluster_run *lab_cluster_run_replay(const struct lab_scenario *scenar
                                                const struct lab_rows *rows,
                                                const struct lab_run_context *context,
                                                struct lab_replay *replay, struct sim_error *error);
+
+/* --- Makes tally, metrics and result of a run from what was stored. */
+void lab_cluster_tally(struct lab_cluster_run *run);
+/* Makes the result of all strategies from those of each alone, whose contents are moved to *out. */
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each,
+                        struct lab_result **out);
+/* Makes a result with only this strategy. */
+bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
+                           struct lab_result **out);
+bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
+/* Makes the result of the strategies that were judged, in their order; runs[i] NULL: not judged. */
+bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                             struct lab_result **out);
 
 #endif

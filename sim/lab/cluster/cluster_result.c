@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The results of a cluster run: the stored partitions, loads, and the outcome of every row. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster_agents.h"
-#include "cluster_result.h"
+#include "cluster_loop.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "evidence.h"
+#include "events.h"
 #include "idgen.h"
 #include "kernel/digest.h"
-#include "lab/scenario.h"
+#include "kernel/grow.h"
 #include "lab/metrics.h"
 #include "lab/result_make.h"
-#include "observers.h"
+#include "lab/scenario.h"
+#include "oracles.h"
 
 /* --- The observer of latencies. Most are those of writes, which are added to their histogram together. */
 
@@ -234,18 +236,6 @@ void lab_cluster_tally(struct lab_cluster_run *run)
     cluster_observers_finish(run);
 }
 
-bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metrics *out)
-{
-    bool ok = true;
-    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
-        char name[LAB_METRIC_NAME_SIZE];
-        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
-        if (verdict->is_judged[i])
-            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
-    }
-    return ok;
-}
-
 /* Adds the number of guarantees of the protocol that the run broke, with nothing to excuse it. */
 static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
@@ -327,3 +317,74 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
     return ok && add_guarantees(run, out) && lab_metrics_of_oracles(verdict, out);
 }
+
+/* --- Records what the agents believe to be one key's current bucket around its first change. They are
+ * observed at intervals, without affecting them, until the change is over. The observations before the change
+ * are kept in the same list, which is thinned out when it grows. */
+
+#define LOOKS_BEFORE 40u
+#define LOOKS_AFTER  120u
+#define VIEWS_AGENTS 64u /* more do not fit a chart */
+
+static bool add_view(struct lab_cluster_run *run, const struct lab_view *view)
+{
+    struct lab_views *views = &run->views;
+    if (!sim_grow(&views->items, &views->capacity, views->count + 1, sizeof *views->items)) {
+        run->out_of_memory = true;
+        return false;
+    }
+    views->items[views->count++] = *view;
+    return true;
+}
+
+void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns)
+{
+    struct lab_views *views = &run->views;
+    if (run->views_done || run->key_count == 0 || now_ns < run->views_next_ns)
+        return;
+    run->views_next_ns = now_ns + run->views_period_ns;
+    views->agents = run->agent_count < VIEWS_AGENTS ? run->agent_count : VIEWS_AGENTS;
+    for (uint32_t i = 0; i < views->agents; i++) {
+        struct lab_view view = {.time_ns = now_ns, .agent = i};
+        view.is_known =
+            run->agents[i].is_up && bk_agent_view(run->agents[i].agent, lab_agent_clock(run, i),
+                                                  run->views_key, &view.bucket, &view.is_changing);
+        if (!add_view(run, &view))
+            return;
+    }
+    if (views->key == NULL && views->count >= 2 * (size_t)LOOKS_BEFORE * views->agents) {
+        size_t dropped = (size_t)LOOKS_BEFORE * views->agents;
+        memmove(views->items, views->items + dropped, (views->count - dropped) * sizeof *views->items);
+        views->count -= dropped;
+    }
+    run->views_done = views->key != NULL && now_ns >= run->views_until_ns;
+}
+
+static void hear_of_roll(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
+{
+    struct lab_views *views = &run->views;
+    const uint32_t key = event->key;
+    const int64_t now_ns = sim_queue_now(&run->queue), until_ns = run->keys[key].changes[event->bucket];
+    (void)state;
+    if (views->key != NULL || key != run->views_key || event->bucket < event->value)
+        return;
+    char name[256];
+    lab_rows_key_name(run->rows, key, name, sizeof name);
+    views->key = strdup(name);
+    if (views->key == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
+    views->change_ns = now_ns;
+    views->until_ns = until_ns;
+    int64_t over_ns = until_ns > now_ns ? until_ns : now_ns;
+    run->views_until_ns = over_ns + (int64_t)LOOKS_AFTER / 3 * run->views_period_ns;
+}
+
+static uint64_t wants_rolls(const struct lab_cluster_run *run)
+{
+    return run->idgen == NULL && lab_rows_fire(run) ? CLUSTER_WANTS(ROLLED) : 0;
+}
+
+const struct cluster_observer cluster_views = {
+    .name = "views", .wants = wants_rolls, .on_event = hear_of_roll};

@@ -58,7 +58,7 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
  * for hash, to another era's buckets. */
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
 
-/* --- cluster_state.c: a key's state as stored, and its meaning for the key's rows. */
+/* --- ledger.c: a key's state as stored, and its meaning for the key's rows. */
 /* Called when a key's state has changed; updates lab_cluster_key.changes. */
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
 /* The date of the newest bucket, in a state that counts rows. */

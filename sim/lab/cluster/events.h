@@ -145,4 +145,19 @@ void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event
 #define cluster_emit_of(run, which, host, of, ...)                                                           \
     cluster_emit(run, which, .agent = (host), .key = (of)->key, .operation = (of), __VA_ARGS__)
 
+/* --- The observers of a cluster run that the program has. */
+extern const struct cluster_observer cluster_event_trace, cluster_history, cluster_oracles, cluster_views,
+    cluster_latencies, cluster_twins, cluster_id_twins;
+
+/* --- cluster_result.c: each agent's view of one key's bucket, around its first change. The engine looks at
+ * intervals. */
+void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
+
+/* --- cluster_twin.c: whether a twin is saved and loaded now: at all steps of an agent at one moment, or at
+ * none. */
+bool cluster_twin_is_due(const struct lab_cluster_run *run, uint32_t agent);
+
+/* --- cluster_result.c: what the observer of latencies does with an event. */
+void cluster_latencies_hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event);
+
 #endif

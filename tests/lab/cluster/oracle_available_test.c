@@ -3,11 +3,10 @@
  * fault and its grace, and partitions close with one firing row too few. */
 #include <stdlib.h>
 
-#include "cluster_faults.h"
+#include "cluster_agents.h"
 #include "cluster_view.h"
-#include "evidence.h"
-#include "oracle_stand.h"
 #include "oracles.h"
+#include "oracle_stand.h"
 
 #define SECOND SIM_SECOND
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cluster_view.h"
-#include "evidence.h"
+#include "oracles.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

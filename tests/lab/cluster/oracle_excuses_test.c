@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Excuses belong to a key and a span of time. Method: on the oracles' test stand, conditions are noted and
  * violations reported by hand, for one key or another, before, within and after the condition's span. */
-#include "cluster_faults.h"
-#include "cluster_watch.h"
-#include "evidence.h"
+#include "cluster_agents.h"
+#include "oracles.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

@@ -4,7 +4,7 @@
  * ties, late rows and moments that just suffice are common. */
 #include <string.h>
 
-#include "evidence.h"
+#include "oracles.h"
 #include "oracle_naive.h"
 #include "oracle_stand.h"
 

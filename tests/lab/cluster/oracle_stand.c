@@ -4,7 +4,7 @@
 #include "cluster_loop.h"
 #include "cluster_view.h"
 #include "events.h"
-#include "evidence.h"
+#include "oracles.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,11 +8,10 @@
 #define TESTS_LAB_JUDGES_H
 
 #include "cluster_view.h"
-#include "evidence.h"
-#include "idgen_private.h"
-#include "lab/tuples.h"
-#include "observers.h"
 #include "oracles.h"
+#include "idgen.h"
+#include "lab/tuples.h"
+#include "events.h"
 
 /* --- What the judges remember. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available, what the host asks of the cluster: the statement of each request has the content of the agent's
- * action, and the level that the scenario sets for its kind. The conversion of cluster_action.c is
+ * action, and the level that the scenario sets for its kind. The conversion of cluster_view.c is
  * implemented here a second time, field by field. Deletes are requests of clients; they are sent, repeated
  * and given up when the scenario's times say so. */
 #include "judges.h"

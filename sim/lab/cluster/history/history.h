@@ -14,7 +14,7 @@
         "write_start", "cas_lock", "count_rows", "read_rows"
 #define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
 
-/* --- lines.c: the lines of several files, merged by their times. */
+/* --- judge.c: the lines of several files, merged by their times. */
 struct lab_history_line {
     const char *path;
     uint64_t number;
@@ -39,7 +39,7 @@ bool lab_history_fail(const struct lab_history_line *line, struct sim_error *err
 bool lab_history_word(const char **at, const char *word);
 bool lab_history_number(const char **at, int64_t *out);
 
-/* --- replay.c: replays a history, and checks it against each row and state that it stores. */
+/* --- history.c: replays a history, and checks it against each row and state that it stores. */
 struct lab_replay {
     struct lab_history *history;
     const char *tables; /* path of the tables that were read back; NULL: none */
@@ -65,7 +65,7 @@ void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket,
 /* Replays the rest of a history after its run has ended: copies of rows. False when the error is set. */
 bool lab_replay_rest(struct lab_cluster_run *run);
 
-/* --- tables.c: the tables as they were read back after the run. */
+/* --- judge.c: the tables as they were read back after the run. */
 bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error);
 enum lab_tables_kind { LAB_TABLES_ROW, LAB_TABLES_STATE, LAB_TABLES_COUNTER };
 struct lab_tables_line {
@@ -77,7 +77,7 @@ typedef bool lab_tables_visit(void *context, const struct lab_history_line *line
                               const struct lab_tables_line *found, struct sim_error *error);
 bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error);
 
-/* --- untold.c: requests that took effect, but whose effect is not in the history. */
+/* --- judge.c: requests that took effect, but whose effect is not in the history. */
 bool lab_untold_find(const char *const *paths, size_t count, const char *tables, struct lab_untold **out,
                      struct sim_error *error);
 void lab_untold_destroy(struct lab_untold *untold); /* untold may be NULL */

@@ -1,12 +1,549 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster_loop.h"
-#include "cluster_result.h"
+#include "cluster_view.h"
 #include "history.h"
+#include "kernel/file.h"
+#include "kernel/grow.h"
+#include "kernel/time.h"
 #include "lab/judge.h"
+#include "oracles.h"
+
+struct file {
+    FILE *stream;
+    char *text;
+    size_t room;
+    struct lab_history_line line;
+    uint64_t torn; /* number of an incomplete line, after which an agent must be back; 0 if there is none */
+    bool has_line;
+};
+
+struct lab_history {
+    size_t count;
+    struct file *taken; /* the file whose line was returned last, and from which the next line must be read;
+                           NULL if none */
+    struct file files[];
+};
+
+bool lab_history_fail(const struct lab_history_line *line, struct sim_error *error, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", line->path, line->number, text);
+}
+
+bool lab_history_word(const char **at, const char *word)
+{
+    size_t size = strlen(word);
+    if (strncmp(*at, word, size) != 0 || ((*at)[size] != ' ' && (*at)[size] != '\0'))
+        return false;
+    *at += size + ((*at)[size] == ' ');
+    return true;
+}
+
+bool lab_history_number(const char **at, int64_t *out)
+{
+    const char *next = *at;
+    bool is_negative = *next == '-';
+    uint64_t value = 0, most = is_negative ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
+    next += is_negative;
+    const char *first = next;
+    for (; *next >= '0' && *next <= '9'; next++) {
+        uint64_t digit = (uint64_t)(*next - '0');
+        if (value > (most - digit) / 10)
+            return false;
+        value = 10 * value + digit;
+    }
+    if (next == first || (*next != ' ' && *next != '\0'))
+        return false;
+    *out = is_negative ? (int64_t)(0 - value) : (int64_t)value;
+    *at = next + (*next == ' ');
+    return true;
+}
+
+/* Parses " 12.000000345 s ". */
+static bool read_time(const char **at, int64_t *out_ns)
+{
+    const char *next = *at + strspn(*at, " ");
+    size_t whole = strspn(next, "0123456789");
+    if (whole == 0 || whole > 10 || next[whole] != '.' || strspn(next + whole + 1, "0123456789") != 9 ||
+        strncmp(next + whole + 10, " s  ", 4) != 0)
+        return false;
+    int64_t time_ns = 0;
+    for (size_t i = 0; i < whole + 10; i++) {
+        if (time_ns > SIM_QUEUE_TIME_MAX / 10 - 1)
+            return false;
+        if (i != whole)
+            time_ns = 10 * time_ns + (next[i] - '0');
+    }
+    *out_ns = time_ns;
+    *at = next + whole + 14;
+    return true;
+}
+
+/* Parses "key-12: ". */
+static bool read_key(const char **at, struct lab_history_line *line)
+{
+    const char *next = *at;
+    line->has_key = strncmp(next, "key-", 4) == 0;
+    if (!line->has_key)
+        return true;
+    size_t size = strspn(next + 4, "0123456789");
+    if (size == 0 || size > 9 || strncmp(next + 4 + size, ": ", 2) != 0)
+        return false;
+    line->key = 0;
+    for (size_t i = 0; i < size; i++)
+        line->key = 10 * line->key + (uint32_t)(next[4 + i] - '0');
+    *at = next + size + 6;
+    return true;
+}
+
+static bool is_of_agent_back(const char *text)
+{
+    int64_t agent;
+    return lab_history_word(&text, "agent") && lab_history_number(&text, &agent) &&
+           strncmp(text, "is back", 7) == 0;
+}
+
+static bool split(struct file *file, struct sim_error *error)
+{
+    struct lab_history_line *line = &file->line;
+    int64_t before_ns = line->since_ns;
+    const char *at = file->text;
+    if (!read_time(&at, &line->since_ns) || !read_key(&at, line))
+        return lab_history_fail(line, error,
+                                "not a line of a history; each is a time, perhaps a key, and an event, as in "
+                                "'12.000000345 s  key-3: agent 2 wakes.' (docs/live.md)");
+    line->text = at;
+    if (line->since_ns < before_ns && strncmp(at, "strategy ", 9) != 0)
+        return lab_history_fail(line, error, "%.9f s comes after %.9f s; a file's lines are in order of time",
+                                (double)line->since_ns / 1e9, (double)before_ns / 1e9);
+    if (file->torn != 0 && !is_of_agent_back(at)) {
+        line->number = file->torn;
+        return lab_history_fail(line, error,
+                                "the line does not end with a full stop; only one that was cut off when its "
+                                "process was killed may, and then 'agent N is back' follows");
+    }
+    file->torn = 0;
+    return true;
+}
+
+/* Reads the next complete line of the file. */
+static bool advance(struct file *file, struct sim_error *error)
+{
+    ssize_t size;
+    file->has_line = false;
+    while ((size = getline(&file->text, &file->room, file->stream)) > 0) {
+        file->line.number++;
+        size -= file->text[size - 1] == '\n';
+        if (size == 0)
+            continue;
+        if (file->text[size - 1] != '.') {
+            file->torn = file->line.number;
+            continue;
+        }
+        file->text[size - 1] = '\0';
+        file->has_line = true;
+        return split(file, error);
+    }
+    return !ferror(file->stream) ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", file->line.path);
+}
+
+static bool open_file(const char *path, struct file *file, struct sim_error *error)
+{
+    int reason;
+    char buffer[SIM_REASON_SIZE];
+    file->line.path = path;
+    file->line.since_ns = INT64_MIN;
+    file->stream = sim_input_stream(path, &reason);
+    if (file->stream == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name a history", path,
+                        sim_input_reason(reason, buffer, sizeof buffer));
+    return advance(file, error);
+}
+
+bool lab_history_open(const char *const *paths, size_t count, struct lab_history **out,
+                      struct sim_error *error)
+{
+    struct lab_history *history = calloc(1, sizeof *history + count * sizeof *history->files);
+    *out = history;
+    if (history == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        history->count++;
+        if (!open_file(paths[i], &history->files[i], error))
+            return false;
+    }
+    return true;
+}
+
+void lab_history_close(struct lab_history *history)
+{
+    for (size_t i = 0; history != NULL && i < history->count; i++) {
+        if (history->files[i].stream != NULL)
+            fclose(history->files[i].stream);
+        free(history->files[i].text);
+    }
+    free(history);
+}
+
+bool lab_history_next(struct lab_history *history, const struct lab_history_line **out,
+                      struct sim_error *error)
+{
+    struct file *first = NULL;
+    if (history->taken != NULL && !advance(history->taken, error))
+        return false;
+    for (size_t i = 0; i < history->count; i++) {
+        struct file *file = &history->files[i];
+        if (file->has_line && (first == NULL || file->line.since_ns < first->line.since_ns))
+            first = file;
+    }
+    history->taken = first;
+    if (first != NULL)
+        *out = &first->line;
+    return first != NULL;
+}
+
+void lab_history_again(struct lab_history *history)
+{
+    history->taken = NULL;
+}
+
+/* --- Reads the tables that were read back after the run, with one line for each row, state and counter:
+ *
+ *     row,KEY,BUCKET,NUMBER,TIME
+ *     state,KEY,C0,C1,C2,C3
+ *     counter,KEY,BUCKET,TOTAL
+ *
+ * KEY is key-0, key-1 and so on; NUMBER is the row's number within its key, and TIME its time. BUCKET of a
+ * counter is 0 if a key has one counter. The tables decide what is stored: rows and increments of unknown
+ * outcome that they have took effect, and rows that are stored according to the history and are not in the
+ * tables are lost. */
+
+/* The rows found in a partition of the ledger. */
+struct found {
+    uint64_t rows, sum;
+};
+
+struct tables {
+    struct lab_cluster_run *run;
+    struct lab_open_row *open; /* rows of unknown outcome, sorted */
+    size_t open_count;
+    struct found *found;
+    uint32_t found_count;
+    bool *has_state; /* whether each key has a state */
+};
+
+static bool begin(struct tables *tables)
+{
+    const struct lab_oracles *oracles = &tables->run->oracles;
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    tables->found_count = oracles->partition_count;
+    tables->found = calloc((size_t)tables->found_count + 1, sizeof *tables->found);
+    tables->has_state = calloc(tables->run->key_count, sizeof *tables->has_state);
+    tables->open = calloc(lists[0]->count + lists[1]->count + 1, sizeof *tables->open);
+    if (tables->found == NULL || tables->has_state == NULL || tables->open == NULL)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; j < lists[i]->count; j++)
+            tables->open[tables->open_count++] = lists[i]->items[j];
+    }
+    qsort(tables->open, tables->open_count, sizeof *tables->open, lab_open_compare);
+    return true;
+}
+
+/* Parses the number before the next comma, and advances *at beyond it. */
+static bool field(char **at, int64_t *out)
+{
+    char *text = *at, *comma = strchr(text, ',');
+    const char *number = text;
+    if (comma != NULL)
+        *comma = '\0';
+    *at = comma == NULL ? text + strlen(text) : comma + 1;
+    return lab_history_number(&number, out) && *number == '\0';
+}
+
+static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
+{
+    struct lab_cluster_run *run = tables->run;
+    const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
+    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
+    bool is_known = index < tables->found_count;
+    bool is_open =
+        bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, lab_open_compare) != NULL;
+    if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
+        lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
+    if (!is_known)
+        return;
+    tables->found[index].rows++;
+    tables->found[index].sum += sim_mix64(row + 1);
+}
+
+static void find_state(struct tables *tables, uint32_t key, const int64_t *columns)
+{
+    struct lab_cluster_run *run = tables->run;
+    int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
+    uint32_t mask, all = (1u << BK_COLUMN_COUNT) - 1;
+    bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
+    tables->has_state[key] = true;
+    if (!is_there || memcmp(known, told, BK_COLUMN_COUNT * sizeof *known) != 0)
+        cass_record_columns(run->cluster, lab_state_register(key), told, all);
+}
+
+/* Increments of unknown outcome took effect as far as the counter exceeds the sum of the others. */
+static void find_counter(struct tables *tables, uint32_t key, int64_t bucket, int64_t total)
+{
+    uint64_t counter = lab_counter_key(tables->run, key, bucket);
+    int64_t missing = lab_untold_increments(tables->run, counter, total);
+    if (missing != 0)
+        cass_record_addition(tables->run->cluster, counter, UINT64_MAX, missing);
+}
+
+static bool read_line(const struct lab_history_line *line, char *text, struct lab_tables_line *out,
+                      struct sim_error *error)
+{
+    static const struct {
+        const char *name;
+        size_t numbers;
+    } kinds[] = {{"row,key-", 3}, {"state,key-", 4}, {"counter,key-", 2}};
+    size_t kind = 0;
+    while (kind < 3 && strncmp(text, kinds[kind].name, strlen(kinds[kind].name)) != 0)
+        kind++;
+    char *at = kind == 3 ? text : text + strlen(kinds[kind].name);
+    bool ok = kind < 3 && field(&at, &out->key);
+    for (size_t i = 0; ok && i < kinds[kind].numbers; i++)
+        ok = field(&at, &out->numbers[i]);
+    out->kind = (enum lab_tables_kind)kind;
+    return (ok && *at == '\0') ||
+           lab_history_fail(
+               line, error,
+               "not a line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
+               "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/live.md)");
+}
+
+bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)
+{
+    struct lab_history_line line = {.path = path};
+    struct lab_tables_line found;
+    int reason;
+    char buffer[SIM_REASON_SIZE], *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    FILE *stream = sim_input_stream(path, &reason);
+    if (stream == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
+                        sim_input_reason(reason, buffer, sizeof buffer));
+    bool ok = true;
+    while (ok && (size = getline(&text, &room, stream)) > 0) {
+        line.number++;
+        size -= text[size - 1] == '\n';
+        text[size] = '\0';
+        ok = size == 0 || (read_line(&line, text, &found, error) && visit(context, &line, &found, error));
+    }
+    ok = ok && (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", path));
+    fclose(stream);
+    free(text);
+    return ok;
+}
+
+static bool take_line(void *context, const struct lab_history_line *line, const struct lab_tables_line *found,
+                      struct sim_error *error)
+{
+    struct tables *tables = context;
+    const struct lab_cluster_run *run = tables->run;
+    const int64_t *numbers = found->numbers;
+    uint32_t key = (uint32_t)found->key;
+    if (found->key < 0 || found->key >= run->key_count)
+        return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", found->key,
+                                run->key_count);
+    if (!lab_is_possible_bucket(run, numbers[0]) || (found->kind == LAB_TABLES_ROW && numbers[1] < 0))
+        return lab_history_fail(line, error, "a bucket and a row's number are 0 or more");
+    if (found->kind == LAB_TABLES_ROW)
+        find_row(tables, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
+    else if (found->kind == LAB_TABLES_STATE)
+        find_state(tables, key, numbers);
+    else
+        find_counter(tables, key, numbers[0], numbers[1]);
+    return true;
+}
+
+/* Sets the rows of the ledger and of the cluster to those of the tables. */
+static void settle(struct tables *tables)
+{
+    struct lab_cluster_run *run = tables->run;
+    const struct lab_replay *replay = run->replay;
+    for (uint32_t i = 0; i < tables->found_count; i++) {
+        struct lab_partition *partition = &run->oracles.partitions[i];
+        const struct found *found = &tables->found[i];
+        partition->balance += found->sum - (i < replay->stored_capacity ? replay->stored[i] : 0);
+        partition->stored = found->rows;
+        cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
+    }
+    int64_t none[CASS_COLUMNS] = {0}, columns[CASS_COLUMNS];
+    uint32_t mask;
+    for (uint32_t key = 0; lab_keeps_state(run) && key < run->key_count; key++) {
+        if (!tables->has_state[key] &&
+            cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+            cass_record_columns(run->cluster, lab_state_register(key), none, 0);
+    }
+}
+
+bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error)
+{
+    struct tables tables = {.run = run};
+    bool ok = (begin(&tables) || sim_fail_memory(error)) && lab_tables_each(path, take_line, &tables, error);
+    if (ok)
+        settle(&tables);
+    free(tables.open);
+    free(tables.found);
+    free(tables.has_state);
+    return ok;
+}
+
+/* --- Effects that the history has no line for, because their author was killed before it got the outcome, or
+ * never got it. For rows, the tables that were read back show them: such a row counts as stored from its
+ * request on, so that it is not counted before it is stored. For counters, each read shows them, if it finds
+ * more than is known. */
+
+struct untold_row {
+    uint32_t key;
+    bool is_done; /* the history has it, or it is stored by now */
+    int64_t bucket, row;
+};
+
+struct lab_untold {
+    struct untold_row *rows; /* sorted when all are known */
+    size_t count, capacity;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct untold_row *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
+    if (one->row != other->row)
+        return one->row < other->row ? -1 : 1;
+    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
+}
+
+static struct untold_row *find(const struct lab_untold *untold, uint64_t key, int64_t bucket, int64_t row)
+{
+    const struct untold_row wanted = {.key = (uint32_t)key, .bucket = bucket, .row = row};
+    return untold->count == 0 ? NULL : bsearch(&wanted, untold->rows, untold->count, sizeof wanted, compare);
+}
+
+static bool take_row(void *context, const struct lab_history_line *line, const struct lab_tables_line *found,
+                     struct sim_error *error)
+{
+    struct lab_untold *untold = context;
+    (void)line;
+    if (found->kind != LAB_TABLES_ROW || found->key < 0 || found->key > UINT32_MAX)
+        return true; /* the reader of all tables reports the error */
+    if (!sim_grow(&untold->rows, &untold->capacity, untold->count + 1, sizeof *untold->rows))
+        return sim_fail_memory(error);
+    untold->rows[untold->count++] = (struct untold_row){
+        .key = (uint32_t)found->key, .bucket = found->numbers[0], .row = found->numbers[1]};
+    return true;
+}
+
+/* Handles "row N is stored in bucket B ...". */
+static void mark_told(struct lab_untold *untold, const struct lab_history_line *line)
+{
+    const char *at = line->text;
+    int64_t row, bucket;
+    if (!line->has_key || !lab_history_word(&at, "row") || !lab_history_number(&at, &row) ||
+        strncmp(at, "is stored in bucket ", 20) != 0)
+        return;
+    at += 20;
+    struct untold_row *found = lab_history_number(&at, &bucket) ? find(untold, line->key, bucket, row) : NULL;
+    if (found != NULL)
+        found->is_done = true;
+}
+
+bool lab_untold_find(const char *const *paths, size_t count, const char *tables, struct lab_untold **out,
+                     struct sim_error *error)
+{
+    struct lab_untold *untold = *out = calloc(1, sizeof *untold);
+    struct lab_history *history = NULL;
+    const struct lab_history_line *line;
+    if (untold == NULL)
+        return sim_fail_memory(error);
+    bool ok = lab_tables_each(tables, take_row, untold, error);
+    if (untold->count > 0)
+        qsort(untold->rows, untold->count, sizeof *untold->rows, compare);
+    ok = ok && lab_history_open(paths, count, &history, error);
+    while (ok && lab_history_next(history, &line, error))
+        mark_told(untold, line);
+    lab_history_close(history);
+    return ok && error->class == SIM_ERROR_NONE;
+}
+
+void lab_untold_destroy(struct lab_untold *untold)
+{
+    if (untold != NULL)
+        free(untold->rows);
+    free(untold);
+}
+
+void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action)
+{
+    const struct lab_replay *replay = run->replay;
+    if (action->kind != BK_ACT_PUT_ROW || !replay->is_observed || replay->untold == NULL)
+        return;
+    int64_t number = (int64_t)action->row.sequence;
+    struct untold_row *found = find(replay->untold, action->key, action->bucket, number);
+    if (found == NULL || found->is_done)
+        return;
+    found->is_done = true;
+    lab_replay_store(run, (uint32_t)action->key, action->bucket, action->row.sequence, action->row.time_ns,
+                     (int64_t)action->row.id, CASS_EVERY_REPLICA);
+}
+
+/* Returns whether an agent that is up may still get the outcome. */
+static bool is_under_way(const struct lab_cluster_run *run, const struct lab_increment *increment)
+{
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        const struct lab_host_agent *agent = &run->agents[i];
+        for (uint32_t j = 0; agent->is_up && j < agent->operations_met; j++) {
+            const struct lab_host_operation *operation = &agent->operations[j];
+            if (operation->is_active && operation->outstanding > 0 &&
+                operation->action == BK_ACT_ADD_COUNTER && operation->row == increment->row &&
+                operation->counter == increment->counter)
+                return true;
+        }
+    }
+    return false;
+}
+
+int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int64_t total)
+{
+    int64_t missing = total - cass_counter_total(run->cluster, counter);
+    for (int pass = 0; pass < 2 && missing > 0; pass++) {
+        for (size_t i = 0; i < run->oracles.increments.capacity && missing > 0; i++) {
+            const struct lab_increment *increment = &run->oracles.increments.slots[i];
+            int64_t amount = (int64_t)increment->amount;
+            if (!increment->is_used || increment->counter != counter || increment->applied > 0 ||
+                amount > missing || (pass == 0 && is_under_way(run, increment)))
+                continue;
+            cass_record_addition(run->cluster, counter, increment->row, amount);
+            missing -= amount;
+        }
+    }
+    return missing;
+}
+
+/* --- Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
 
 bool lab_replay_head(const struct lab_history_line *line, struct lab_replay_head *out)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host of clients of identifiers: passes events to the core's bk_idgen, executes its actions on the mock
  * cluster, and takes identifiers from it, one after the other. */
-#include "idgen.h"
-#include "cluster_agents.h"
-#include "cluster_view.h"
-#include "events.h"
-
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
 #include "cluster_run.h"
-#include "idgen_private.h"
+#include "cluster_view.h"
+#include "events.h"
+#include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
+#include "lab/metrics.h"
+#include "oracles.h"
 
 /* A tag consists of the client and a serial number. */
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
@@ -326,4 +327,198 @@ struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint3
     if (config.choice == BK_IDGEN_ROTATE)
         config.stripe = (config.stripe - 1 + number) % config.stripes + 1;
     return config;
+}
+
+/* --- Converts a client's action to a Cassandra statement, and Cassandra's reply to its outcome, and counts
+ * them. */
+
+/* Each stripe has a row with the last identifier and a row for the lock. */
+#define LAST_KEY(stripe) ((uint64_t)(stripe)*2)
+#define LOCK_KEY(stripe) ((uint64_t)(stripe)*2 + 1)
+
+void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
+                         struct cass_statement *out)
+{
+    const struct lab_consistency *level = &run->scenario->consistency;
+    *out = (struct cass_statement){
+        .key = LOCK_KEY(action->stripe), .timestamp_us = INT64_MIN, .consistency = level->state};
+    switch (action->kind) {
+    case BK_IDGEN_WRITE_COLUMN:
+    case BK_IDGEN_DELETE_COLUMNS:
+        out->kind = action->kind == BK_IDGEN_WRITE_COLUMN ? CASS_WRITE_NAMED : CASS_DELETE_NAMED;
+        out->named_count = action->column_count;
+        for (uint32_t i = 0; i < action->column_count; i++)
+            out->named[i] = (struct cass_named){.name = (uint32_t)action->columns[i].client,
+                                                .value = action->columns[i].until_ns,
+                                                .timestamp_us = action->columns[i].until_ns};
+        break;
+    case BK_IDGEN_READ_COLUMNS:
+        out->kind = CASS_READ_NAMED;
+        break;
+    case BK_IDGEN_READ_LAST:
+        out->kind = CASS_READ_COLUMNS;
+        out->key = LAST_KEY(action->stripe);
+        if (run->idgen->config.lock == BK_IDGEN_LOCK_LWT)
+            out->consistency = level->serial;
+        break;
+    case BK_IDGEN_WRITE_LAST:
+        out->kind = CASS_WRITE_COLUMNS;
+        out->key = LAST_KEY(action->stripe);
+        out->set_mask = 1;
+        out->set[0] = out->timestamp_us = action->set[0];
+        break;
+    default:
+        out->kind = CASS_CAS_COLUMNS;
+        out->key = action->kind == BK_IDGEN_CAS_LOCK ? LOCK_KEY(action->stripe) : LAST_KEY(action->stripe);
+        out->serial_consistency = level->serial;
+        out->set_mask = action->kind == BK_IDGEN_CAS_LOCK ? 3 : 1;
+        out->if_mask = action->if_absent ? 0 : out->set_mask;
+        out->if_absent = action->if_absent;
+        memcpy(out->set, action->set, sizeof action->set);
+        memcpy(out->equal, action->expected, sizeof action->expected);
+    }
+}
+
+void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind kind, uint64_t slot,
+                       struct bk_idgen_outcome *out)
+{
+    struct lab_idgen *idgen = run->idgen;
+    bool is_conditional = kind == BK_IDGEN_CAS_LOCK || kind == BK_IDGEN_CAS_LAST;
+    *out = (struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED};
+    uint32_t found = cass_reply_named(run->cluster, slot, idgen->named, run->agent_count + 1);
+    for (uint32_t i = 0; i < found; i++)
+        idgen->columns[i] = (struct bk_idgen_column){idgen->named[i].name, idgen->named[i].value};
+    out->columns = idgen->columns;
+    out->column_count = found;
+    struct cass_reply reply;
+    cass_reply_take(run->cluster, slot, &reply);
+    assert(reply.result != CASS_INVALID);
+    out->found = reply.found;
+    memcpy(out->values, reply.columns, sizeof out->values);
+    if (reply.result == CASS_OK)
+        out->kind = is_conditional && !reply.applied ? BK_IDGEN_NOT_APPLIED : BK_IDGEN_APPLIED;
+    else /* Unavailable for a conditional update, whose commit may fail in this way after the value was
+            decided. */
+        out->kind = reply.result == CASS_UNAVAILABLE && !is_conditional ? BK_IDGEN_REFUSED : BK_IDGEN_UNKNOWN;
+}
+
+static void count(struct lab_cluster_run *run, const struct bk_idgen_action *action)
+{
+    struct lab_tally *tally = &run->tally;
+    tally->lock_ops += action->kind <= BK_IDGEN_CAS_LOCK;
+    tally->lwt += action->kind == BK_IDGEN_CAS_LOCK || action->kind == BK_IDGEN_CAS_LAST;
+    tally->state_reads += action->kind == BK_IDGEN_READ_LAST;
+    tally->state_writes += action->kind == BK_IDGEN_WRITE_LAST || action->kind == BK_IDGEN_CAS_LAST;
+    run->idgen->leases += action->kind == BK_IDGEN_READY;
+    run->idgen->failed += action->kind == BK_IDGEN_FAILED;
+}
+
+static bool is_release(const struct bk_idgen_action *action)
+{
+    return action->kind == BK_IDGEN_DELETE_COLUMNS ||
+           (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] == 0);
+}
+
+/* An attempt begins with the first request for the lock, and ends with the first action under the lock or
+ * with its release. */
+static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+{
+    struct lab_idgen *idgen = run->idgen;
+    struct lab_id_client *client = &idgen->clients[number];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    bool asks =
+        action->kind == BK_IDGEN_WRITE_COLUMN || (action->kind == BK_IDGEN_CAS_LOCK && !is_release(action));
+    bool takes_over =
+        asks && action->kind == BK_IDGEN_CAS_LOCK && !action->if_absent && action->expected[0] != 0;
+    if (asks && (!client->is_trying || client->idgen.draws != client->attempt)) {
+        idgen->busy += client->is_trying;
+        client->is_trying = true;
+        client->attempt = client->idgen.draws;
+        idgen->tried++;
+    }
+    idgen->stale += takes_over && !action->is_retry;
+    if (action->kind == BK_IDGEN_READ_LAST && client->is_trying) {
+        client->is_trying = false;
+        idgen->acquired++;
+        idgen->stale += client->idgen.column_count - 1;
+        lab_histogram_add(&run->latency[LAB_LATENCY_LOCK], (uint64_t)(now_ns - client->leased_ns), 1, 1);
+    }
+    if ((is_release(action) || action->kind == BK_IDGEN_FAILED) && client->is_trying) {
+        client->is_trying = false;
+        idgen->busy++;
+    }
+    if (action->kind == BK_IDGEN_READY)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LEASE], (uint64_t)(now_ns - client->leased_ns), 1, 1);
+}
+
+void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+{
+    count(run, action);
+    watch_lock(run, number, action);
+}
+
+/* --- The metrics of a run of identifiers. */
+
+/* Uses what a read of all replicas finds: leased identifiers that no client has or took are lost. */
+void lab_idgen_tally(struct lab_cluster_run *run)
+{
+    struct lab_idgen *idgen = run->idgen;
+    uint64_t in_hand = 0;
+    for (uint32_t stripe = 1; stripe <= idgen->config.stripes; stripe++) {
+        int64_t columns[CASS_COLUMNS];
+        uint32_t mask;
+        if (cass_peek_merged(run->cluster, (uint64_t)stripe * 2, columns, &mask))
+            idgen->leased += (uint64_t)(columns[0] - (int64_t)stripe) / idgen->config.stripes + 1;
+    }
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        uint64_t left = run->agents[i].is_up ? bk_idgen_in_hand(&idgen->clients[i].idgen) : 0;
+        if (run->agents[i].is_up)
+            cluster_emit(run, IDS_END, .agent = i, .number = left);
+        in_hand += left;
+    }
+    idgen->in_hand = in_hand;
+    run->oracles.verdict.probes[LAB_PROBE_IDENTIFIERS] += idgen->leased;
+}
+
+bool lab_idgen_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_idgen *idgen = run->idgen;
+    const struct lab_violation *twice = &run->oracles.verdict.violations[LAB_ORACLE_UNIQUE];
+    int64_t span_ns = (idgen->is_over ? idgen->last_given_ns : run->end_ns) - run->start_ns;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        uint64_t given = idgen->clients[i].given;
+        least = given < least ? given : least;
+        most = given > most ? given : most;
+    }
+    uint64_t accounted = idgen->given - twice->count + idgen->in_hand;
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"ids.given", (double)idgen->given},
+        {"ids.per_second", span_ns > 0 ? (double)idgen->given * 1e9 / (double)span_ns : 0},
+        {"ids.client_least", (double)least},
+        {"ids.client_most", (double)most},
+        {"ids.leased", (double)idgen->leased},
+        {"ids.in_hand", (double)idgen->in_hand},
+        {"ids.lost", (double)(idgen->leased > accounted ? idgen->leased - accounted : 0)},
+        {"ids.failed", (double)idgen->failed},
+        {"locks.tried", (double)idgen->tried},
+        {"locks.acquired", (double)idgen->acquired},
+        {"locks.busy", (double)idgen->busy},
+        {"locks.stale", (double)idgen->stale},
+        {"writes.state_reads", (double)run->tally.state_reads},
+        {"writes.state_writes", (double)run->tally.state_writes},
+        {"writes.lwt", (double)run->tally.lwt},
+        {"writes.lock_ops", (double)run->tally.lock_ops},
+    };
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof figures / sizeof *figures; i++)
+        ok = lab_metrics_add(out, figures[i].name, figures[i].value);
+    static const enum lab_latency timed[] = {LAB_LATENCY_LOCK, LAB_LATENCY_LEASE, LAB_LATENCY_LWT};
+    for (size_t i = 0; ok && i < sizeof timed / sizeof *timed; i++)
+        ok = lab_metrics_of_latency(&run->latency[timed[i]], lab_latency_name(timed[i]), out);
+    return ok && lab_metrics_add(out, "events", (double)run->events.events) &&
+           lab_metrics_of_oracles(&run->oracles.verdict, out);
 }

@@ -3,7 +3,7 @@
  * whole run. Conditions that occur at one moment are recorded where they occur. */
 #include "cluster_run.h"
 #include "cluster_view.h"
-#include "evidence.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "oracles.h"
 
@@ -242,7 +242,7 @@ void lab_conditions_end(struct lab_cluster_run *run)
             lab_condition_of_key(run, LAB_CONDITION_SHORT_GRANT, key, INT64_MIN, LAB_OPEN_ENDED);
     }
     if (run->refused + run->unresolved > 0)
-        verdict->conditions |= 1u << LAB_CONDITION_REFUSED_ROWS; /* oracle_no_gaps.c: of which keys */
+        verdict->conditions |= 1u << LAB_CONDITION_REFUSED_ROWS; /* counts.c: of which keys */
     int64_t ttl_ns = run->scenario->row_ttl_ns;
     if (ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns)
         lab_condition_set(run, LAB_CONDITION_REMOVED_ROWS);
@@ -252,4 +252,451 @@ void lab_conditions_end(struct lab_cluster_run *run)
             lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
     lab_conditions_watch_nodes(run);
+}
+
+/* --- Excuses: which violations a guarantee does not cover. A condition is recorded with its key and the span
+ * of time in which it may have an effect. A violation has a key and a span, too: from the earliest time of
+ * its cause until it was detected. It is excused by those conditions on its guarantee's list that were
+ * recorded for the same key, or for all keys, and whose spans overlap its own.
+ *
+ * Some conditions become known only after their effect. For example, a write may have an effect long before
+ * its client times out, and only then is its outcome recorded as unknown. So a violation without an excuse
+ * remains in doubt and is judged again at the end.
+ *
+ * Memory is bounded per key. A key has a few spans of each condition. Further spans are merged with their
+ * neighbours, which may excuse more but never less. The number of doubts is bounded, too, and violations
+ * beyond that number are not judged again. This hides a broken guarantee only if all recorded doubts are
+ * excused in the end; otherwise the run has broken a guarantee in any case. */
+
+#define SPANS_MAX  8u /* of a key, before two spans of one condition are merged */
+#define DOUBTS_MAX 1024u
+
+static uint32_t *first_of(struct lab_oracles *oracles, uint32_t key)
+{
+    return key == LAB_NO_KEY ? &oracles->spans_of_all : &oracles->keys[key].spans;
+}
+
+void lab_condition_set(struct lab_cluster_run *run, enum lab_condition condition)
+{
+    run->oracles.verdict.conditions |= 1u << condition;
+    run->oracles.whole_run |= 1u << condition;
+}
+
+void lab_condition_of_key(struct lab_cluster_run *run, enum lab_condition condition, uint32_t key,
+                          int64_t from_ns, int64_t until_ns)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_spans *spans = &oracles->spans;
+    uint32_t *first = first_of(oracles, key), count = 0;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    struct lab_span *same = NULL;
+    oracles->verdict.conditions |= 1u << condition;
+    for (uint32_t i = *first; i != 0; i = spans->items[i - 1].next, count++) {
+        if (same == NULL && spans->items[i - 1].condition == condition)
+            same = &spans->items[i - 1];
+    }
+    bool overlaps = same != NULL && from_ns <= same->until_ns && until_ns >= same->from_ns;
+    if (same != NULL && (count >= SPANS_MAX || overlaps)) {
+        same->from_ns = from_ns < same->from_ns ? from_ns : same->from_ns;
+        same->until_ns = until_ns > same->until_ns ? until_ns : same->until_ns;
+        same->noted_ns = now_ns;
+        return;
+    }
+    if (!sim_grow(&spans->items, &spans->capacity, (size_t)spans->count + 1, sizeof *spans->items)) {
+        run->out_of_memory = true;
+        return;
+    }
+    spans->items[spans->count] = (struct lab_span){condition, *first, from_ns, until_ns, now_ns};
+    *first = ++spans->count;
+}
+
+void lab_condition_closes(struct lab_cluster_run *run, enum lab_condition condition, uint32_t key,
+                          int64_t asked_ns, int64_t until_ns)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = *first_of(oracles, key); i != 0; i = oracles->spans.items[i - 1].next) {
+        struct lab_span *span = &oracles->spans.items[i - 1];
+        if (span->condition == condition && span->until_ns == LAB_OPEN_ENDED && span->noted_ns <= asked_ns)
+            span->until_ns = until_ns;
+    }
+}
+
+/* Returns the conditions of a list's spans that overlap the given span. */
+static uint32_t overlapping(const struct lab_spans *spans, uint32_t first, int64_t from_ns, int64_t to_ns)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = first; i != 0; i = spans->items[i - 1].next) {
+        const struct lab_span *span = &spans->items[i - 1];
+        if (span->from_ns <= to_ns && span->until_ns >= from_ns)
+            mask |= 1u << span->condition;
+    }
+    return mask;
+}
+
+uint32_t lab_conditions_at(const struct lab_cluster_run *run, uint32_t key, int64_t from_ns, int64_t to_ns)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    uint32_t mask = oracles->whole_run | overlapping(&oracles->spans, oracles->spans_of_all, from_ns, to_ns);
+    if (key < oracles->key_count)
+        mask |= overlapping(&oracles->spans, oracles->keys[key].spans, from_ns, to_ns);
+    return mask;
+}
+
+uint32_t lab_conditions_met(const struct lab_cluster_run *run, uint32_t key)
+{
+    return lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
+}
+
+/* If one set of excuses contains another, only the smaller one is kept, because it is the stronger
+ * statement. */
+static void add_set(struct lab_violation *violation, uint32_t set)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < violation->excuse_count; i++) {
+        uint32_t other = violation->excuses[i];
+        if ((other & set) == other)
+            return;
+        if ((other & set) != set)
+            violation->excuses[kept++] = other;
+    }
+    violation->excuse_count = kept;
+    if (kept < LAB_EXCUSES_MAX)
+        violation->excuses[violation->excuse_count++] = set;
+}
+
+void lab_excuse_nothing(struct lab_cluster_run *run, enum lab_oracle oracle)
+{
+    add_set(&run->oracles.verdict.violations[oracle], 0);
+}
+
+uint32_t lab_excuses_of(const struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key,
+                        int64_t from_ns, int64_t to_ns)
+{
+    return run->oracles.except[oracle] & lab_conditions_at(run, key, from_ns, to_ns);
+}
+
+uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, int64_t from_ns,
+                    int64_t to_ns)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_doubts *doubts = &oracles->doubts;
+    uint32_t excuses = lab_excuses_of(run, oracle, key, from_ns, to_ns);
+    struct lab_doubt doubt = {oracle, key, from_ns, to_ns};
+    if (excuses != 0) {
+        add_set(&oracles->verdict.violations[oracle], excuses);
+        return excuses;
+    }
+    const struct lab_doubt *last = doubts->count > 0 ? &doubts->items[doubts->count - 1] : NULL;
+    bool is_same = last != NULL && last->oracle == doubt.oracle && last->key == key &&
+                   last->from_ns == from_ns && last->to_ns == to_ns;
+    if (is_same || !oracles->is_guaranteed[oracle])
+        return 0;
+    if (doubts->count == DOUBTS_MAX)
+        lab_excuses_settle(run, false);
+    if (doubts->count == DOUBTS_MAX) {
+        oracles->verdict.probes[LAB_PROBE_DOUBTS_FULL]++;
+        return 0;
+    }
+    if (!sim_grow(&doubts->items, &doubts->capacity, (size_t)doubts->count + 1, sizeof *doubts->items)) {
+        run->out_of_memory = true;
+        return 0;
+    }
+    doubts->items[doubts->count++] = doubt;
+    return 0;
+}
+
+void lab_excuses_settle(struct lab_cluster_run *run, bool is_end)
+{
+    struct lab_doubts *doubts = &run->oracles.doubts;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < doubts->count; i++) {
+        struct lab_doubt doubt = doubts->items[i];
+        enum lab_oracle oracle = (enum lab_oracle)doubt.oracle;
+        uint32_t excuses = lab_excuses_of(run, oracle, doubt.key, doubt.from_ns, doubt.to_ns);
+        if (is_end || excuses != 0)
+            add_set(&run->oracles.verdict.violations[oracle], excuses);
+        else
+            doubts->items[kept++] = doubt;
+    }
+    doubts->count = kept;
+}
+
+void lab_excuses_begin(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
+    unsigned protocol = lab_settings_protocol(&run->strategy->settings);
+    oracles->jumps_until_ns = INT64_MIN;
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
+        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, (enum lab_oracle)i);
+        oracles->is_guaranteed[i] = guarantee != NULL;
+        oracles->except[i] = guarantee == NULL ? 0 : lab_guarantee_excepts(guarantee);
+    }
+}
+
+/* --- Tracks when something fails, and when everything has been healthy for long enough. A fault is over when
+ * the messages that it delayed have arrived and the operations that it delayed have ended, too; the patience
+ * of clients bounds the latter. */
+
+void lab_health_begin(struct lab_cluster_run *run)
+{
+    run->oracles.health.settle_ns = run->scenario->agents.timeout_ns;
+    run->oracles.health.until_ns = run->start_ns;
+    /* A network that loses messages without faults is never healthy. */
+    if (run->scenario->network.loss > 0)
+        lab_health_fault(run, true);
+}
+
+static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns)
+{
+    if (health->is_unhealthy && now_ns >= health->until_ns) {
+        health->total_ns += health->until_ns - health->since_ns;
+        health->is_unhealthy = false;
+    }
+    if (!health->is_unhealthy) {
+        health->is_unhealthy = true;
+        health->since_ns = now_ns;
+        health->stretch++;
+    }
+    health->until_ns = until_ns; /* never decreases: an earlier end has settled earlier, too */
+}
+
+void lab_health_fault(struct lab_cluster_run *run, bool begins)
+{
+    struct lab_health *health = &run->oracles.health;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    lab_condition_set(run, LAB_CONDITION_FAULTS);
+    if (begins) {
+        health->active++;
+        mark_unhealthy(health, now_ns, INT64_MAX);
+    } else if (--health->active == 0) {
+        int64_t settled_ns = lab_until(now_ns, health->settle_ns);
+        health->until_ns = settled_ns > health->pulse_until_ns ? settled_ns : health->pulse_until_ns;
+    }
+}
+
+void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns)
+{
+    struct lab_health *health = &run->oracles.health;
+    int64_t settled_ns = lab_until(until_ns, health->settle_ns);
+    lab_condition_set(run, LAB_CONDITION_FAULTS);
+    if (settled_ns > health->pulse_until_ns)
+        health->pulse_until_ns = settled_ns;
+    mark_unhealthy(health, sim_queue_now(&run->queue),
+                   health->active > 0 ? INT64_MAX : health->pulse_until_ns);
+}
+
+int64_t lab_health_well_ns(const struct lab_cluster_run *run)
+{
+    const struct lab_health *health = &run->oracles.health;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    return now_ns < health->until_ns ? -1 : now_ns - health->until_ns;
+}
+
+/* --- Observes the requests and outcomes of agents: which rare paths a run has taken, and which events
+ * occurred that a guarantee may exclude. Nothing here affects the agents. */
+
+_Static_assert((int)LAB_PROBE_ROLL_NODE_DOWN == (int)LAB_FAULT_NODE_DOWN &&
+                   (int)LAB_PROBE_ROLL_PAXOS_LOSS == (int)LAB_FAULT_PAXOS_LOSS,
+               "the first probes are the faults during a roll, in their order");
+
+/* Records which faults are active while a roll is requested. */
+static void watch_roll(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used)
+            verdict->probes[LAB_PROBE_ROLL_NODE_DOWN + run->active[i].kind]++;
+    }
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        if (!run->agents[i].is_up) {
+            verdict->probes[LAB_PROBE_ROLL_AGENT_CRASH]++;
+            break;
+        }
+    }
+}
+
+/* Observes a write of the state that is more than an increment. Two concurrent plain writes do not know of
+ * each other: another one was pending when this one was requested, or changed the state after it was read for
+ * this one. */
+static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                              const struct bk_action *action)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    const struct lab_cluster_key *key = &run->keys[operation->key];
+    bool is_plain = action->kind == BK_ACT_WRITE_STATE;
+    uint32_t bucket = 1u << BK_BUCKET, next_change = 1u << BK_NEXT_CHANGE;
+    if (is_plain && run->config.coordination == BK_THREE_STATE &&
+        (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
+        verdict->probes[LAB_PROBE_LATE_RESET]++;
+    if ((action->mask & ~(1u << BK_COUNTER)) == 0)
+        return;
+    if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version)) {
+        verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
+        lab_condition_of_key(run, LAB_CONDITION_CHANGES_AT_ONCE, operation->key, operation->state_read_ns,
+                             LAB_OPEN_ENDED);
+    }
+    ledger->writes_open++;
+    operation->changes_state = true;
+    lab_filled_changing(run, operation);
+    /* The condition of an update replaces a fresh read: if the state has changed since it was read, the
+     * update is not applied. */
+    if (!is_plain)
+        operation->state_read_ns = sim_queue_now(&run->queue);
+    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
+    if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
+        return;
+    run->oracles.rolls_open++;
+    operation->raises = true;
+    watch_roll(run);
+}
+
+/* Returns the highest bucket of the key that has rows; INT64_MIN: none has. */
+static int64_t highest_bucket(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t top = run->oracles.keys[key].top;
+    return top == LAB_NO_PARTITION ? INT64_MIN : run->oracles.partitions[top].bucket;
+}
+
+void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *statement)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    switch (action->kind) {
+    case BK_ACT_READ_STATE:
+        operation->state_seen = run->oracles.keys[operation->key].state_version;
+        operation->state_read_ns = sim_queue_now(&run->queue);
+        operation->bucket_due = highest_bucket(run, operation->key);
+        break;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        watch_state_write(run, operation, action);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        operation->has_counted = true;
+        operation->counter = statement->key;
+        lab_increment_asked(run, statement->key, operation->row, (uint64_t)action->amount);
+        break;
+    case BK_ACT_READ_COUNTER:
+        operation->counter = statement->key;
+        lab_total_asked(run, operation);
+        break;
+    case BK_ACT_READ_START:
+        verdict->probes[LAB_PROBE_OLD_START]++;
+        break;
+    case BK_ACT_CAS_LOCK:
+        operation->is_taking_over = action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0 &&
+                                    action->columns[BK_LOCK_OWNER] != 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                       enum bk_outcome_kind outcome)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    bool is_unknown = outcome == BK_OUTCOME_UNKNOWN;
+    switch (operation->action) {
+    case BK_ACT_PUT_ROW:
+        operation->was_unknown = operation->was_unknown || is_unknown;
+        break;
+    case BK_ACT_READ_STATE:
+        /* The state named the bucket of each row before the row was put there, so a write has lowered it. */
+        if (outcome == BK_OUTCOME_APPLIED && operation->outcome.columns[BK_BUCKET] < operation->bucket_due)
+            lab_watch_late_effect(run, operation->key);
+        break;
+    case BK_ACT_READ_COUNTER:
+        if (outcome == BK_OUTCOME_APPLIED)
+            lab_total_heard(run, operation);
+        break;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
+        run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
+        verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
+        if (is_unknown)
+            lab_filled_unknown(run, operation);
+        lab_state_write_ended(run, operation, outcome);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
+        if (is_unknown)
+            lab_filled_unknown(run, operation);
+        if (outcome == BK_OUTCOME_APPLIED)
+            lab_total_heard(run, operation);
+        break;
+    case BK_ACT_CAS_LOCK:
+        verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
+            operation->is_taking_over && outcome == BK_OUTCOME_APPLIED;
+        if (outcome == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != 0 &&
+            operation->outcome.columns[BK_LOCK_OWNER] != operation->columns[BK_LOCK_OWNER])
+            operation->is_locked_out = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Returns whether a write of unknown outcome has lowered the state below the bucket of some rows. Readers do
+ * not begin high enough for these rows until the state names their bucket again. */
+static bool is_below_rows(const struct lab_cluster_run *run, uint32_t key)
+{
+    return highest_bucket(run, key) > run->oracles.keys[key].state_bucket;
+}
+
+void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                           enum bk_outcome_kind outcome)
+{
+    run->oracles.rolls_open -= operation->raises;
+    operation->raises = false;
+    if (!operation->changes_state)
+        return;
+    operation->changes_state = false;
+    uint32_t key = operation->key;
+    int64_t now_ns = sim_queue_now(&run->queue), over_ns = lab_until(now_ns, lab_aftermath_ns(run));
+    int64_t asked_ns = operation->asked_ns, read_ns = operation->state_read_ns;
+    /* Two concurrent writes may disagree until both have ended and the cached states have expired. */
+    if (--run->oracles.keys[key].writes_open == 0)
+        lab_condition_closes(run, LAB_CONDITION_CHANGES_AT_ONCE, key, INT64_MAX, over_ns);
+    /* A write of unknown outcome may take effect until the next write that is known to be applied. */
+    if (outcome == BK_OUTCOME_APPLIED) {
+        if (!is_below_rows(run, key))
+            lab_condition_closes(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, over_ns);
+        lab_condition_closes(run, LAB_CONDITION_LATE_STATE_WRITE, key, asked_ns, over_ns);
+    }
+    if (outcome == BK_OUTCOME_UNKNOWN) {
+        lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, LAB_OPEN_ENDED);
+        run->oracles.keys[key].numbers_lost += lab_numbers_at_once(run);
+    }
+    if (run->config.coordination != BK_THREE_STATE || outcome == BK_OUTCOME_REFUSED)
+        return;
+    /* The time from the read on which the write is based until the write is known to be applied. */
+    int64_t left_ns = run->config.lead_ns - run->config.cache_ttl_ns - run->oracles.tolerance_ns;
+    if (outcome == BK_OUTCOME_UNKNOWN || now_ns - read_ns > left_ns)
+        lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, read_ns,
+                             outcome == BK_OUTCOME_UNKNOWN ? LAB_OPEN_ENDED : over_ns);
+}
+
+/* If there was a write of unknown outcome, it has taken effect late. Its coordinator may have been paused
+ * meanwhile, so its timestamp may be later than those of all others. If a write under way has an even later
+ * timestamp, only reads of replicas that lack that write show the effect. */
+void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t met = lab_conditions_at(run, key, INT64_MIN, INT64_MAX);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if ((met >> LAB_CONDITION_UNKNOWN_WRITE & 1) == 0)
+        return;
+    lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, now_ns, LAB_OPEN_ENDED);
+    if (run->config.coordination == BK_THREE_STATE)
+        lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, now_ns, LAB_OPEN_ENDED);
+}
+
+void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind)
+{
+    if (run->oracles.rolls_open > 0 || sim_queue_now(&run->queue) < run->oracles.rolls_until_ns)
+        run->oracles.verdict.probes[LAB_PROBE_ROLL_NODE_DOWN + kind]++;
 }

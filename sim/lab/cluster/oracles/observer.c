@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The observer of the oracles: passes each event to the ledger, to the conditions and the health that follow
  * from it, and to the oracles that judge it. At the end they complete the verdict. */
+#include <stdio.h>
+
 #include "cluster_view.h"
-#include "cluster_watch.h"
-#include "evidence.h"
-#include "observers.h"
+#include "events.h"
 #include "oracles.h"
 
 /* A fault that begins: how long something is unhealthy, and what a guarantee may except. One with an end has
@@ -233,6 +233,18 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
     default:
         hear_rare(run, event);
     }
+}
+
+bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metrics *out)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
+        if (verdict->is_judged[i])
+            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
+    }
+    return ok;
 }
 
 static uint64_t wants(const struct lab_cluster_run *run)

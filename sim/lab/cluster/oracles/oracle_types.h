@@ -222,9 +222,9 @@ struct lab_oracles {
     uint32_t whole_run;     /* bit c: condition c applies to all keys and times */
     struct lab_spans spans;
     struct lab_doubts doubts;
-    struct lab_id_spans *id_spans; /* oracle_unique.c, by stripe; NULL: rows */
+    struct lab_id_spans *id_spans; /* available.c, by stripe; NULL: rows */
     uint32_t id_stripes;
-    struct lab_lives *lives; /* oracle_expired.c, by key; NULL: rows do not expire, or it is not known when */
+    struct lab_lives *lives; /* conserved.c, by key; NULL: rows do not expire, or it is not known when */
     uint32_t except[LAB_ORACLE_COUNT]; /* exceptions of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];
     struct lab_verdict verdict;

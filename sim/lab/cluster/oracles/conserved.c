@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conserved: nothing is lost or invented. The rows that arrived are the sum of acknowledged, refused and
+ * unresolved rows. In each partition, the stored rows are those that were acknowledged there and those of
+ * unknown outcome that took effect, by number and by a 128-bit sum of hashes, and the cluster reports the
+ * same. A counter column has the increments of rows, less lost ones and plus repeated ones, each of them
+ * according to the rows that made the requests. A sum of counted rows never exceeds the rows in the bucket
+ * (ledger.c). After the run all faults end, and the cluster runs on for as long as it may need to
+ * deliver pending writes. Then each row that any replica has is on all replicas, unless a node has lost its
+ * hints. The oracle itself counts which replica has which row, as copies due less copies made (ledger.c); it
+ * does not rely on what the cluster reports about its hints. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+#include "cluster_view.h"
+#include "history.h"
+#include "kernel/grow.h"
+#include "kernel/time.h"
+#include "lab/scenario.h"
+#include "oracles.h"
+
+#define EVENTS_A_LOOK  4096 /* between two checks for a stop of the run */
+#define HINTS_A_PAGE   128
+#define PAGE_TRIPS     64
+#define LOOKS_AT_HINTS 2
+#define PAUSES_LONGEST 28  /* times the mean; one in 10^12 is longer */
+#define LOSS_DELIVERED 0.3 /* a network that loses more messages need not deliver in time */
+
+/* Rows of unknown outcome that took effect count as acknowledged. */
+static void subtract_open(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    for (int list = 0; list < 2; list++) {
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            const struct lab_open_row *row = &lists[list]->items[i];
+            uint32_t index = lab_partition_find(oracles, row->key, row->bucket);
+            bool is_there = (row->is_heard && !row->is_acknowledged) ||
+                            cass_row_is_open(run->cluster, row->key, row->bucket, row->row);
+            if (index == LAB_NO_PARTITION || !is_there)
+                continue;
+            oracles->partitions[index].acknowledged++;
+            oracles->partitions[index].balance -= sim_mix64(row->row + 1);
+        }
+    }
+}
+
+static void judge_partitions(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    subtract_open(run);
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->stored != partition->acknowledged || partition->balance != 0)
+            lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
+                        "bucket %" PRId64 " got %" PRIu64 " rows, and %" PRIu64
+                        " were acknowledged or open, or the rows differ",
+                        partition->bucket, partition->stored, partition->acknowledged);
+    }
+    uint64_t tombstones = 0;
+    for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
+        struct cass_partition_view view;
+        cass_partition_at(run->cluster, i, &view);
+        uint32_t index = lab_partition_find(oracles, (uint32_t)view.key, view.bucket);
+        uint64_t stored = index == LAB_NO_PARTITION ? 0 : oracles->partitions[index].stored;
+        tombstones += view.tombstones;
+        uint64_t gone = lab_rows_go(run->scenario) ? view.tombstones : 0;
+        if (view.written_rows != stored || view.rows + gone != stored)
+            lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
+                        "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64
+                        " and %" PRIu64 " tombstones",
+                        view.bucket, stored, view.rows, view.tombstones);
+    }
+    const struct lab_deletes_open *deletes = &run->deletes;
+    lab_expired_end(run, tombstones);
+    if (run->scenario->deletes.share > 0 && (tombstones < deletes->confirmed || tombstones > deletes->asked))
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " deletes were requested and %" PRIu64 " confirmed, but there are %" PRIu64
+                    " tombstones",
+                    deletes->asked, deletes->confirmed, tombstones);
+}
+
+static void judge_counters(struct lab_cluster_run *run)
+{
+    const struct lab_increments *increments = &run->oracles.increments;
+    uint64_t total = cass_counters_total(run->cluster);
+    uint64_t wanted = increments->amount_due - increments->amount_lost + increments->amount_doubled;
+    if (total != wanted)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "the counters hold %" PRIu64 ", but %" PRIu64 " increments - %" PRIu64 " lost + %" PRIu64
+                    " doubled make %" PRIu64,
+                    total, increments->amount_due, increments->amount_lost, increments->amount_doubled,
+                    wanted);
+}
+
+/* With ANY, a hint is enough to acknowledge a row, and the row may exist only in hints until they are
+ * delivered. */
+static bool hints_may_hold_rows(const struct lab_cluster_run *run)
+{
+    return run->scenario->consistency.write == CASS_ANY;
+}
+
+void lab_conserved_end(struct lab_cluster_run *run)
+{
+    uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
+    if (run->tally.rows != told)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows arrived, but %" PRIu64 " were acknowledged, refused or left unresolved",
+                    run->tally.rows, told);
+    if (!hints_may_hold_rows(run))
+        judge_partitions(run);
+    if (lab_adds_to_counters(run))
+        judge_counters(run);
+}
+
+/* A request that a slow node has begun takes the longer time even if the node is not slow any more. */
+static int64_t served_by_ns(const struct lab_cluster_run *run)
+{
+    int64_t latest_ns = sim_queue_now(&run->queue);
+    for (uint32_t node = 0; node < cass_node_count(run->cluster); node++) {
+        int64_t by_ns = cass_node_served_by_ns(run->cluster, node);
+        latest_ns = by_ns > latest_ns ? by_ns : latest_ns;
+    }
+    return latest_ns;
+}
+
+/* Returns the time by which all pending writes must be delivered: when current requests have ended and hints
+ * have been dispatched, plus the time of a contended message for each page of hints, the service time of each
+ * hint, and the pause of a node. If messages are lost, it is the time that a run has to drain. */
+static int64_t delivered_by_ns(const struct lab_cluster_run *run)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    int64_t served_ns = served_by_ns(run);
+    if (config->loss > 0)
+        return lab_until(lab_until(served_ns, LAB_DRAIN_NS), run->oracles.lag_ns);
+    uint64_t owed = run->oracles.copies_due;
+    owed += hints_may_hold_rows(run) ? run->oracles.acknowledged * run->oracles.replicas : 0;
+    int64_t copies = (int64_t)(owed < INT32_MAX ? owed : INT32_MAX);
+    int64_t page_ns = lab_times(PAGE_TRIPS, lab_longest_trip_ns(run->scenario));
+    int64_t until_ns = lab_until(lab_until(served_ns, run->oracles.lag_ns),
+                                 lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
+    until_ns =
+        lab_until(until_ns, config->timeout_write_ns + config->timeout_read_ns + config->timeout_counter_ns);
+    until_ns =
+        lab_until(until_ns, lab_times(PAUSES_LONGEST, config->gc_every_ns > 0 ? config->gc_lasts_ns : 0));
+    return lab_until(until_ns,
+                     lab_times(copies / HINTS_A_PAGE + 1, page_ns) + lab_times(copies, config->write_ns));
+}
+
+/* Lets the cluster deliver messages and hints, without faults and agents. Returns false if it was stopped or
+ * out of memory. */
+static bool deliver(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    int64_t until_ns = delivered_by_ns(run), time_ns;
+    struct sim_event event;
+    lab_copies_alone(run);
+    if (run->replay != NULL)
+        return lab_replay_rest(run);
+    cass_heal(run->cluster);
+    bool waits_for_all = hints_may_hold_rows(run); /* copies are due only for rows that a replica has */
+    for (uint64_t i = 1; oracles->copies_due > 0 || waits_for_all; i++) {
+        if (!sim_queue_pop(&run->queue, &time_ns, &event) || time_ns > until_ns)
+            break;
+        if (event.kind >= CASS_EVENT_FIRST && event.kind <= CASS_EVENT_LAST)
+            cass_handle(run->cluster, &event);
+        if (!cass_cluster_is_sound(run->cluster) ||
+            (i % EVENTS_A_LOOK == 0 && lab_run_is_stopped(run->context)))
+            return false;
+    }
+    return true;
+}
+
+void lab_conserved_delivered(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct cass_cluster_config *config = &run->scenario->network;
+    int64_t behind_ns = served_by_ns(run) - sim_queue_now(&run->queue);
+    /* A node that was down for longer than hints are kept, or whose queue is longer than that, need not get
+     * them. */
+    if (oracles->hints_may_be_lost ||
+        lab_until(lab_health_unhealthy_ns(run), behind_ns) > config->hint_window_ns ||
+        config->loss > LOSS_DELIVERED || !deliver(run))
+        return;
+    if (hints_may_hold_rows(run))
+        judge_partitions(run);
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->copies_balance != 0)
+            lab_violate(
+                run, LAB_ORACLE_CONSERVED, partition->key, 1,
+                "bucket %" PRId64 " got %" PRIu64
+                " rows; long after the end of all faults, some of them are not on every replica exactly once",
+                partition->bucket, partition->stored);
+    }
+    lab_excuses_settle(run, true);
+}
+
+/* --- conserved, rows that expire. A row's time to live, in whole seconds and rounded up, begins in the
+ * second in which its coordinator takes the first put: not before its operation began, nor after a replica
+ * stored it. So the rows of each key are counted per second: those begun, those begun and acknowledged, and
+ * those stored. A row that was begun one time to live ago may have expired, and a row that was stored then
+ * has expired. The number of expired rows that the cluster reports is between these two counts. A read finds
+ * at most the rows that may be left and, if rows are findable, at least those that certainly are. Seconds
+ * whose rows have all expired are merged, so a key has at most as many records as a time to live has seconds.
+ */
+
+/* A read that takes longer is not judged. */
+#define READ_LASTS_S 60
+
+struct second {
+    int64_t second;
+    uint64_t begun, acknowledged, stored;
+};
+
+struct lab_lives {
+    struct second *seconds; /* in ascending order */
+    size_t count, capacity;
+    struct second before; /* the sum of all older seconds */
+};
+
+bool lab_lives_begin(struct lab_cluster_run *run)
+{
+    if (run->scenario->row_ttl_ns <= 0)
+        return true;
+    run->oracles.lives = calloc(run->key_count, sizeof *run->oracles.lives);
+    return run->oracles.lives != NULL || run->key_count == 0;
+}
+
+void lab_lives_destroy(struct lab_oracles *oracles)
+{
+    for (uint32_t i = 0; oracles->lives != NULL && i < oracles->key_count; i++)
+        free(oracles->lives[i].seconds);
+    free(oracles->lives);
+    oracles->lives = NULL;
+}
+
+static void add(struct second *into, const struct second *more)
+{
+    into->begun += more->begun;
+    into->acknowledged += more->acknowledged;
+    into->stored += more->stored;
+}
+
+static int64_t now_s(const struct lab_cluster_run *run)
+{
+    return sim_queue_now(&run->queue) / SIM_SECOND;
+}
+
+/* Returns the second by which rows that began in this second or earlier have expired. */
+static int64_t gone_by(const struct lab_cluster_run *run, int64_t second)
+{
+    return second - (run->scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+}
+
+/* Merges the expired seconds into one, if they are at least half of all and the reads of that time have
+ * ended. */
+static void compact(const struct lab_cluster_run *run, struct lab_lives *lives)
+{
+    size_t gone = 0;
+    int64_t last = gone_by(run, now_s(run) - READ_LASTS_S);
+    while (gone < lives->count && lives->seconds[gone].second <= last)
+        gone++;
+    if (gone < 16 || gone < lives->count / 2)
+        return;
+    for (size_t i = 0; i < gone; i++)
+        add(&lives->before, &lives->seconds[i]);
+    lives->before.second = lives->seconds[gone - 1].second;
+    for (size_t i = gone; i < lives->count; i++)
+        lives->seconds[i - gone] = lives->seconds[i];
+    lives->count -= gone;
+}
+
+/* Returns the record of a second, usually the last one. Returns NULL if nothing is recorded, or when out of
+ * memory. */
+static struct second *second_of(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
+{
+    if (run->oracles.lives == NULL)
+        return NULL;
+    struct lab_lives *lives = &run->oracles.lives[key];
+    int64_t second = time_ns / SIM_SECOND;
+    compact(run, lives);
+    size_t at = lives->count;
+    for (; at > 0 && lives->seconds[at - 1].second >= second; at--) {
+        if (lives->seconds[at - 1].second == second)
+            return &lives->seconds[at - 1];
+    }
+    if (at == 0 && (lives->before.begun | lives->before.stored) != 0 && second <= lives->before.second)
+        return &lives->before;
+    if (!sim_grow(&lives->seconds, &lives->capacity, lives->count + 1, sizeof *lives->seconds)) {
+        run->out_of_memory = true;
+        return NULL;
+    }
+    for (size_t i = lives->count++; i > at; i--)
+        lives->seconds[i] = lives->seconds[i - 1];
+    lives->seconds[at] = (struct second){.second = second};
+    return &lives->seconds[at];
+}
+
+void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
+{
+    struct second *second = second_of(run, key, begun_ns);
+    if (second != NULL)
+        second->begun++;
+}
+
+void lab_lives_acknowledged(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
+{
+    struct second *second = second_of(run, key, begun_ns);
+    if (second != NULL)
+        second->acknowledged++;
+}
+
+void lab_lives_stored(struct lab_cluster_run *run, uint32_t key)
+{
+    struct second *second = second_of(run, key, sim_queue_now(&run->queue));
+    if (second != NULL)
+        second->stored++;
+}
+
+/* Returns the sum over the seconds at least one time to live before this one, or over all others. */
+static struct second sum_of(const struct lab_cluster_run *run, uint32_t key, int64_t by_s, bool is_gone)
+{
+    const struct lab_lives *lives = &run->oracles.lives[key];
+    struct second sum = {0};
+    if (is_gone)
+        sum = lives->before;
+    for (size_t i = 0; i < lives->count; i++) {
+        if ((lives->seconds[i].second <= gone_by(run, by_s)) == is_gone)
+            add(&sum, &lives->seconds[i]);
+    }
+    return sum;
+}
+
+uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key)
+{
+    return run->oracles.lives == NULL ? 0 : sum_of(run, key, now_s(run), false).acknowledged;
+}
+
+void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    int64_t begun_s = operation->begun_ns / SIM_SECOND;
+    if (run->oracles.lives == NULL || now_s(run) - begun_s >= READ_LASTS_S)
+        return;
+    uint64_t most = sum_of(run, operation->key, begun_s, false).stored;
+    if (operation->done.rows > most)
+        lab_violate(run, LAB_ORACLE_CONSERVED, operation->key, 1,
+                    "a read found %" PRIu64 " rows, but only %" PRIu64 " had not expired when it began",
+                    operation->done.rows, most);
+}
+
+void lab_expired_end(struct lab_cluster_run *run, uint64_t expired)
+{
+    struct second gone = {0};
+    for (uint32_t i = 0; run->oracles.lives != NULL && i < run->oracles.key_count; i++) {
+        struct second sum = sum_of(run, i, now_s(run), true);
+        add(&gone, &sum);
+    }
+    if (run->oracles.lives != NULL && (expired < gone.stored || expired > gone.begun))
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows have expired, and of %" PRIu64 " begun a time to live ago %" PRIu64
+                    " were stored by then",
+                    expired, gone.begun, gone.stored);
+}
+
+/* --- Increments of counter columns, which can be neither undone nor safely repeated. Records for each row's
+ * increment whether it was applied once, never or twice, and its value. Increments that were certainly
+ * applied once are forgotten. */
+
+static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row)
+{
+    return (size_t)sim_mix64(counter * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64(row)) &
+           (increments->capacity - 1);
+}
+
+/* Returns the slot of an increment, or the free slot where it would be inserted. */
+static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row)
+{
+    size_t at = slot_of(increments, counter, row);
+    while (increments->slots[at].is_used &&
+           (increments->slots[at].counter != counter || increments->slots[at].row != row))
+        at = (at + 1) & (increments->capacity - 1);
+    return &increments->slots[at];
+}
+
+static bool grow(struct lab_increments *increments)
+{
+    struct lab_increments old = *increments;
+    size_t capacity = old.capacity == 0 ? 64 : old.capacity * 2;
+    struct lab_increment *slots = calloc(capacity, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    increments->slots = slots;
+    increments->capacity = capacity;
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (old.slots[i].is_used)
+            *find(increments, old.slots[i].counter, old.slots[i].row) = old.slots[i];
+    }
+    free(old.slots);
+    return true;
+}
+
+void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
+{
+    struct lab_increments *increments = &run->oracles.increments;
+    if (2 * (increments->used + 1) > increments->capacity && !grow(increments)) {
+        run->out_of_memory = true;
+        return;
+    }
+    struct lab_increment *increment = find(increments, counter, row);
+    if (!increment->is_used) {
+        *increment =
+            (struct lab_increment){.counter = counter, .row = row, .amount = amount, .is_used = true};
+        increments->used++;
+    }
+    increment->asked++;
+}
+
+/* The sums, per partition with guarded, whose buckets have counters, and otherwise per key. */
+struct books {
+    uint32_t key;
+    uint64_t *doubled, *added; /* NULL: it has no owner */
+};
+
+static struct books books_of(struct lab_cluster_run *run, uint64_t counter)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct books books = {0};
+    int64_t bucket;
+    lab_counter_owner(run, counter, &books.key, &bucket);
+    if (books.key >= oracles->key_count)
+        return books;
+    uint32_t index = run->config.coordination == BK_GUARDED ? lab_partition_find(oracles, books.key, bucket)
+                                                            : LAB_NO_PARTITION;
+    struct lab_key_ledger *ledger = &oracles->keys[books.key];
+    books.doubled = index != LAB_NO_PARTITION ? &oracles->partitions[index].doubled : &ledger->doubled;
+    books.added = index != LAB_NO_PARTITION ? &oracles->partitions[index].added : &ledger->added;
+    return books;
+}
+
+void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+{
+    struct books books = books_of(run, counter);
+    if (books.doubled != NULL)
+        *books.doubled += count;
+}
+
+void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    struct books books = books_of(run, operation->counter);
+    operation->added = books.added == NULL ? 0 : *books.added;
+}
+
+void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    struct books books = books_of(run, operation->counter);
+    int64_t total = operation->outcome.counter;
+    if (books.added == NULL)
+        return;
+    /* Cassandra acknowledges an increment whose consistency level failed after it had waited for the write
+     * timeout. */
+    bool is_at_level =
+        sim_queue_now(&run->queue) - operation->asked_ns < run->scenario->network.timeout_write_ns;
+    if (operation->action == BK_ACT_ADD_COUNTER && is_at_level)
+        *books.added += operation->weight > 0 ? operation->weight : 1;
+    else if (operation->action == BK_ACT_ADD_COUNTER)
+        /* The base of the next bucket may lack it; then it is counted again there. A bucket of guarded has a
+         * counter of its own. */
+        lab_increment_doubled(run, operation->counter, run->config.coordination != BK_GUARDED);
+    else if (!lab_plain_state_is_weak(run) && (total < 0 || (uint64_t)total < operation->added))
+        lab_violate_bare(run, LAB_ORACLE_CONSERVED, books.key,
+                         "a counter is read as %" PRId64 ", and %" PRIu64
+                         " had been added before the read was sent",
+                         total, operation->added);
+}
+
+void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
+{
+    struct lab_increments *increments = &run->oracles.increments;
+    struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
+    /* A forgotten increment was applied once before: its message arrived twice. */
+    if (increment != NULL && increment->is_used) {
+        increment->applied++;
+    } else {
+        increments->doubled++;
+        increments->amount_doubled += amount;
+        lab_increment_doubled(run, counter, 1);
+    }
+}
+
+/* Moves later entries up, so that the table needs no markers of removed entries. */
+static void forget(struct lab_increments *increments, struct lab_increment *increment)
+{
+    size_t mask = increments->capacity - 1, hole = (size_t)(increment - increments->slots);
+    increments->used--;
+    for (size_t at = (hole + 1) & mask; increments->slots[at].is_used; at = (at + 1) & mask) {
+        size_t home = slot_of(increments, increments->slots[at].counter, increments->slots[at].row);
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            increments->slots[hole] = increments->slots[at];
+            hole = at;
+        }
+    }
+    increments->slots[hole] = (struct lab_increment){0};
+}
+
+void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         bool is_counted)
+{
+    struct lab_increments *increments = &run->oracles.increments;
+    increments->due++;
+    increments->amount_due += operation->weight;
+    if (!operation->has_counted) {
+        increments->lost++; /* it was never requested */
+        increments->amount_lost += operation->weight;
+        return;
+    }
+    struct lab_increment *increment = find(increments, operation->counter, operation->row);
+    if (is_counted && increment->asked == 1 && increment->applied == 1)
+        forget(increments, increment);
+}
+
+/* The remaining increments had an unknown outcome. */
+void lab_increments_end(struct lab_cluster_run *run)
+{
+    struct lab_increments *increments = &run->oracles.increments;
+    for (size_t i = 0; i < increments->capacity; i++) {
+        const struct lab_increment *increment = &increments->slots[i];
+        if (!increment->is_used)
+            continue;
+        uint64_t lost = increment->applied == 0, doubled = lost > 0 ? 0 : increment->applied - 1;
+        increments->lost += lost;
+        increments->amount_lost += lost * increment->amount;
+        increments->doubled += doubled;
+        increments->amount_doubled += doubled * increment->amount;
+    }
+    run->oracles.verdict.increments_lost = increments->lost;
+    run->oracles.verdict.increments_doubled = increments->doubled;
+}
+
+/* --- no_duplicates: a retried row is in only one bucket. A row that was put into several buckets is recorded
+ * for each of them. It is in the bucket of its acknowledgement, and in each bucket in which a replica has
+ * stored it at any time. */
+
+static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other)
+{
+    return one->key == other->key && one->row == other->row;
+}
+
+/* Sorts by row and bucket, and removes duplicates. */
+static void sort(struct lab_open_rows *rows)
+{
+    size_t kept = 0;
+    if (rows->count > 0)
+        qsort(rows->items, rows->count, sizeof *rows->items, lab_open_compare);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct lab_open_row *row = &rows->items[i];
+        struct lab_open_row *before = kept > 0 ? &rows->items[kept - 1] : NULL;
+        if (before != NULL && is_same_row(before, row) && before->bucket == row->bucket)
+            before->is_acknowledged = before->is_acknowledged || row->is_acknowledged;
+        else
+            rows->items[kept++] = *row;
+    }
+    rows->count = kept;
+}
+
+void lab_no_duplicates_end(struct lab_cluster_run *run)
+{
+    struct lab_open_rows *moved = &run->oracles.moved;
+    sort(moved);
+    for (size_t begin = 0, end; begin < moved->count; begin = end) {
+        const struct lab_open_row *row = &moved->items[begin], *last = NULL;
+        uint32_t buckets = 0;
+        for (end = begin; end < moved->count && is_same_row(&moved->items[end], row); end++) {
+            const struct lab_open_row *at = &moved->items[end];
+            if (at->is_acknowledged || at->is_heard ||
+                cass_row_is_open(run->cluster, at->key, at->bucket, at->row)) {
+                buckets++;
+                last = at;
+            }
+        }
+        if (buckets < 2)
+            continue;
+        run->tally.duplicated++;
+        run->tally.placed -= buckets - 1;
+        lab_violate(run, LAB_ORACLE_NO_DUPLICATES, row->key, 1,
+                    "row %" PRIu64 " is in %" PRIu32 " buckets, the last of them %" PRId64, row->row, buckets,
+                    last->bucket);
+    }
+}
