@@ -5,8 +5,8 @@
 
 #include "cluster_agents.h"
 #include "cluster_view.h"
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a condition that excuses a broken guarantee is noted if it holds, and only then. Method: settings, and
  * writes of the state as agents request them, on both sides of each bound. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "cluster_view.h"
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -2,8 +2,8 @@
 /* Excuses belong to a key and a span of time. Method: on the oracles' test stand, conditions are noted and
  * violations reported by hand, for one key or another, before, within and after the condition's span. */
 #include "cluster_agents.h"
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

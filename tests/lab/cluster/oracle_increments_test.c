@@ -2,8 +2,8 @@
 /* Aim: the oracle knows which increments of counter columns were lost and which were made twice, and its sum
  * equals the cluster's. Method: each case is made by hand, and thousands of random ones are compared with a
  * plain list. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

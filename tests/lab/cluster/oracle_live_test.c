@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a fault lasts as long as its delays, and live judges only the time after the last fault. Method:
  * faults, and rows that fire, on both sides of each decisive moment. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

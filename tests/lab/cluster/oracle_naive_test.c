@@ -4,9 +4,9 @@
  * ties, late rows and moments that just suffice are common. */
 #include <string.h>
 
-#include "oracles.h"
 #include "oracle_naive.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SEEDS   3000u
 #define STEPS   80u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: agreement and monotone judge only the times of rows, count each row that contradicts an earlier row
  * once, and excuse rows at their bounds. Method: rows placed by hand on both sides of each bound. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define BOUND (5 * SIM_MS) /* of one clock; two clocks differ by twice this */
 

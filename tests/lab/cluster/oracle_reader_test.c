@@ -3,8 +3,8 @@
  * state downwards. Method: rows and states made by hand; each violation is paired with a case that just
  * avoids it. */
 #include "cluster_view.h"
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

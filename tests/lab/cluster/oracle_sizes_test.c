@@ -3,8 +3,8 @@
  * closes; by the settings of its own rows if these change; to the row for a single writer that counts in
  * memory; and by their sum for keys that a cache evicts. Method: rows and states by hand on the oracles' test
  * stand, one row to either side of the correct size. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

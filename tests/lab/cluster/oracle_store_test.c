@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: conserved and no_duplicates find every row that is stored twice, never, or elsewhere, and excuse rows
  * of unknown outcome. Method: each of these cases is made by hand. */
-#include "oracles.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

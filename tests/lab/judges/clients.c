@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available, for identifiers: a client that requests an identifier gets it, or an error. core's idgen.h and
- * docs/strategies.md have the rules: while a client waits, it always has a pending request or a time for its next
- * attempt; each request has its number of tries; a lock that was requested is released before the next
+ * docs/strategies.md have the rules: while a client waits, it always has a pending request or a time for its
+ * next attempt; each request has its number of tries; a lock that was requested is released before the next
  * attempt, or before the lease ends; the nth attempt comes after the wait that is set, by the client's own
  * clock; and a lease fails because of contention only if a limit is set. All of this is exact, with or
  * without faults. If everything has been healthy for a grace period, a batch must also come within a
@@ -93,7 +93,7 @@ static void hear_of_last(const struct lab_cluster_run *run, uint32_t number,
     watch->last = outcome->values[0];
 }
 
-/* As lab_host_came() and what follows it in oracle_host.c. */
+/* As lab_host_came() and what follows it in host.c. */
 void lab_id_came(struct lab_cluster_run *run, const struct sim_event *reply)
 {
     struct lab_id_client *client = &run->idgen->clients[reply->target];

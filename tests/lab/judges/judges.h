@@ -8,10 +8,10 @@
 #define TESTS_LAB_JUDGES_H
 
 #include "cluster_view.h"
-#include "oracles.h"
+#include "events.h"
 #include "idgen.h"
 #include "lab/tuples.h"
-#include "events.h"
+#include "oracles.h"
 
 /* --- What the judges remember. */
 

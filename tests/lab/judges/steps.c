@@ -153,7 +153,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (own(run, operation)->tried < retries)
         demand(&step, is_again, "gives up a request before its last try");
     else if (own(run, operation)->tried <
-             run->scenario->agents.retries) /* for more, oracle_waits.c counts the tries */
+             run->scenario->agents.retries) /* for more, waits.c counts the tries */
         demand(&step, !is_again, "adds again too often");
 }
 
