@@ -306,8 +306,9 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     return true;
 }
 
-static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
+static bool fail_source(struct trace_reader *reader, struct sim_error *error)
 {
+    reader->line += reader->line == 0; /* before the first line was read */
     const char *kind = reader->source.kind == TRACE_SOURCE_ZSTD ? "zstd" : "gzip";
     switch (reader->source.fault) {
     case TRACE_SOURCE_MEMORY:
@@ -394,6 +395,74 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     return true;
 }
 
+bool trace_reader_is_array(struct trace_reader *reader, bool *out, struct sim_error *error)
+{
+    if (!fill(reader, error))
+        return false;
+    *out = reader->end > reader->begin && reader->buffer[reader->begin] == '[';
+    return true;
+}
+
+/* Skips what stands between objects. Returns false at the end of the file, or when reading fails. */
+static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
+{
+    for (;; reader->begin++) {
+        if (reader->begin == reader->end &&
+            (reader->at_end || !fill(reader, error) || reader->begin == reader->end))
+            return false;
+        char c = reader->buffer[reader->begin];
+        if (c == '\n')
+            reader->line++;
+        else if (strchr(" \t\r,[]", c) == NULL || c == '\0')
+            return true;
+    }
+}
+
+bool trace_reader_object(struct trace_reader *reader, char **object, size_t *size, struct sim_error *error)
+{
+    size_t depth = 0, at = 0;
+    bool is_text = false, is_escaped = false, is_object;
+    *object = NULL;
+    *size = 0;
+    reader->line = reader->line == 0 ? 1 : reader->line + reader->breaks;
+    reader->breaks = 0;
+    if (!skip_to_object(reader, error))
+        return reader->at_end && reader->source.fault == TRACE_SOURCE_FINE;
+    is_object = reader->buffer[reader->begin] == '{';
+    for (;; at++) {
+        if (reader->begin + at == reader->end) {
+            if (at > reader->line_bytes_max)
+                return sim_fail(error, SIM_ERROR_INPUT,
+                                "%s:%" PRIu64 ": object is longer than %zu bytes; end each row's object",
+                                reader->path, reader->line, reader->line_bytes_max);
+            if (!reader->at_end && !fill(reader, error))
+                return false;
+            if (reader->begin + at == reader->end)
+                break;
+        }
+        char c = reader->buffer[reader->begin + at];
+        if (c == '\n' && !is_object)
+            break;
+        reader->breaks += c == '\n';
+        if (is_text && (is_escaped || c == '\\')) {
+            is_escaped = !is_escaped;
+        } else if (c == '"') {
+            is_text = !is_text;
+        } else if (!is_text) {
+            depth += c == '{';
+            depth -= c == '}' && depth > 0;
+            if (is_object && depth == 0) {
+                at++;
+                break;
+            }
+        }
+    }
+    *object = reader->buffer + reader->begin;
+    *size = at;
+    reader->begin += at;
+    return true;
+}
+
 bool trace_reader_peek(struct trace_reader *reader, const char **bytes, size_t *size, struct sim_error *error)
 {
     *bytes = NULL;
@@ -417,6 +486,7 @@ bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
     reader->begin = reader->end = reader->lines_end = 0;
     reader->at_end = false;
     reader->line = line;
+    reader->breaks = 0;
     return trace_source_go(&reader->source, place);
 }
 

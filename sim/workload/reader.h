@@ -53,6 +53,7 @@ struct trace_reader {
     const char *what;   /* what the file is, for messages; owned by the caller */
     uint64_t all_bytes; /* size of the file; 0 when it has none, like a pipe */
     uint64_t line;      /* number of the line that was returned last, or at which reading failed; from 1 */
+    uint64_t breaks;    /* line breaks from the beginning of the object that was returned last to `begin` */
     char *buffer;
     size_t begin, end; /* the part of the buffer that was not returned yet */
     size_t lines_end;  /* end of the last line break in the buffer; 0: there is none */
@@ -71,6 +72,12 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
 /* Reads the next line; *line is NULL at the end of the file. *size excludes the line break (LF, CRLF or CR).
  */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
+/* Reads the next JSON object, whose lines may be many, or a part of one line; *object is NULL at the end of
+ * the file. What stands between objects in an array, or between values, is skipped. A text that is no object
+ * is returned up to the end of its line. reader->line is the line at which the object begins. */
+bool trace_reader_object(struct trace_reader *reader, char **object, size_t *size, struct sim_error *error);
+/* Whether the file's first byte begins an array, whose objects may all be on one line. */
+bool trace_reader_is_array(struct trace_reader *reader, bool *out, struct sim_error *error);
 /* Whether the next line is in the buffer, so that reading it leaves the previous line valid. */
 static inline bool trace_reader_has_line(const struct trace_reader *reader)
 {

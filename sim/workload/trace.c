@@ -201,8 +201,10 @@ static bool open_plain(struct wl_trace *trace, bool *is_plain, struct sim_error 
     wl_trace_files_clear(&files);
     if (!ok || !is_one)
         return ok;
+    bool is_array;
     if (!trace_reader_open(trace->path, &trace->reader, error) ||
-        !trace_reader_next(&trace->reader, &line, &size, error))
+        !trace_reader_is_array(&trace->reader, &is_array, error) ||
+        (!is_array && !trace_reader_next(&trace->reader, &line, &size, error)))
         return false;
     *is_plain = line != NULL && trace_line_header(line, size, &trace->place.has_counts);
     if (!*is_plain)

@@ -187,6 +187,7 @@ struct trace_table {
     uint64_t done_bytes; /* total size of the files before it */
     struct trace_reader reader;
     bool is_json, has_header;
+    bool has_objects; /* JSON whose objects are not a line each: an array, or printed over several lines */
     struct csv_dialect dialect;
     struct csv_records records;
     struct trace_json json;

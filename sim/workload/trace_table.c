@@ -68,9 +68,9 @@ static const char *trace_foreign(const char *bytes, size_t size)
             return kinds[i].text;
     }
     size_t first = after_blanks(bytes, size, 0), second = after_blanks(bytes, size, first + 1);
-    if (first < size && bytes[first] == '[')
-        return second >= size || strchr("{[]\"", bytes[second]) != NULL
-                   ? "a JSON array; write one object per line, as jq -c '.[]' does"
+    if (first < size && bytes[first] == '[' && (second >= size || bytes[second] != '{'))
+        return second >= size || strchr("[]\"", bytes[second]) != NULL
+                   ? "a JSON array without objects; write an object per row"
                    : "a log whose lines begin with a bracket, no JSON; write time and key of each line as "
                      "CSV";
     return is_scenario(bytes, size) ? "a scenario, not a trace; name a file of rows" : NULL;
@@ -458,6 +458,18 @@ static bool fail_fields(const struct trace_table *table, struct sim_error *error
                               : "one or more are missing; write an empty field for a missing value");
 }
 
+/* Reads the text of the next row of JSON; *text is NULL at the end of the file. */
+static bool next_object(struct trace_table *table, char **text, size_t *size, struct sim_error *error)
+{
+    if (table->has_objects)
+        return trace_reader_object(&table->reader, text, size, error);
+    do {
+        if (!trace_reader_next(&table->reader, text, size, error))
+            return false;
+    } while (*text != NULL && *size == 0);
+    return true;
+}
+
 /* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */
 static bool next_record(struct trace_table *table, struct sim_error *error)
 {
@@ -469,10 +481,8 @@ static bool next_record(struct trace_table *table, struct sim_error *error)
     }
     char *line;
     size_t size;
-    do {
-        if (!trace_reader_next(&table->reader, &line, &size, error))
-            return false;
-    } while (line != NULL && size == 0);
+    if (!next_object(table, &line, &size, error))
+        return false;
     table->record.count = 0;
     table->record.line = table->reader.line;
     const char *why;
@@ -586,10 +596,8 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     char *line;
     const char *missing, *why;
     uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
-    do {
-        if (!trace_reader_next(&table->reader, &line, &first.size, error))
-            return false;
-    } while (line != NULL && first.size == 0);
+    if (!next_object(table, &line, &first.size, error))
+        return false;
     if (line == NULL)
         return fail(table, 1, error, "the file is empty; write one JSON object a line");
     first.line = line;
@@ -611,6 +619,9 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
 static bool has_object(const char *bytes, size_t size)
 {
     const char *end = bytes, *at = bytes;
+    size_t begin = after_blanks(bytes, size, 0);
+    if (begin < size && bytes[begin] == '[')
+        return true;
     for (unsigned i = 0; i < BANNER_LINES_MAX && end != NULL && at < bytes + size; i++, at = end + 1) {
         const char *first = at;
         while (first < bytes + size && (*first == ' ' || *first == '\n' || *first == '\r'))
@@ -622,6 +633,24 @@ static bool has_object(const char *bytes, size_t size)
             return false;
     }
     return false;
+}
+
+/* Whether the first object of a JSON file is in an array, or ends on another line than it begins. */
+static bool has_objects(const char *bytes, size_t size)
+{
+    size_t at = after_blanks(bytes, size, 0), depth = 0;
+    bool is_text = false;
+    if (at < size && bytes[at] == '[')
+        return true;
+    for (; at < size && bytes[at] != '\n'; at++) {
+        if (bytes[at] == '\\')
+            at++;
+        else if (bytes[at] == '"')
+            is_text = !is_text;
+        else if (!is_text)
+            depth += (size_t)(bytes[at] == '{') - (bytes[at] == '}' && depth > 0);
+    }
+    return at < size && depth > 0;
 }
 
 static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
@@ -645,6 +674,7 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
         return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
     table->is_json =
         format->layout == WL_LAYOUT_JSON || (format->layout == WL_LAYOUT_AUTO && has_object(bytes, size));
+    table->has_objects = table->is_json && has_objects(bytes, size);
     table->dialect = csv_sniff(bytes, size);
     if (format->delimiter != '\0')
         table->dialect.delimiter = format->delimiter;
@@ -822,7 +852,7 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
     static const char *const kinds[] = {"no sizes", "bytes", "count", "bytes of"};
     size_t used = 0;
     if (table->is_json)
-        used = (size_t)snprintf(buffer, size, "JSON lines");
+        used = (size_t)snprintf(buffer, size, table->has_objects ? "JSON objects" : "JSON lines");
     else if (table->dialect.is_pasted)
         used = (size_t)snprintf(buffer, size, "a table pasted from a terminal");
     else if (table->dialect.delimiter == '\t')

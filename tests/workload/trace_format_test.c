@@ -226,6 +226,11 @@ static void test_a_column_of_times_is_read_as_a_whole(void **state)
         {"time,key\n240115,a\n260115,a\n280175,a\n", AS_IS,
          "240115000000000 a 0|260115000000000 a 0|280175000000000 a 0|"},
         {"time,key\n0,a\n45000,a\n90080,a\n", AS_IS, "0 a 0|45000000000000 a 0|90080000000000 a 0|"},
+        /* JSON objects in an array, on one line or several; braces and brackets within texts. */
+        {"[{\"time\": 1767225600, \"key\": \"a]}\\\"\"}, {\"time\": 1767225601, \"key\": \"b\"}]", AS_IS,
+         "1767225600000000000 a]}\" 0|1767225601000000000 b 0|"},
+        {"{\n \"time\": 1767225600,\n \"key\": \"a\"\n}\n{\n \"time\": 1767225601,\n \"key\": \"b\"\n}\n",
+         AS_IS, "1767225600000000000 a 0|1767225601000000000 b 0|"},
         /* A date that begins with the day or the month is decided by a day beyond the 12th. */
         {"time,key\n01/02/1970,a\n31/12/1980 9:05,b\n", SORT, "2678400000000000 a 0|347101500000000000 b 0|"},
         {"time,key\n1/2/26 11:59 PM,a\n1/31/26 12:00 AM,b\n", AS_IS,
@@ -450,16 +455,17 @@ static void test_wrong_files_are_reported_with_place_and_remedy(void **state)
 static void test_files_of_another_kind_are_named(void **state)
 {
     static const struct file_case cases[] = {
-        {"[{\"at\": 1}]\n", AS_IS,
-         ":1: this is a JSON array; write one object per line, as jq -c '.[]' does"},
+        {"[[1767225600, \"a\"]]\n", AS_IS,
+         ":1: this is a JSON array without objects; write an object per row"},
         {"[Sun Mar 01 04:47:44 2026] [notice] first\n", AS_IS,
          ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
          "CSV"},
         {"[2026-03-01T04:47:44Z] [notice] first\n", AS_IS,
          ":1: this is a log whose lines begin with a bracket, no JSON; write time and key of each line as "
          "CSV"},
-        {" [\n  {\"at\": 1}]\n", AS_IS,
-         ":1: this is a JSON array; write one object per line, as jq -c '.[]' does"},
+        {" [\n  \"a\"]\n", AS_IS, ":1: this is a JSON array without objects; write an object per row"},
+        {"[{\"time\": 1767225600, \"key\": \"a\"},\n {\"time\": 1,\n  \"key\": x}]\n", AS_IS,
+         ":2: not JSON; write one object per line"},
         {"% Reached end of topic orders [0] at offset 2\n{\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS,
          ":1: no JSON object, but a message such as kcat and kubectl print; remove it"},
         {"Defaulted container \"x\" out of: x, y\n\n{\"at\": 1767225600, \"key\": \"a\"}\n", AS_IS,
