@@ -71,6 +71,10 @@ static bool begin(struct trace_source *source)
     source->stream.avail_in = 0;
     source->at_end = false;
     source->read_bytes = source->given_bytes = 0;
+    source->rest_size = 0;
+    if (source->is_wide)
+        iconv_close(source->wide);
+    source->is_wide = false;
     if (!need(source, MAGIC_BYTES))
         return false;
     source->kind = next_kind(source);
@@ -90,6 +94,8 @@ static void trace_source_close(struct trace_source *source)
         inflateEnd(&source->stream);
         ZSTD_freeDCtx(source->zstd);
         close(source->file);
+        if (source->is_wide)
+            iconv_close(source->wide);
     }
     free(source->input);
     *source = (struct trace_source){0};
@@ -175,10 +181,7 @@ static bool inflate_some(struct trace_source *source)
     }
 }
 
-/* Reads up to `size` bytes and returns their number: 0 at the end of the file, and at a fault, which is
- * stored in source->fault and is permanent. Valid data before the end of a truncated file, or before trailing
- * data, is returned first. */
-static size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
+static size_t read_bytes(struct trace_source *source, char *buffer, size_t size)
 {
     z_stream *stream = &source->stream;
     size_t given = 0;
@@ -197,6 +200,51 @@ static size_t trace_source_read(struct trace_source *source, char *buffer, size_
         stream->next_in += given;
         stream->avail_in -= (uInt)given;
     }
+    return given;
+}
+
+/* Reads UTF-16 and converts it. What is not a character becomes '?'. */
+static size_t read_wide(struct trace_source *source, char *buffer, size_t size)
+{
+    char raw[4096], *out = buffer;
+    bool is_full = false, at_end = false;
+    while (out == buffer && !is_full && !at_end) {
+        size_t kept = source->rest_size, most = size / 3 < kept + 2 ? kept + 2 : size / 3, room = size;
+        most = most < sizeof raw ? most : sizeof raw; /* two bytes become at most three */
+        memcpy(raw, source->rest, kept);
+        size_t left = kept + read_bytes(source, raw + kept, most - kept);
+        at_end = left == kept;
+        char *in = raw;
+        while (iconv(source->wide, &in, &left, &out, &room) == (size_t)-1 && left > 0) {
+            is_full = errno == E2BIG || room == 0;
+            if (is_full || (errno == EINVAL && !at_end))
+                break;
+            *out++ = '?';
+            room--;
+            in += left > 1 ? 2 : 1;
+            left -= left > 1 ? 2 : 1;
+        }
+        memcpy(source->rest, in, left);
+        source->rest_size = left;
+    }
+    return (size_t)(out - buffer);
+}
+
+/* Reads up to `size` bytes and returns their number: 0 at the end of the file, and at a fault,
+ * which is stored in source->fault and is permanent. Valid data before the end of a truncated file, or before
+ * trailing data, is returned first. */
+static size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
+{
+    size_t given = source->given_bytes > 0 ? 0 : read_bytes(source, buffer, 2);
+    bool is_little = given == 2 && memcmp(buffer, "\xFF\xFE", 2) == 0;
+    if (is_little || (given == 2 && memcmp(buffer, "\xFE\xFF", 2) == 0)) {
+        source->wide = iconv_open("UTF-8", is_little ? "UTF-16LE" : "UTF-16BE");
+        source->is_wide = source->wide != (iconv_t)-1; /* NOLINT(performance-no-int-to-ptr) */
+        given = 0;
+        if (!source->is_wide)
+            return fail(source, TRACE_SOURCE_MEMORY, 0);
+    }
+    given += (source->is_wide ? read_wide : read_bytes)(source, buffer + given, size - given);
     source->given_bytes += given;
     return given;
 }
@@ -205,11 +253,12 @@ static size_t trace_source_read(struct trace_source *source, char *buffer, size_
 static bool trace_source_go(struct trace_source *source, uint64_t place)
 {
     char skipped[4096];
+    bool was_wide = source->is_wide;
     if (lseek(source->file, 0, SEEK_SET) != 0 || inflateReset(&source->stream) != Z_OK || !begin(source))
         return false;
     if (source->kind == TRACE_SOURCE_ZSTD)
         ZSTD_DCtx_reset(source->zstd, ZSTD_reset_session_only);
-    if (source->kind == TRACE_SOURCE_PLAIN) {
+    if (source->kind == TRACE_SOURCE_PLAIN && !was_wide && place > 0) {
         off_t end = lseek(source->file, 0, SEEK_END);
         if (end < 0 || (uint64_t)end < place || lseek(source->file, (off_t)place, SEEK_SET) != (off_t)place)
             return false;

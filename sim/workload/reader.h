@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file. A compressed file may
- * have several members or frames in sequence. Any other data after a member is an error, whereas zlib's
- * gzread() ignores it silently. */
+/* Reads the decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file; UTF-16 as UTF-8. A
+ * compressed file may have several members or frames in sequence. Any other data after a member is an error,
+ * whereas zlib's gzread() ignores it silently. */
 #ifndef WORKLOAD_READER_H
 #define WORKLOAD_READER_H
 
+#include <iconv.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,8 +33,12 @@ struct trace_source {
     unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
     enum trace_source_kind kind;
     bool is_in_member, at_end;
+    bool is_wide; /* UTF-16, which is converted to UTF-8 */
+    iconv_t wide;
+    char rest[8]; /* bytes that were not converted yet, of an incomplete character or for lack of room */
+    size_t rest_size;
     uint64_t read_bytes;  /* of the file */
-    uint64_t given_bytes; /* decompressed bytes returned so far */
+    uint64_t given_bytes; /* decompressed and converted bytes returned so far */
     enum trace_source_fault fault;
     int reason;
 };

@@ -53,8 +53,6 @@ static const char *trace_foreign(const char *bytes, size_t size)
         size_t size;
         const char *text;
     } kinds[] = {
-        {"\xff\xfe", 2, "UTF-16; save the trace as UTF-8 text"},
-        {"\xfe\xff", 2, "UTF-16; save the trace as UTF-8 text"},
         {"PK\x03\x04", 4, "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
         {"PAR1", 4, "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
         {"SQLite format 3", 15, "a database; write a table out as CSV, by sqlite3 -csv -header"},

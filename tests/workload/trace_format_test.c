@@ -480,7 +480,6 @@ static void test_files_of_another_kind_are_named(void **state)
          ":2: key is empty; give each row a key"},
         {"name: x\nstrategies:\n", AS_IS, ":1: this is a scenario, not a trace; name a file of rows"},
         {"PAR1xxxx", AS_IS, ":1: this is a Parquet file; write it out as CSV, as DuckDB's COPY does"},
-        {"\xFF\xFEt\n", AS_IS, ":1: this is UTF-16; save the trace as UTF-8 text"},
     };
     (void)state;
     check_cases(cases, COUNT(cases));
