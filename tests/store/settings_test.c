@@ -5,8 +5,8 @@
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
-#include "lab/result_make.h"
 #include "lab/fields.h"
+#include "lab/result.h"
 
 #define TEXT_SIZE 2048
 

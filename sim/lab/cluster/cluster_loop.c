@@ -19,7 +19,7 @@
 #include "kernel/time.h"
 #include "lab/cluster_engine.h"
 #include "lab/crew.h"
-#include "lab/result_make.h"
+#include "lab/result.h"
 #include "lab/scenario.h"
 #include "oracles.h"
 

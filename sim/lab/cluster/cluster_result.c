@@ -13,8 +13,8 @@
 #include "idgen.h"
 #include "kernel/digest.h"
 #include "kernel/grow.h"
-#include "lab/metrics.h"
-#include "lab/result_make.h"
+#include "lab/metric.h"
+#include "lab/result.h"
 #include "lab/scenario.h"
 #include "oracles.h"
 

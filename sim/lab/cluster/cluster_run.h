@@ -17,7 +17,6 @@
 #include "kernel/times.h"
 #include "lab/cluster_rows.h"
 #include "lab/context.h"
-#include "lab/disk.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
 #include "lab/tally.h"

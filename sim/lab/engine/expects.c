@@ -8,7 +8,7 @@
 
 #include "kernel/text.h"
 #include "lab/metric.h"
-#include "lab/reads.h"
+#include "lab/tally.h"
 
 /* Names of metrics. */
 struct names {

@@ -17,7 +17,7 @@
 #include "lab/expects.h"
 #include "lab/fields.h"
 #include "lab/quantity.h"
-#include "lab/result_make.h"
+#include "lab/result.h"
 #include "workload/trace_files.h"
 
 #define BLOCK_SIZE 65536

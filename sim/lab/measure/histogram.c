@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histograms of sizes in an open-addressing hash table. */
-#include "lab/histogram.h"
-
+/* Histograms of sizes in an open-addressing hash table, exact or rounded; their distance, their archive; and
+ * the sizes of a run of `tune`: lists, and the search for one of them by its rank. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/memory.h"
 #include "kernel/random.h"
+#include "lab/histogram.h"
 
 #define SLOTS_MIN        64u
 #define SIGNIFICANT_BITS 12
@@ -407,4 +408,297 @@ bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin
     }
     *histogram = made;
     return true;
+}
+
+/* The largest distance between two cumulative distributions (Kolmogorov and Smirnov). */
+
+static bool sorted_as(const struct lab_histogram *histogram, bool is_rounded, struct lab_bin **out,
+                      size_t *count)
+{
+    struct lab_histogram same;
+    lab_histogram_init(&same);
+    same.is_rounded = is_rounded;
+    lab_histogram_merge(&same, histogram);
+    *out = same.out_of_memory ? NULL : lab_histogram_sorted(&same, count);
+    lab_histogram_clear(&same);
+    return *out != NULL;
+}
+
+/* Compares cumulative shares in whole numbers, each multiplied by the total of the other histogram. */
+static void compare_shares(const struct lab_bin *one, size_t one_count, lab_wide one_total,
+                           const struct lab_bin *other, size_t other_count, lab_wide other_total,
+                           struct lab_gap *out)
+{
+    lab_wide below = 0, other_below = 0, most = 0;
+    size_t i = 0, j = 0;
+    *out = (struct lab_gap){0};
+    while (i < one_count || j < other_count) {
+        uint64_t size =
+            j == other_count || (i < one_count && one[i].size < other[j].size) ? one[i].size : other[j].size;
+        if (i < one_count && one[i].size == size)
+            below += one[i++].count;
+        if (j < other_count && other[j].size == size)
+            other_below += other[j++].count;
+        lab_wide a = below * other_total, b = other_below * one_total, gap = a > b ? a - b : b - a;
+        if (gap > most) {
+            most = gap;
+            *out = (struct lab_gap){.size = size,
+                                    .one = (double)below / (double)one_total,
+                                    .other = (double)other_below / (double)other_total};
+        }
+    }
+    out->distance = (double)most / ((double)one_total * (double)other_total);
+}
+
+bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
+                       struct lab_gap *out)
+{
+    assert(one->count > 0 && other->count > 0);
+    struct lab_bin *bins = NULL, *other_bins = NULL;
+    size_t count, other_count;
+    bool is_rounded = one->is_rounded || other->is_rounded;
+    bool is_fine =
+        sorted_as(one, is_rounded, &bins, &count) && sorted_as(other, is_rounded, &other_bins, &other_count);
+    if (is_fine)
+        compare_shares(bins, count, one->count, other_bins, other_count, other->count, out);
+    free(bins);
+    free(other_bins);
+    return is_fine;
+}
+
+/* Saves and loads a histogram. */
+
+/* Checks a loaded histogram: there must be a free slot, since a search ends there, and the counts of the
+ * slots must add up to the total. */
+static bool is_sound(const struct lab_histogram *histogram)
+{
+    size_t used = 0;
+    uint64_t left = histogram->count;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
+        uint64_t count = histogram->slots[i].count;
+        if (count > left)
+            return false;
+        left -= count;
+        used += count > 0;
+    }
+    return (histogram->slot_count & (histogram->slot_count - 1)) == 0 && used == histogram->used &&
+           left == 0 && (used == 0 || used < histogram->slot_count);
+}
+
+/* Most slots are free: a byte says which of eight slots are used, and their bins follow. */
+static void archive_slots(struct lab_histogram *histogram, struct sim_archive *archive)
+{
+    sim_archive_size(archive, &histogram->slot_count);
+    if (archive->is_loading) {
+        if (sim_archive_is_fine(archive))
+            sim_archive_check(archive, histogram->slot_count % 8 == 0);
+        free(histogram->slots);
+        histogram->slots =
+            sim_archive_allocate(archive, histogram->slot_count / 8, 8 * sizeof *histogram->slots, 1);
+        if (histogram->slots == NULL)
+            histogram->slot_count = 0;
+    }
+    for (size_t i = 0; i < histogram->slot_count && sim_archive_is_fine(archive); i += 8) {
+        struct lab_bin *bins = &histogram->slots[i];
+        uint8_t is_used = 0;
+        for (int j = 0; !archive->is_loading && j < 8; j++)
+            is_used |= (uint8_t)((bins[j].count > 0) << j);
+        sim_archive_u8(archive, &is_used);
+        for (int j = 0; is_used >> j != 0; j++) {
+            if ((is_used >> j & 1) == 0)
+                continue;
+            sim_archive_packed(archive, &bins[j].size);
+            sim_archive_packed(archive, &bins[j].count);
+            sim_archive_packed(archive, &bins[j].weight);
+        }
+    }
+}
+
+void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x48495354);
+    archive_slots(histogram, archive);
+    sim_archive_size(archive, &histogram->used);
+    sim_archive_bool(archive, &histogram->is_rounded);
+    sim_archive_bool(archive, &histogram->out_of_memory);
+    sim_archive_u64(archive, &histogram->count);
+    sim_archive_u64(archive, &histogram->weight);
+    sim_archive_u64(archive, &histogram->least);
+    sim_archive_u64(archive, &histogram->most);
+    sim_archive_bytes(archive, &histogram->sum, sizeof histogram->sum);
+    sim_archive_bytes(archive, &histogram->sum_of_squares, sizeof histogram->sum_of_squares);
+    sim_archive_bytes(archive, &histogram->weighted_sum, sizeof histogram->weighted_sum);
+    sim_archive_bytes(archive, &histogram->weighted_sum_of_squares,
+                      sizeof histogram->weighted_sum_of_squares);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound(histogram));
+    if (!sim_archive_is_fine(archive) && archive->is_loading)
+        lab_histogram_clear(histogram);
+}
+
+/* Lists of sizes, and the search for one of them by its rank. */
+
+#define CLASSES_AN_OCTAVE 32u
+#define CLASSES           (60 * CLASSES_AN_OCTAVE)
+
+static inline size_t count_of(const struct lab_sizes *sizes)
+{
+    return sizes->small_count + sizes->large_count;
+}
+
+static inline uint64_t size_at(const struct lab_sizes *sizes, size_t i)
+{
+    return i < sizes->small_count ? sizes->small[i] : sizes->large[i - sizes->small_count];
+}
+
+static void put_listed(struct lab_histogram *histogram, const struct lab_sizes *sizes)
+{
+    for (size_t i = 0; i < count_of(sizes); i++)
+        lab_histogram_add(histogram, size_at(sizes, i), 1, 1);
+}
+
+void lab_sizes_add_more(struct lab_sizes *sizes, uint64_t size)
+{
+    if (count_of(sizes) == LAB_SIZES_LISTED) {
+        put_listed(&sizes->rest, sizes);
+        sizes->small_count = sizes->large_count = 0;
+    }
+    if (size <= UINT32_MAX &&
+        sim_grow(&sizes->small, &sizes->small_capacity, sizes->small_count + 1, sizeof *sizes->small))
+        sizes->small[sizes->small_count++] = (uint32_t)size;
+    else if (size > UINT32_MAX &&
+             sim_grow(&sizes->large, &sizes->large_capacity, sizes->large_count + 1, sizeof *sizes->large))
+        sizes->large[sizes->large_count++] = size;
+    else
+        sizes->out_of_memory = true;
+}
+
+void lab_sizes_merge(struct lab_sizes *into, const struct lab_sizes *from)
+{
+    for (size_t i = 0; i < count_of(from); i++)
+        lab_sizes_add(into, size_at(from, i));
+    lab_histogram_merge(&into->rest, &from->rest);
+    into->out_of_memory |= from->out_of_memory;
+}
+
+/* Sizes below 2 * CLASSES_AN_OCTAVE have a class each. */
+static inline uint32_t class_of(uint64_t size)
+{
+    if (size < 2 * CLASSES_AN_OCTAVE)
+        return (uint32_t)size;
+    const uint32_t shift = 58 - (uint32_t)__builtin_clzll(size);
+    return shift * CLASSES_AN_OCTAVE + (uint32_t)(size >> shift);
+}
+
+/* Moves the sizes above `middle` to the front, and those that are equal to it behind them. Returns their
+ * numbers. */
+static size_t divide(uint64_t *list, size_t count, uint64_t middle, size_t *equal)
+{
+    size_t above = 0, from = 0, end = count;
+    while (from < end) {
+        const uint64_t size = list[from];
+        if (size > middle) {
+            list[from++] = list[above];
+            list[above++] = size;
+        } else if (size == middle) {
+            from++;
+        } else {
+            list[from] = list[--end];
+            list[end] = size;
+        }
+    }
+    *equal = end - above;
+    return above;
+}
+
+static uint64_t select_size(uint64_t *list, size_t count, uint64_t rank)
+{
+    for (;;) {
+        const uint64_t middle = list[count / 2];
+        size_t equal, above = divide(list, count, middle, &equal);
+        if (rank > above && rank <= above + equal)
+            return middle;
+        if (rank > above) {
+            list += above + equal;
+            count -= above + equal;
+            rank -= above + equal;
+        } else {
+            count = above;
+        }
+    }
+}
+
+/* The least size of a class. */
+static inline uint64_t least_of(uint32_t class)
+{
+    if (class < 2 * CLASSES_AN_OCTAVE)
+        return class;
+    const uint32_t shift = class / CLASSES_AN_OCTAVE - 1;
+    return (uint64_t)(class - shift * CLASSES_AN_OCTAVE) << shift;
+}
+
+/* The classes show how small a size may be to have one of the ranks. Only the larger ones are searched. */
+static bool find_listed(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
+                        uint64_t *out)
+{
+    uint32_t counts[CLASSES] = {0}, class = 0;
+    uint64_t rank = 0, above;
+    for (size_t i = 0; i < count_of(sizes); i++) {
+        const uint32_t its = class_of(size_at(sizes, i));
+        counts[its]++;
+        class = its > class ? its : class;
+    }
+    for (size_t i = 0; i < rank_count; i++)
+        rank = ranks[i] > rank ? ranks[i] : rank;
+    for (above = counts[class]; class > 0 && above < rank; above += counts[class])
+        class --;
+    const uint64_t least = least_of(class);
+    uint64_t *members = malloc(above * sizeof *members);
+    size_t found = 0;
+    if (members == NULL)
+        return false;
+    for (size_t i = 0; i < count_of(sizes); i++) {
+        if (size_at(sizes, i) >= least)
+            members[found++] = size_at(sizes, i);
+    }
+    for (size_t i = 0; i < rank_count; i++)
+        out[i] = select_size(members, found, ranks[i]);
+    free(members);
+    return true;
+}
+
+static bool find_binned(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count,
+                        uint64_t *out)
+{
+    struct lab_histogram all;
+    size_t count;
+    lab_histogram_init(&all);
+    lab_histogram_merge(&all, &sizes->rest);
+    put_listed(&all, sizes);
+    struct lab_bin *bins = lab_histogram_sorted(&all, &count);
+    const bool is_found = bins != NULL && !all.out_of_memory;
+    for (size_t i = 0; is_found && i < rank_count; i++) {
+        uint64_t reached = 0;
+        size_t bin = count;
+        while (bin > 0 && reached < ranks[i])
+            reached += bins[--bin].count;
+        out[i] = bins[bin].size < all.most ? bins[bin].size : all.most;
+    }
+    free(bins);
+    lab_histogram_clear(&all);
+    return is_found;
+}
+
+bool lab_sizes_find(const struct lab_sizes *sizes, const uint64_t *ranks, size_t rank_count, uint64_t *out)
+{
+    return !sizes->out_of_memory && (sizes->rest.count == 0 ? find_listed(sizes, ranks, rank_count, out)
+                                                            : find_binned(sizes, ranks, rank_count, out));
+}
+
+void lab_sizes_clear(struct lab_sizes *sizes)
+{
+    free(sizes->small);
+    free(sizes->large);
+    lab_histogram_clear(&sizes->rest);
+    memset(sizes, 0, sizeof *sizes);
 }

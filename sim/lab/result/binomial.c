@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The binomial distribution by Loader's saddle-point expansion and continued fractions. */
-#include "lab/binomial.h"
-
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
 #include "half_line.h"
 #include "kernel/counts.h"
+#include "lab/binomial.h"
+#include "lab/judgment.h"
 
 #define TWO_PI 6.283185307179586476925
 
@@ -173,4 +174,34 @@ double lab_binomial_upper(uint64_t n, uint64_t k, double p)
     if (p == 1)
         return 1;
     return excess(n, k, p) > 0 ? tail_from(n, k, p, false) : 1 - tail_from(n, k - 1, p, true);
+}
+
+/* Clopper-Pearson bounds: finds by bisection the probability of success at which a tail of the binomial
+ * distribution has a given probability. */
+
+#define SHARE_TOLERANCE 1e-12
+
+/* The probability of success at which `hits` or more successes have the given probability. */
+static double share_of(uint64_t hits, uint64_t count, double chance)
+{
+    double low = 0, high = 1;
+    while (high - low > SHARE_TOLERANCE * high) {
+        double middle = low + (high - low) / 2;
+        *(lab_binomial_upper(count, hits, middle) > chance ? &high : &low) = middle;
+    }
+    return low + (high - low) / 2;
+}
+
+double lab_share_most(uint64_t hits, uint64_t count, double confidence)
+{
+    assert(hits <= count && confidence > 0 && confidence < 1);
+    if (hits == 0 && count > 0)
+        return -expm1(log1p(-confidence) / (double)count);
+    return hits == count ? 1 : share_of(hits + 1, count, confidence);
+}
+
+double lab_share_least(uint64_t hits, uint64_t count, double confidence)
+{
+    assert(hits <= count && confidence > 0 && confidence < 1);
+    return hits == 0 ? 0 : share_of(hits, count, 1 - confidence);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of a result: names, metrics, latencies. */
-#include "lab/result.h"
-
+/* A result: made from a scenario and the tallies of its strategies, its books checked, archived for other
+ * ranks. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/digest.h"
 #include "kernel/grow.h"
+#include "kernel/text.h"
+#include "lab/result.h"
+#include "lab/scenario.h"
+#include "lab/stored.h"
+#include "lab/tally.h"
 
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value)
 {
@@ -100,4 +106,328 @@ bool lab_result_is_observed(const struct lab_result *result)
 {
     /* Observed strategies follow all others, so the first one decides. */
     return result->strategy_count > 0 && result->strategies[0].settings.observed != WL_OBSERVED_AUTO;
+}
+
+/* Makes a result from a scenario and the tallies of its strategies. */
+
+struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
+                                    int64_t start_ns, int64_t end_ns)
+{
+    struct lab_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return NULL;
+    const char *source = scenario->trace_path == NULL ? "synthetic" : strrchr(scenario->trace_path, '/');
+    if (source == NULL)
+        source = scenario->trace_path;
+    else if (*source == '/')
+        source++;
+    result->scenario_name = sim_text_copy(scenario->name);
+    result->about = sim_text_copy(scenario->about);
+    result->source = sim_text_copy(source);
+    result->seed = scenario->seed;
+    result->rows = rows;
+    result->keys = keys;
+    result->start_ns = start_ns;
+    result->end_ns = end_ns;
+    result->limits = scenario->limits;
+    result->prices = scenario->prices;
+    result->digest = sim_digest_chain(sim_digest_chain(0, rows), keys);
+    result->strategies =
+        calloc(scenario->strategy_count + scenario->observed_count, sizeof *result->strategies);
+    if (result->scenario_name == NULL || result->about == NULL || result->source == NULL ||
+        result->strategies == NULL) {
+        lab_result_destroy(result);
+        return NULL;
+    }
+    return result;
+}
+
+struct lab_strategy_result *lab_result_add(struct lab_result *result, const struct lab_scenario *scenario,
+                                           size_t index, const struct lab_tally *tally)
+{
+    struct lab_strategy_result *strategy = &result->strategies[index];
+    result->strategy_count = index + 1;
+    strategy->label = sim_text_copy(scenario->strategies[index].label);
+    strategy->settings = scenario->strategies[index].settings;
+    strategy->placement_digest = tally->placement_digest;
+    memcpy(strategy->largest, tally->largest, sizeof strategy->largest);
+    result->digest = sim_digest_chain(result->digest, tally->placement_digest);
+    if (tally->stored != NULL) {
+        const struct lab_stored_figures *stored = lab_stored_figures(tally->stored);
+        result->digest =
+            sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
+    }
+    bool is_lost = !lab_slices_timeline(&tally->slices, &strategy->timeline) || tally->out_of_memory ||
+                   tally->closed_rows.out_of_memory || tally->open_rows.out_of_memory ||
+                   tally->closed_bytes.out_of_memory || tally->open_bytes.out_of_memory ||
+                   tally->reads.partitions.out_of_memory || tally->live_rows.out_of_memory ||
+                   tally->tombstones.out_of_memory;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        is_lost = is_lost || tally->reads_of[kind].partitions.out_of_memory;
+    return strategy->label == NULL || is_lost ? NULL : strategy;
+}
+
+void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally)
+{
+    struct lab_histogram *from[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
+                                    &tally->open_bytes, &tally->reads.partitions};
+    struct lab_histogram *to[] = {&strategy->closed_rows, &strategy->open_rows, &strategy->closed_bytes,
+                                  &strategy->open_bytes, &strategy->read_partitions};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        *to[i] = *from[i];
+        lab_histogram_init(from[i]);
+    }
+    memcpy(strategy->sizes, tally->sizes, sizeof strategy->sizes);
+    memset(tally->sizes, 0, sizeof tally->sizes);
+}
+
+/* Computes the rows and bytes of each node of the ring. */
+
+bool lab_result_nodes(struct lab_strategy_result *strategy, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally)
+{
+    const struct cass_cluster_config *network = &scenario->network;
+    uint32_t count = scenario->cluster.nodes, datacenter = 0, end = network->datacenters[0].nodes;
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < count; i++)
+        rows += tally->nodes[i].rows;
+    if (rows == 0)
+        return true;
+    strategy->nodes = calloc(count, sizeof *strategy->nodes);
+    if (strategy->nodes == NULL)
+        return false;
+    strategy->node_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct lab_node_load *node = &strategy->nodes[i];
+        while (i >= end && datacenter + 1 < network->datacenter_count)
+            end += network->datacenters[++datacenter].nodes;
+        if (network->datacenter_count > 1)
+            snprintf(node->name, sizeof node->name, "%s node %u", network->datacenters[datacenter].name,
+                     (unsigned)i);
+        else
+            snprintf(node->name, sizeof node->name, "node %u", (unsigned)i);
+        node->rows = tally->nodes[i].rows;
+        node->bytes = tally->nodes[i].bytes;
+    }
+    return true;
+}
+
+/* The books of a run: each row of the workload is in a partition, was refused, or its outcome is unknown. A
+ * run whose figures do not add up must not be shown, since its table would look like any other. */
+
+/* Counts of rows are below 2^53, so they are exact. */
+static uint64_t count_of(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? 0 : (uint64_t)metric->value;
+}
+
+/* Whether the sizes of the partitions have the rows that were placed, less those that a table replaced, and
+ * whether those rows are live, expired or deleted. */
+static bool are_sizes_whole(const struct lab_scenario *scenario, const struct lab_strategy_result *strategy,
+                            const struct lab_disk_windows *windows)
+{
+    const uint64_t placed = count_of(strategy, "writes.placed"),
+                   kept = placed - count_of(strategy, "rows.overwritten");
+    const lab_wide sum = strategy->closed_rows.sum + strategy->open_rows.sum;
+    const bool is_once = count_of(strategy, "writes.duplicated") == 0;
+    const uint64_t left = count_of(strategy, "rows.live") + count_of(strategy, "rows.deleted") +
+                          count_of(strategy, "rows.expired");
+    /* Where rows leave the disk during the run, sizes are the largest over time. */
+    const bool is_whole = windows->window_ns != 0 ? sum <= kept || !is_once
+                          : is_once               ? sum == kept
+                                                  : sum > kept;
+    return is_whole && (kept == 0 || sum > 0) &&
+           (!lab_rows_go(scenario) || (is_once ? left == placed : left > placed));
+}
+
+bool lab_books_check(const struct lab_scenario *scenario, const struct lab_result *result,
+                     struct sim_error *error)
+{
+    for (size_t i = 0; i < result->strategy_count && !scenario->identifiers.present; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        struct lab_disk_windows windows;
+        lab_disk_windows_init(&windows, scenario, &scenario->strategies[i], result->start_ns, result->end_ns);
+        const uint64_t written = count_of(strategy, "writes.rows"),
+                       placed = count_of(strategy, "writes.placed"),
+                       refused = count_of(strategy, "writes.refused"),
+                       unresolved = count_of(strategy, "writes.unresolved");
+        /* With ANY, an acknowledged row may be in a hint only. */
+        const bool is_hinted =
+            scenario->engine == LAB_ENGINE_CLUSTER && scenario->consistency.write == CASS_ANY;
+        const uint64_t missing = is_hinted ? written - refused : unresolved;
+        if (written == result->rows && placed + refused <= written && placed + refused + missing >= written &&
+            are_sizes_whole(scenario, strategy, &windows))
+            continue;
+        const lab_wide sum = strategy->closed_rows.sum + strategy->open_rows.sum;
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "strategy '%s' does not account for all rows: %" PRIu64 " of the workload, %" PRIu64
+                        " placed, %" PRIu64 " refused, %" PRIu64 " unresolved, %" PRIu64
+                        " in the sizes of partitions; this is a defect of bucketlab, so the run has no "
+                        "result; please report it with the scenario",
+                        strategy->label, result->rows, placed, refused, unresolved, (uint64_t)sum);
+    }
+    return true;
+}
+
+/* Archives a complete result, so that a result from another rank is stored, drawn and printed like one that
+ * was made here. */
+
+/* The fewest bytes that an item takes in an archive, which limits the counts that loading accepts. */
+#define STRATEGY_BYTES 64u
+#define EXPECT_BYTES   16u
+
+/* Numbers and enums are archived as one block, since all ranks run the same program; texts separately. */
+static void archive_settings(struct lab_settings *settings, struct sim_archive *archive)
+{
+    struct lab_settings plain = *settings;
+    plain.observed_file = plain.observed_table = NULL;
+    sim_archive_bytes(archive, &plain, sizeof plain);
+    if (archive->is_loading)
+        *settings = plain;
+    sim_archive_text(archive, &settings->observed_file);
+    sim_archive_text(archive, &settings->observed_table);
+}
+
+static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive)
+{
+    metrics->items =
+        sim_archive_array(archive, metrics->items, sizeof *metrics->items, &metrics->count, SIZE_MAX);
+    if (archive->is_loading)
+        metrics->capacity = metrics->count;
+}
+
+static void archive_events(struct lab_event_log *events, struct sim_archive *archive)
+{
+    sim_archive_u64(archive, &events->digest);
+    sim_archive_u64(archive, &events->events);
+    sim_archive_u64(archive, &events->stride);
+    events->marks = sim_archive_array(archive, events->marks, sizeof *events->marks, &events->mark_count,
+                                      LAB_EVENT_MARKS_MAX);
+}
+
+static void archive_views(struct lab_views *views, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &views->key);
+    sim_archive_i64(archive, &views->change_ns);
+    sim_archive_i64(archive, &views->until_ns);
+    sim_archive_u32(archive, &views->agents);
+    views->items = sim_archive_array(archive, views->items, sizeof *views->items, &views->count, SIZE_MAX);
+    if (archive->is_loading)
+        views->capacity = views->count;
+}
+
+static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *archive)
+{
+    timeline->items =
+        sim_archive_array(archive, timeline->items, sizeof *timeline->items, &timeline->count, SIZE_MAX);
+}
+
+static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive)
+{
+    struct lab_histogram *const histograms[] = {&strategy->closed_rows, &strategy->open_rows,
+                                                &strategy->closed_bytes, &strategy->open_bytes,
+                                                &strategy->read_partitions};
+    sim_archive_text(archive, &strategy->label);
+    archive_settings(&strategy->settings, archive);
+    sim_archive_u64(archive, &strategy->placement_digest);
+    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
+        lab_histogram_archive(histograms[i], archive);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_archive(&strategy->latency[i], archive);
+    sim_archive_bytes(archive, strategy->largest, sizeof strategy->largest);
+    archive_timeline(&strategy->timeline, archive);
+    strategy->nodes =
+        sim_archive_array(archive, strategy->nodes, sizeof *strategy->nodes, &strategy->node_count, SIZE_MAX);
+    archive_metrics(&strategy->metrics, archive);
+    archive_events(&strategy->events, archive);
+    archive_views(&strategy->views, archive);
+    sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
+}
+
+static void archive_expect(struct lab_expect_result *expect, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &expect->text);
+    sim_archive_double(archive, &expect->actual);
+    sim_archive_bool(archive, &expect->ok);
+}
+
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 48 && sizeof(struct lab_prices) == 56 &&
+                      sizeof(struct lab_result) == 232,
+                  "results have changed: archive new fields");
+
+void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x5245534c);
+    sim_archive_text(archive, &result->scenario_name);
+    sim_archive_text(archive, &result->about);
+    sim_archive_text(archive, &result->source);
+    sim_archive_u64(archive, &result->seed);
+    sim_archive_u64(archive, &result->digest);
+    sim_archive_u64(archive, &result->rows);
+    sim_archive_u64(archive, &result->keys);
+    sim_archive_i64(archive, &result->start_ns);
+    sim_archive_i64(archive, &result->end_ns);
+    result->weeks =
+        sim_archive_array(archive, result->weeks, sizeof *result->weeks, &result->week_count, SIZE_MAX);
+    sim_archive_u64(archive, &result->limits.partition_rows);
+    sim_archive_u64(archive, &result->limits.partition_bytes);
+    sim_archive_u64(archive, &result->limits.tiny_rows);
+    sim_archive_double(archive, &result->limits.over_limit_share);
+    sim_archive_double(archive, &result->limits.confidence);
+    sim_archive_double(archive, &result->limits.tolerance);
+    sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* has only doubles */
+    size_t strategies = result->strategy_count, expects = result->expect_count;
+    sim_archive_size(archive, &strategies);
+    if (archive->is_loading)
+        result->strategies =
+            sim_archive_allocate(archive, strategies, sizeof *result->strategies, STRATEGY_BYTES);
+    result->strategy_count = result->strategies == NULL ? 0 : strategies;
+    for (size_t i = 0; i < result->strategy_count; i++)
+        archive_strategy(&result->strategies[i], archive);
+    sim_archive_size(archive, &expects);
+    if (archive->is_loading)
+        result->expects = sim_archive_allocate(archive, expects, sizeof *result->expects, EXPECT_BYTES);
+    result->expect_count = result->expects == NULL ? 0 : expects;
+    for (size_t i = 0; i < result->expect_count; i++)
+        archive_expect(&result->expects[i], archive);
+    sim_archive_bool(archive, &result->expects_hold);
+    sim_archive_bool(archive, &result->is_tuned);
+}
+
+/* Makes the token ring that a scenario describes. */
+
+bool lab_ring_create(const struct lab_scenario *scenario, struct cass_ring **out, struct sim_error *error)
+{
+    const struct cass_cluster_config *network = &scenario->network;
+    const struct lab_cluster *cluster = &scenario->cluster;
+    *out = NULL;
+    if (network->datacenter_count <= 1 && network->datacenters[0].racks <= 1)
+        return cass_ring_create(scenario->seed, cluster->nodes, cluster->num_tokens,
+                                cluster->replication_factor, out, error);
+    uint32_t factors[CASS_DATACENTERS_MAX], node = 0;
+    uint32_t *datacenters = calloc(cluster->nodes, sizeof *datacenters);
+    uint32_t *racks = calloc(cluster->nodes, sizeof *racks);
+    if (datacenters == NULL || racks == NULL) {
+        free(datacenters);
+        free(racks);
+        return sim_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < network->datacenter_count; i++) {
+        const struct cass_datacenter *datacenter = &network->datacenters[i];
+        factors[i] = datacenter->replication_factor;
+        for (uint32_t j = 0; j < datacenter->nodes; j++, node++) {
+            datacenters[node] = i;
+            racks[node] = j % datacenter->racks;
+        }
+    }
+    const struct cass_topology topology = {.node_count = cluster->nodes,
+                                           .node_datacenters = datacenters,
+                                           .node_racks = racks,
+                                           .datacenter_count = network->datacenter_count,
+                                           .replication_factors = factors};
+    bool ok = cass_ring_create_network(scenario->seed, &topology, cluster->num_tokens, out, error);
+    free(datacenters);
+    free(racks);
+    return ok;
 }

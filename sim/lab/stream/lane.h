@@ -14,7 +14,6 @@
 
 #include "bucketing/bucketing.h"
 #include "cassandra/ring.h"
-#include "lab/disk.h"
 #include "lab/scenario.h"
 #include "lab/stored.h"
 #include "lab/tally.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lab/metrics.h"
+#include "lab/metric.h"
 
 #define NODES 4u
 

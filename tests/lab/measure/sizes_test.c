@@ -10,7 +10,7 @@
 
 #include "../../share.h"
 #include "kernel/random.h"
-#include "lab/sizes.h"
+#include "lab/histogram.h"
 
 #define RANKS 40
 

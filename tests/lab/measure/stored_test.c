@@ -19,10 +19,10 @@
 
 #include "cassandra/token.h"
 #include "kernel/time.h"
-#include "lab/ring.h"
+#include "lab/result.h"
 #include "lab/run.h"
+#include "lab/stored.h"
 #include "lab/tuples.h"
-#include "stored_values.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define TEXT_SIZE    160

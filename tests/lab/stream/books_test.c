@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../scenario_of.h"
-#include "lab/result_make.h"
+#include "lab/result.h"
 #include "lab/run.h"
 
 #define WORKLOAD "duration: 1h\nkeys: {count: 5}\narrivals: {rate: 1/s}\n"

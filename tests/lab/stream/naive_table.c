@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "kernel/time.h"
+#include "lab/stored.h"
 #include "naive.h"
-#include "stored_values.h"
 
 struct stored_row {
     uint64_t key; /* these three: the partition key; a column that is not in it is 0 */

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/reads.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
+#include "lab/tally.h"
 #include "stream_draw.h"
 #include "tune/odds.h"
 

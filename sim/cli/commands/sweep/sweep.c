@@ -23,7 +23,7 @@
 #include "lab/crew.h"
 #include "lab/metric.h"
 #include "lab/quantity.h"
-#include "lab/result_make.h"
+#include "lab/result.h"
 #include "lab/run.h"
 #include "store/sweep.h"
 #include "tune/sample.h"

@@ -13,7 +13,7 @@
 #include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
-#include "lab/metrics.h"
+#include "lab/metric.h"
 #include "oracles.h"
 
 /* A tag consists of the client and a serial number. */
