@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/shorten.h"
+#include "kernel/number.h"
 #include "kernel/time.h"
 
 /* U+202F, a narrow no-break space, between a number and its unit. */

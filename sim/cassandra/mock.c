@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/memory.h"
+#include "kernel/grow.h"
 #include "state.h"
 
 #define CAPACITY_FIRST 16u

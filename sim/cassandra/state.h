@@ -18,7 +18,6 @@
 
 #include "cassandra/cluster.h"
 #include "cassandra/ring.h"
-#include "kernel/likely.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reductions and coefficients are those of fdlibm's e_log.c and e_exp.c (Sun Microsystems, 1993, freely
  * granted). */
-#include "kernel/number.h"
-
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "kernel/number.h"
 
 /* With 1, as on s390x, only float is evaluated in a wider format, and this file uses no float. */
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1,
@@ -134,4 +134,19 @@ void sim_exps(double *values, size_t count)
 double sim_pow(double x, double y)
 {
     return sim_exp(y * sim_log(x));
+}
+
+/* Shortens numbers to three significant digits and a power of 1000. */
+
+unsigned sim_shorten(double *value, unsigned most)
+{
+    unsigned power = 0;
+    for (; *value >= 999.5 && power < most; power++)
+        *value /= 1000;
+    return power;
+}
+
+int sim_shortened_decimals(double value)
+{
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }

@@ -1,15 +1,234 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The queue of pending events: a 4-ary heap, a sorted array instead of it while there are few events, and a
- * calendar queue and rings of equal delays for events in the distant future. */
-#include "kernel/queue.h"
-
+ * calendar queue and rings of equal delays for events in the distant future.
+ *
+ * The part of the queue for events that are pushed for a distant time: those with a common delay are in a
+ * ring for each delay, the others in buckets of equal length. So most pushes and cancellations only change
+ * a ring or the links of a list, and the heap of the next events stays so small that it fits into the
+ * first-level cache.
+ *
+ * When all buckets have passed, new ones are made. Their length is derived from the overflow list, so that at
+ * least three quarters of its events get into a bucket, usually one or two per bucket. So each event is
+ * examined at most four times in three, whatever the distribution of times, and an event that is cancelled in
+ * the overflow list causes no further cost.
+ *
+ * The part of the queue for events of sources, of which each has at most one: a tree of losers. An event that
+ * is pushed while its source's last one is handled replaces it in one walk from a leaf to the root, and needs
+ * no slot. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/memory.h"
+#include "kernel/grow.h"
+#include "kernel/queue.h"
+
+/* How a source is given in the tree, in which "never" is the last time. */
+static uint64_t player_of(const struct sim_queue_sources *sources, uint32_t source)
+{
+    uint64_t since = (uint64_t)sources->times_ns[source] - (uint64_t)sources->base_ns;
+    return (since < SIM_QUEUE_SINCE_MAX ? since : SIM_QUEUE_SINCE_MAX) << SIM_QUEUE_SOURCE_BITS | source;
+}
+
+static bool is_before(const struct sim_queue_sources *sources, uint64_t left, uint64_t right)
+{
+    uint32_t other = sim_queue_source_of(right);
+    struct sim_queue_item item = {sources->times_ns[other], sources->ties[other]};
+    return sim_queue_is_source_before(sources, sim_queue_source_of(left), &item);
+}
+
+uint64_t sim_queue_play_ties(struct sim_queue_sources *sources, size_t node, uint64_t player)
+{
+    for (; node > 0; node /= 2) {
+        uint64_t other = sources->losers[node];
+        bool is_lost = is_before(sources, other, player);
+        sources->losers[node] = is_lost ? player : other;
+        player = is_lost ? other : player;
+    }
+    return player;
+}
+
+/* Plays all games below a node, and returns the winner. */
+static uint64_t play_below(struct sim_queue_sources *sources, uint32_t node)
+{
+    if (node >= sources->leaf_count)
+        return player_of(sources, node - sources->leaf_count);
+    uint64_t left = play_below(sources, 2 * node), right = play_below(sources, 2 * node + 1);
+    bool is_left = is_before(sources, left, right);
+    sources->losers[node] = is_left ? right : left;
+    return is_left ? left : right;
+}
+
+static void sim_queue_clear_sources(struct sim_queue_sources *sources)
+{
+    for (uint32_t i = 0; i < sources->leaf_count; i++) {
+        sources->times_ns[i] = SIM_QUEUE_NEVER;
+        sources->ties[i] = 0;
+    }
+    sources->open = sources->count > 0 ? SIM_QUEUE_REPLAY : 0;
+    sources->first_ns = SIM_QUEUE_NEVER;
+}
+
+bool sim_queue_create_sources(struct sim_queue *queue, uint32_t kind, uint32_t count)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    uint32_t leaf_count = 2;
+    assert(sources->count == 0);
+    sources->kind = kind;
+    if (count > SIM_QUEUE_SOURCES_MAX)
+        return true;
+    while (leaf_count < count)
+        leaf_count *= 2;
+    sources->times_ns = sim_memory_take(leaf_count * sizeof *sources->times_ns);
+    sources->ties = sim_memory_take(leaf_count * sizeof *sources->ties);
+    sources->losers = sim_memory_take(leaf_count * sizeof *sources->losers);
+    if (sources->times_ns == NULL || sources->ties == NULL || sources->losers == NULL)
+        return false;
+    sources->count = count;
+    sources->leaf_count = leaf_count;
+    sim_queue_clear_sources(sources);
+    return true;
+}
+
+/* The source whose event was popped has no further one now, or the tree must be played again. */
+void sim_queue_close_sources(struct sim_queue *queue)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    uint32_t open = sources->open;
+    if (open == 0)
+        return;
+    sources->open = 0;
+    if (open == SIM_QUEUE_REPLAY) {
+        sources->base_ns = queue->now_ns;
+        sources->losers[0] = play_below(sources, 1);
+        sources->first_ns = sources->times_ns[sim_queue_source_of(sources->losers[0])];
+    } else {
+        sources->times_ns[open - 1] = SIM_QUEUE_NEVER;
+        sim_queue_play(sources, player_of(sources, open - 1));
+    }
+    sim_queue_note_later(queue);
+}
+
+/* Returns the number of buckets for `events` events: a power of two that is at least as large. */
+static uint32_t buckets_for(uint32_t events)
+{
+    uint32_t buckets = 1;
+    while (buckets < events)
+        buckets *= 2;
+    return buckets;
+}
+
+/* Creates or grows either all arrays or none. Returns false when out of memory. */
+static bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    size_t slots = (size_t)capacity + 1, kept = (size_t)queue->slots_used + 1;
+    struct sim_queue_place *places = sim_memory_take(slots * sizeof *places);
+    struct sim_queue_overflow *overflow = sim_memory_take(slots * sizeof *overflow);
+    uint32_t *buckets = sim_memory_take((size_t)buckets_for(capacity) * sizeof *buckets);
+    struct sim_queue_wait *rings = NULL;
+    if (calendar->places == NULL)
+        rings = sim_memory_take((size_t)SIM_QUEUE_LISTS * SIM_QUEUE_ROOM * sizeof *rings);
+    if (places == NULL || overflow == NULL || buckets == NULL ||
+        (rings == NULL && calendar->places == NULL)) {
+        free(places);
+        free(overflow);
+        free(buckets);
+        free(rings);
+        return false;
+    }
+    if (calendar->places == NULL) {
+        queue->rings = rings;
+        for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+            queue->lists[i] =
+                (struct sim_queue_list){.waits = rings + (size_t)i * SIM_QUEUE_ROOM, .room = SIM_QUEUE_ROOM};
+        calendar->begin_ns = queue->now_ns;
+        memset(places, 0, slots * sizeof *places);
+    } else {
+        memcpy(places, calendar->places, kept * sizeof *places);
+        memset(places + kept, 0, (slots - kept) * sizeof *places);
+        memcpy(overflow, calendar->overflow, calendar->overflow_count * sizeof *overflow);
+        memcpy(buckets, calendar->buckets, calendar->bucket_count * sizeof *buckets);
+    }
+    free(calendar->places);
+    free(calendar->overflow);
+    free(calendar->buckets);
+    calendar->places = places;
+    calendar->overflow = overflow;
+    calendar->buckets = buckets;
+    return true;
+}
+
+/* Returns whether the bucket of this time was moved to the heap already; then further events for it must be
+ * pushed to the heap. */
+static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns)
+{
+    return time_ns < calendar->begin_ns || ((uint64_t)time_ns - (uint64_t)calendar->begin_ns) <
+                                               (uint64_t)calendar->current << calendar->bucket_shift;
+}
+
+/* Returns whether a time is after the last bucket. The time must not be before the current bucket. */
+static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns)
+{
+    return (uint64_t)time_ns - (uint64_t)calendar->begin_ns >= (uint64_t)calendar->bucket_count
+                                                                   << calendar->bucket_shift;
+}
+
+static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot)
+{
+    struct sim_queue_place *place = &calendar->places[slot];
+    place->next = calendar->overflow_count;
+    place->previous = slot;
+    if (calendar->overflow_count == 0 || place->time_ns < calendar->overflow_least_ns)
+        calendar->overflow_least_ns = place->time_ns;
+    calendar->overflow[calendar->overflow_count++] = (struct sim_queue_overflow){place->time_ns, slot};
+}
+
+static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
+{
+    struct sim_queue_place *place = &calendar->places[slot];
+    uint64_t since = (uint64_t)place->time_ns - (uint64_t)calendar->begin_ns;
+    uint32_t *first = &calendar->buckets[since >> calendar->bucket_shift];
+    place->next = *first;
+    place->previous = slot;
+    if (*first != 0)
+        calendar->places[*first].previous = slot;
+    *first = slot;
+    calendar->bucketed_count++;
+}
+
+uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    /* If there is no memory for the calendar, the event goes to the heap. */
+    if (SIM_UNLIKELY(calendar->places == NULL && !sim_queue_calendar_grow(queue, queue->capacity)) ||
+        SIM_UNLIKELY(is_over(calendar, time_ns)))
+        return sim_queue_push(queue, time_ns, event);
+    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
+    if (handle == 0)
+        return 0;
+    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
+    calendar->places[slot].time_ns = time_ns;
+    if (is_overflow(calendar, time_ns))
+        add_to_overflow(calendar, slot);
+    else
+        add_to_bucket(calendar, slot);
+    if (time_ns < queue->waiting_ns) {
+        queue->waiting_ns = time_ns;
+        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
+    }
+    return handle;
+}
+
+static _Noreturn void refuse_time(const struct sim_queue *queue, int64_t time_ns)
+{
+    fprintf(stderr,
+            "queue: push %" PRIu64 " at %" PRId64 " ns is before the current time, %" PRId64
+            " ns, or after the last\n",
+            queue->sequence, time_ns, queue->now_ns);
+    abort();
+}
 
 /* Grows either all arrays or none. Returns false when out of memory. */
 static bool grow(struct sim_queue *queue, uint32_t capacity)
@@ -41,6 +260,483 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
     queue->slots = slots;
     queue->capacity = capacity;
     return true;
+}
+
+/* There are too many items for the array. A sorted array is a heap. */
+static void sim_queue_spill(struct sim_queue *queue)
+{
+    while (queue->few_count > 0)
+        queue->heap[queue->end++] = queue->few[queue->few_count--];
+}
+
+/* Moves the item at i down to where it belongs. */
+static void sink(struct sim_queue_item *heap, size_t end, size_t i)
+{
+    struct sim_queue_item item = heap[i];
+    for (size_t children; (children = 4 * i - 8) < end;) {
+        size_t least = sim_queue_least(heap, children);
+        if (!sim_queue_before(&heap[least], &item))
+            break;
+        heap[i] = heap[least];
+        i = least;
+    }
+    heap[i] = item;
+}
+
+/* Drops the cancelled items and makes a heap of the remaining ones. */
+static void sim_queue_purge(struct sim_queue *queue)
+{
+    sim_queue_settle(queue);
+    sim_queue_spill(queue);
+    size_t kept = SIM_QUEUE_ROOT;
+    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
+        struct sim_queue_item item = queue->heap[i];
+        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
+        if (queue->slots[slot].stamp != 0) {
+            queue->heap[kept++] = item;
+        } else {
+            sim_queue_free_slot(queue, slot);
+        }
+    }
+    for (size_t i = kept; i < queue->end; i++)
+        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
+    queue->end = kept;
+    queue->stale = 0;
+    for (size_t i = (kept - 1) / 4 + 2; i >= SIM_QUEUE_ROOT && kept > SIM_QUEUE_ROOT; i--)
+        sink(queue->heap, kept, i);
+}
+
+/* Adds a slot to the empty list of free ones: an unused one, if necessary from a larger pool, or those of
+ * cancelled events. Returns false if there is none. */
+static bool sim_queue_make_room(struct sim_queue *queue)
+{
+    if (queue->slots_used == queue->capacity) {
+        uint32_t most = SIM_QUEUE_MAX;
+        uint32_t capacity = queue->capacity < most / 2 ? queue->capacity * 2 : most;
+        bool is_larger = capacity > queue->capacity && grow(queue, capacity);
+        if (!is_larger) {
+            bool has_stale = queue->stale > 0;
+            if (has_stale)
+                sim_queue_purge(queue);
+            return has_stale;
+        }
+    }
+    sim_queue_free_slot(queue, ++queue->slots_used);
+    return true;
+}
+
+/* Moves all events of sources into the heap. Returns false when out of memory. */
+static bool sim_queue_gather_sources(struct sim_queue *queue)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    sim_queue_close_sources(queue);
+    for (uint32_t source = 0; source < sources->count; source++) {
+        int64_t time_ns = sources->times_ns[source];
+        if (time_ns == SIM_QUEUE_NEVER)
+            continue;
+        if (queue->free_slot == 0 && !sim_queue_make_room(queue)) {
+            sim_queue_note_later(queue);
+            return false;
+        }
+        uint32_t slot = queue->free_slot;
+        uint64_t since = (queue->next_tie - sources->ties[source]) >> SIM_QUEUE_SLOT_BITS;
+        queue->free_slot = (uint32_t)queue->slots[slot].event.a;
+        queue->slots[slot] = (struct sim_queue_slot){{.kind = sources->kind, .target = source},
+                                                     (queue->sequence - since) << SIM_QUEUE_SLOT_BITS | slot};
+        sim_queue_place_item(queue, (struct sim_queue_item){time_ns, sources->ties[source] | slot}, false);
+        sources->times_ns[source] = SIM_QUEUE_NEVER;
+        sources->open = SIM_QUEUE_REPLAY;
+        sources->first_ns = queue->now_ns;
+    }
+    return true;
+}
+
+static bool is_pending(const struct sim_queue *queue, uint64_t handle)
+{
+    return queue->slots[handle & SIM_QUEUE_SLOT_MASK].stamp == handle;
+}
+
+/* Removes cancelled events from the front. Returns whether an event is left. */
+static bool has_listed(const struct sim_queue *queue, struct sim_queue_list *list)
+{
+    while (list->head != list->tail && !is_pending(queue, list->waits[list->head & (list->room - 1)].handle))
+        list->head++;
+    return list->head != list->tail;
+}
+
+static uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
+{
+    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+}
+
+/* Moves an event to the heap with the tie number that it got when it was pushed: the next tie number less one
+ * for each push since. */
+static inline void into_heap(struct sim_queue *queue, uint32_t slot, int64_t time_ns)
+{
+    const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
+    uint64_t since = (queue->sequence - (queue->slots[slot].stamp >> SIM_QUEUE_SLOT_BITS)) & mask;
+    uint64_t tie = queue->next_tie - (since << SIM_QUEUE_SLOT_BITS);
+    if (queue->is_shuffled)
+        tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
+    queue->calendar.places[slot].previous = 0;
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | slot}, false);
+}
+
+/* Moves the list's pending events up to a time to the heap. */
+static void list_into_heap(struct sim_queue *queue, struct sim_queue_list *list, int64_t until_ns)
+{
+    while (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns <= until_ns) {
+        struct sim_queue_wait wait = list->waits[list->head++ & (list->room - 1)];
+        into_heap(queue, (uint32_t)(wait.handle & SIM_QUEUE_SLOT_MASK), wait.time_ns);
+    }
+}
+
+static void slot_into_heap(struct sim_queue *queue, uint32_t slot)
+{
+    into_heap(queue, slot, queue->calendar.places[slot].time_ns);
+}
+
+bool sim_queue_gather(struct sim_queue *queue)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    sim_queue_settle(queue);
+    if (!sim_queue_gather_sources(queue))
+        return false;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+        list_into_heap(queue, &queue->lists[i], INT64_MAX);
+    queue->listed_ns = SIM_QUEUE_NEVER;
+    for (uint32_t i = 0; i < calendar->overflow_count; i++)
+        slot_into_heap(queue, calendar->overflow[i].slot);
+    for (uint32_t bucket = calendar->current; bucket < calendar->bucket_count; bucket++) {
+        for (uint32_t slot = calendar->buckets[bucket], next; slot != 0; slot = next) {
+            next = calendar->places[slot].next;
+            slot_into_heap(queue, slot);
+        }
+        calendar->buckets[bucket] = 0;
+    }
+    calendar->overflow_count = calendar->bucketed_count = 0;
+    queue->waiting_ns = queue->later_ns = SIM_QUEUE_NEVER;
+    sim_queue_spill(queue);
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct sim_queue_item *a = left, *b = right;
+    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
+}
+
+/* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
+ * order in which they will be taken. Returns false when out of memory. */
+static bool renumber(struct sim_queue *queue)
+{
+    if (!sim_queue_gather(queue))
+        return false;
+    sim_queue_purge(queue);
+    size_t count = queue->end - SIM_QUEUE_ROOT;
+    /* A sorted array is a heap. */
+    qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);
+    queue->next_tie = 0;
+    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
+        queue->heap[i].tag = queue->next_tie | (queue->heap[i].tag & SIM_QUEUE_SLOT_MASK);
+        queue->next_tie += SIM_QUEUE_TIE_ONE;
+    }
+    return true;
+}
+
+/* Makes a push usual, except that ties may be shuffled. Returns false when out of memory. */
+static bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns)
+{
+    if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
+        refuse_time(queue, time_ns);
+    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled && !renumber(queue))
+        return false;
+    return queue->free_slot != 0 || sim_queue_make_room(queue);
+}
+
+/* For an event of a source whose event was not the last one that was popped from the tree, or for a time that
+ * is too distant for the tree. Shuffled ties need the number of a push, which the tree does not have. */
+bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32_t source)
+{
+    struct sim_queue_sources *sources = &queue->sources;
+    uint64_t since = (uint64_t)time_ns - (uint64_t)queue->now_ns;
+    if (sources->count == 0 || queue->is_shuffled || since >= SIM_QUEUE_SINCE_MAX)
+        return sim_queue_push_later(queue, time_ns,
+                                    &(struct sim_event){.kind = sources->kind, .target = source}) != 0;
+    if (!sim_queue_prepare(queue, time_ns))
+        return false;
+    if (sources->open != SIM_QUEUE_REPLAY)
+        sim_queue_close_sources(queue);
+    assert(source < sources->count && sources->times_ns[source] == SIM_QUEUE_NEVER);
+    sources->times_ns[source] = time_ns;
+    sources->ties[source] = queue->next_tie;
+    queue->next_tie += SIM_QUEUE_TIE_ONE;
+    queue->sequence++;
+    queue->count++;
+    sources->open = SIM_QUEUE_REPLAY;
+    sources->first_ns = queue->now_ns;
+    sim_queue_note_later(queue);
+    return true;
+}
+
+/* The number of cancelled items that are tolerated however few events are pending. */
+#define STALE_LEAST 64
+/* Buckets are moved while the sorted array has fewer items. */
+#define BROUGHT 4u
+/* The number of buckets that are searched for the next events. */
+#define LOOK_AHEAD 32u
+
+/* Returns the list of a delay. If there is none, an empty list is reused for it. Returns NULL if no list is
+ * empty. */
+static struct sim_queue_list *list_for(struct sim_queue *queue, int64_t delay_ns)
+{
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (queue->lists[i].delay_ns == delay_ns)
+            return &queue->lists[i];
+    }
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (!has_listed(queue, &queue->lists[i])) {
+            queue->lists[i].delay_ns = delay_ns;
+            return &queue->lists[i];
+        }
+    }
+    return NULL;
+}
+
+/* Removes the cancelled events of a full ring. If at least half of the events are left, the ring is replaced
+ * by a larger one. Returns false if there is no room. */
+static bool make_room(struct sim_queue *queue, struct sim_queue_list *list)
+{
+    uint32_t mask = list->room - 1, kept = list->head;
+    if (list->tail - list->head < list->room)
+        return true;
+    for (uint32_t i = list->head; i != list->tail; i++) {
+        if (is_pending(queue, list->waits[i & mask].handle))
+            list->waits[kept++ & mask] = list->waits[i & mask];
+    }
+    list->tail = kept;
+    uint32_t count = list->tail - list->head;
+    if (count < list->room / 2)
+        return true;
+    uint32_t room = 2 * list->room;
+    struct sim_queue_wait *waits = sim_memory_take(room * sizeof *waits);
+    if (waits == NULL)
+        return count < list->room;
+    for (uint32_t i = 0; i < count; i++)
+        waits[i] = list->waits[(list->head + i) & mask];
+    if (list->room > SIM_QUEUE_ROOM)
+        free(list->waits);
+    list->waits = waits;
+    list->room = room;
+    list->head = 0;
+    list->tail = count;
+    return true;
+}
+
+uint64_t sim_queue_push_after_rare(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
+{
+    int64_t time_ns = queue->now_ns + delay_ns;
+    struct sim_queue_list *list = queue->calendar.places == NULL ? NULL : list_for(queue, delay_ns);
+    if (list == NULL || !sim_queue_is_usual(queue, time_ns) || !make_room(queue, list))
+        return sim_queue_push_later(queue, time_ns, event);
+    return sim_queue_append(queue, list, time_ns, event);
+}
+
+static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    struct sim_queue_place *places = calendar->places, *place = &places[slot];
+    if (is_overflow(calendar, place->time_ns)) {
+        uint32_t last = --calendar->overflow_count;
+        calendar->overflow[place->next] = calendar->overflow[last];
+        places[calendar->overflow[last].slot].next = place->next;
+    } else {
+        uint64_t since = (uint64_t)place->time_ns - (uint64_t)calendar->begin_ns;
+        uint32_t before = place->previous == slot ? 0 : place->previous;
+        if (before != 0)
+            places[before].next = place->next;
+        else
+            calendar->buckets[since >> calendar->bucket_shift] = place->next;
+        if (place->next != 0)
+            places[place->next].previous = before != 0 ? before : place->next;
+        calendar->bucketed_count--;
+    }
+    if (calendar->overflow_count + calendar->bucketed_count == 0)
+        queue->waiting_ns = queue->listed_ns;
+    sim_queue_note_later(queue);
+}
+
+static void take_out_of_few(struct sim_queue *queue, uint32_t slot)
+{
+    uint32_t i = queue->few_count--;
+    struct sim_queue_item moved = queue->few[i];
+    while ((moved.tag & SIM_QUEUE_SLOT_MASK) != slot) {
+        struct sim_queue_item next = queue->few[--i];
+        queue->few[i] = moved;
+        moved = next;
+    }
+    sim_queue_free_slot(queue, slot);
+}
+
+bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle)
+{
+    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
+    if (SIM_UNLIKELY(slot > queue->slots_used || queue->slots[slot].stamp != handle))
+        return false;
+    queue->slots[slot].stamp = 0;
+    queue->count--;
+    struct sim_queue_place *place = queue->calendar.places == NULL ? NULL : &queue->calendar.places[slot];
+    if (place != NULL && place->previous != 0) {
+        take_out_of_calendar(queue, (uint32_t)slot);
+        place->previous = 0;
+        sim_queue_free_slot(queue, (uint32_t)slot);
+        return true;
+    }
+    if (sim_queue_has_few(queue)) {
+        take_out_of_few(queue, (uint32_t)slot);
+        return true;
+    }
+    queue->stale++;
+    /* The cost of a purge is amortised by the cancellations since the last one. */
+    size_t kept = queue->end - SIM_QUEUE_ROOT - queue->stale - queue->has_hole;
+    if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
+        sim_queue_purge(queue);
+    return true;
+}
+
+/* Updates waiting_ns, a lower bound on the times of events in the calendar: the beginning of the current
+ * bucket. */
+static void remember_first(struct sim_queue *queue)
+{
+    const struct sim_queue_calendar *calendar = &queue->calendar;
+    uint64_t over = (uint64_t)calendar->current << calendar->bucket_shift;
+    if (calendar->bucketed_count > 0)
+        queue->waiting_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
+    else
+        queue->waiting_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : SIM_QUEUE_NEVER;
+    if (queue->listed_ns < queue->waiting_ns)
+        queue->waiting_ns = queue->listed_ns;
+    sim_queue_note_later(queue);
+}
+
+/* Announces the events of the first three buckets that have events, from the current one on, to
+ * queue->soon(). For the fourth, the cache lines of its first event are prefetched. */
+static void tell_buckets(const struct sim_queue *queue)
+{
+    const struct sim_queue_calendar *calendar = &queue->calendar;
+    uint32_t end = calendar->bucket_count - calendar->current < LOOK_AHEAD ? calendar->bucket_count
+                                                                           : calendar->current + LOOK_AHEAD;
+    uint32_t buckets = 0;
+    for (uint32_t bucket = calendar->current; bucket < end && buckets < 4; bucket++) {
+        uint32_t first = calendar->buckets[bucket];
+        if (first == 0)
+            continue;
+        if (buckets == 3) {
+            __builtin_prefetch(&calendar->places[first]);
+            __builtin_prefetch(&queue->slots[first]);
+        }
+        for (uint32_t slot = first; slot != 0 && buckets < 3; slot = calendar->places[slot].next)
+            queue->soon(queue->soon_context, &queue->slots[slot].event, buckets);
+        buckets++;
+    }
+}
+
+static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_t bucket_count)
+{
+    uint32_t count = calendar->overflow_count;
+    calendar->bucket_shift = shift;
+    calendar->bucket_count = bucket_count;
+    calendar->current = 0;
+    memset(calendar->buckets, 0, bucket_count * sizeof *calendar->buckets);
+    calendar->overflow_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_queue_overflow event = calendar->overflow[i];
+        if (is_overflow(calendar, event.time_ns))
+            add_to_overflow(calendar, event.slot);
+        else
+            add_to_bucket(calendar, event.slot);
+    }
+}
+
+/* Makes buckets for a span, a power of two in length, that contains at least three quarters of the
+ * events of the overflow list. */
+static void make_buckets(struct sim_queue_calendar *calendar)
+{
+    uint32_t classes[65] = {0}, count = calendar->overflow_count, bits = 0, covered = 0;
+    const struct sim_queue_overflow *overflow = calendar->overflow;
+    assert(count > 0);
+    int64_t least_ns = overflow[0].time_ns;
+    for (uint32_t i = 1; i < count; i++)
+        least_ns = overflow[i].time_ns < least_ns ? overflow[i].time_ns : least_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t since = (uint64_t)overflow[i].time_ns - (uint64_t)least_ns;
+        classes[since == 0 ? 0 : 64 - __builtin_clzll(since)]++;
+    }
+    for (covered = classes[0]; covered < count - count / 4; covered += classes[++bits])
+        ;
+    uint32_t bucket_count = buckets_for(covered), bucket_bits = (uint32_t)__builtin_ctz(bucket_count);
+    calendar->begin_ns = least_ns;
+    /* Times 2^63 ns or more after begin_ns always go to the overflow list. */
+    bits = bits > 63 ? 63 : bits;
+    lay_out(calendar, bits > bucket_bits ? bits - bucket_bits : 0, bucket_count);
+}
+
+/* Moves the earliest events of the lists to the heap, unless they are after its first item. */
+static void bring_listed(struct sim_queue *queue)
+{
+    int64_t first_ns = SIM_QUEUE_NEVER;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        struct sim_queue_list *list = &queue->lists[i];
+        if (has_listed(queue, list) && list->waits[list->head & (list->room - 1)].time_ns < first_ns)
+            first_ns = list->waits[list->head & (list->room - 1)].time_ns;
+    }
+    queue->listed_ns = first_ns;
+    if (first_ns > sim_queue_first(queue)->time_ns)
+        return;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
+        list_into_heap(queue, &queue->lists[i], first_ns);
+}
+
+/* Moves the current bucket to the heap, and further ones with events while the sorted array is short.
+ */
+static void bring_buckets(struct sim_queue *queue)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    do {
+        if (queue->soon != NULL)
+            tell_buckets(queue);
+        for (uint32_t slot = calendar->buckets[calendar->current], next; slot != 0; slot = next) {
+            next = calendar->places[slot].next;
+            slot_into_heap(queue, slot);
+            calendar->bucketed_count--;
+        }
+        calendar->buckets[calendar->current++] = 0;
+        while (calendar->bucketed_count > 0 && calendar->buckets[calendar->current] == 0)
+            calendar->current++;
+    } while (calendar->bucketed_count > 0 && sim_queue_has_few(queue) && queue->few_count < BROUGHT);
+}
+
+/* Moves buckets to the heap until all remaining events come after the heap's first one. */
+void sim_queue_bring(struct sim_queue *queue)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    while (queue->waiting_ns < SIM_QUEUE_NEVER && sim_queue_first(queue)->time_ns >= queue->waiting_ns &&
+           queue->sources.first_ns >= queue->waiting_ns) {
+        if (queue->waiting_ns == queue->listed_ns) {
+            bring_listed(queue);
+        } else if (calendar->bucketed_count == 0) {
+            make_buckets(calendar);
+        } else {
+            bring_buckets(queue);
+        }
+        remember_first(queue);
+    }
+}
+
+void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context)
+{
+    queue->soon = soon;
+    queue->soon_context = context;
 }
 
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
@@ -91,27 +787,6 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)
     queue->shuffle = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Moves the item at i down to where it belongs. */
-static void sink(struct sim_queue_item *heap, size_t end, size_t i)
-{
-    struct sim_queue_item item = heap[i];
-    for (size_t children; (children = 4 * i - 8) < end;) {
-        size_t least = sim_queue_least(heap, children);
-        if (!sim_queue_before(&heap[least], &item))
-            break;
-        heap[i] = heap[least];
-        i = least;
-    }
-    heap[i] = item;
-}
-
-/* There are too many items for the array. A sorted array is a heap. */
-void sim_queue_spill(struct sim_queue *queue)
-{
-    while (queue->few_count > 0)
-        queue->heap[queue->end++] = queue->few[queue->few_count--];
-}
-
 /* Puts an item into the heap, also when the sorted array is full. */
 void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item)
 {
@@ -126,7 +801,7 @@ void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item
 }
 
 /* The heap has only a few items left. Those that are pending become a sorted array. */
-void sim_queue_unspill(struct sim_queue *queue)
+static void sim_queue_unspill(struct sim_queue *queue)
 {
     struct sim_queue_item items[SIM_QUEUE_FEW];
     uint32_t count = 0;
@@ -167,72 +842,6 @@ bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim
     return true;
 }
 
-/* Drops the cancelled items and makes a heap of the remaining ones. */
-void sim_queue_purge(struct sim_queue *queue)
-{
-    sim_queue_settle(queue);
-    sim_queue_spill(queue);
-    size_t kept = SIM_QUEUE_ROOT;
-    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
-        struct sim_queue_item item = queue->heap[i];
-        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
-        if (queue->slots[slot].stamp != 0) {
-            queue->heap[kept++] = item;
-        } else {
-            sim_queue_free_slot(queue, slot);
-        }
-    }
-    for (size_t i = kept; i < queue->end; i++)
-        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
-    queue->end = kept;
-    queue->stale = 0;
-    for (size_t i = (kept - 1) / 4 + 2; i >= SIM_QUEUE_ROOT && kept > SIM_QUEUE_ROOT; i--)
-        sink(queue->heap, kept, i);
-}
-
-/* Adds a slot to the empty list of free ones: an unused one, if necessary from a larger pool, or those of
- * cancelled events. Returns false if there is none. */
-bool sim_queue_make_room(struct sim_queue *queue)
-{
-    if (queue->slots_used == queue->capacity) {
-        uint32_t most = SIM_QUEUE_MAX;
-        uint32_t capacity = queue->capacity < most / 2 ? queue->capacity * 2 : most;
-        bool is_larger = capacity > queue->capacity && grow(queue, capacity);
-        if (!is_larger) {
-            bool has_stale = queue->stale > 0;
-            if (has_stale)
-                sim_queue_purge(queue);
-            return has_stale;
-        }
-    }
-    sim_queue_free_slot(queue, ++queue->slots_used);
-    return true;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct sim_queue_item *a = left, *b = right;
-    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
-}
-
-/* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
- * order in which they will be taken. Returns false when out of memory. */
-static bool renumber(struct sim_queue *queue)
-{
-    if (!sim_queue_gather(queue))
-        return false;
-    sim_queue_purge(queue);
-    size_t count = queue->end - SIM_QUEUE_ROOT;
-    /* A sorted array is a heap. */
-    qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);
-    queue->next_tie = 0;
-    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
-        queue->heap[i].tag = queue->next_tie | (queue->heap[i].tag & SIM_QUEUE_SLOT_MASK);
-        queue->next_tie += SIM_QUEUE_TIE_ONE;
-    }
-    return true;
-}
-
 /* Removes cancelled items from the front until the first one is pending. */
 void sim_queue_sweep_top(struct sim_queue *queue)
 {
@@ -245,30 +854,6 @@ void sim_queue_sweep_top(struct sim_queue *queue)
         queue->has_hole = true;
         sim_queue_settle(queue);
     }
-}
-
-static _Noreturn void refuse_time(const struct sim_queue *queue, int64_t time_ns)
-{
-    fprintf(stderr,
-            "queue: push %" PRIu64 " at %" PRId64 " ns is before the current time, %" PRId64
-            " ns, or after the last\n",
-            queue->sequence, time_ns, queue->now_ns);
-    abort();
-}
-
-uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
-{
-    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
-}
-
-/* Makes a push usual, except that ties may be shuffled. Returns false when out of memory. */
-bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns)
-{
-    if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
-        refuse_time(queue, time_ns);
-    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled && !renumber(queue))
-        return false;
-    return queue->free_slot != 0 || sim_queue_make_room(queue);
 }
 
 uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,

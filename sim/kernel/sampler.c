@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws exponential and normal variates and sizes, and computes Zipf weights, using only IEEE 754
- * operations. */
-#include "kernel/sampler.h"
-
+/* Random streams, each a function of seed, purpose and entity, and what is drawn from them: exponential and
+ * normal variates, sizes of rows, Zipf weights, and counts. */
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernel/number.h"
+#include "kernel/random.h"
+#include "kernel/sampler.h"
 #include "ziggurat.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity)
+{
+    return sim_hash_with(sim_hash_of(seed, purpose), entity);
+}
+
+void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity)
+{
+    uint64_t state = sim_hash(seed, purpose, entity);
+    for (int i = 0; i < 4; i++)
+        random->s[i] = sim_mix64(state += UINT64_C(0x9e3779b97f4a7c15));
+    /* Four consecutive words of splitmix64 are never all 0, the only state that xoshiro must not have. */
+}
+
+uint64_t sim_random_below(struct sim_random *random, uint64_t n)
+{
+    assert(n >= 1);
+    wide product = (wide)sim_random_next(random) * n;
+    if ((uint64_t)product < n) {
+        uint64_t threshold = -n % n;
+        while ((uint64_t)product < threshold)
+            product = (wide)sim_random_next(random) * n;
+    }
+    return (uint64_t)(product >> 64);
+}
+
+/* Draws exponential and normal variates and sizes, and computes Zipf weights, using only IEEE 754
+ * operations. */
 
 static double layer_height(const struct sim_layer *layers, uint64_t layer, double unit)
 {
@@ -244,4 +276,366 @@ double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
     if (zipf->point_count > 0)
         return points_share(zipf, index + 1);
     return (zipf->s == 0 ? 1.0 : sim_pow((double)(index + 1), -zipf->s)) / zipf->total;
+}
+
+/* Draws from the Poisson, binomial, gamma and related distributions, using only IEEE 754 operations. */
+
+/* Below this mean, events are drawn one by one. */
+#define COUNTED_MEAN 10.0
+#define HALF_LOG_TAU 0.918938533204672741780329736406 /* log(2 pi) / 2 */
+
+static uint64_t poisson_counted(struct sim_random *random, double mean)
+{
+    uint64_t count = 0;
+    for (double at = sim_exponential(random); at < mean; at += sim_exponential(random))
+        count++;
+    return count;
+}
+
+double sim_stirling_error(double n)
+{
+    static const double small[16] = {
+        0,
+        0.0810614667953272582196702,
+        0.0413406959554092940938221,
+        0.02767792568499833914878929,
+        0.02079067210376509311152277,
+        0.01664469118982119216319487,
+        0.01387612882307074799874573,
+        0.01189670994589177009505572,
+        0.010411265261972096497478567,
+        0.009255462182712732917728637,
+        0.008330563433362871256469318,
+        0.007573675487951840794972024,
+        0.006942840107209529865664152,
+        0.006408994188004207068439631,
+        0.005951370112758847735624416,
+        0.005554733551962801371038690,
+    };
+    if (n < 16)
+        return small[(int)n];
+    double square = n * n;
+    return (1.0 / 12 -
+            (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / 1188 / square) / square) / square) / square) /
+           n;
+}
+
+/* x log(x / mean) + mean - x, without cancellation where x and mean are large and close to each other
+ * (Loader's bd0). */
+static double deviance(double x, double mean)
+{
+    if (fabs(x - mean) >= 0.1 * (x + mean))
+        return x * sim_log(x / mean) + mean - x;
+    double v = (x - mean) / (x + mean), sum = (x - mean) * v, term = 2 * x * v;
+    for (int j = 3;; j += 2) {
+        term *= v * v;
+        double next = sum + term / j;
+        if (next == sum)
+            return sum;
+        sum = next;
+    }
+}
+
+static double log_poisson(double k, double mean)
+{
+    if (k == 0)
+        return -mean;
+    return -sim_stirling_error(k) - deviance(k, mean) - HALF_LOG_TAU - 0.5 * sim_log(k);
+}
+
+static uint64_t poisson_rejected(struct sim_random *random, double mean)
+{
+    const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+    const double sure = 0.9277 - 3.6224 / (b - 2), scale = 1.1239 + 1.1328 / (b - 3.4);
+    for (;;) {
+        double u = sim_random_unit(random) - 0.5, v = 1 - sim_random_unit(random), edge = 0.5 - fabs(u);
+        double at = (2 * a / edge + b) * u + mean + 0.43;
+        if (!(at >= 0 && at <= (double)SIM_COUNT_MAX) || (edge < 0.013 && v > edge))
+            continue;
+        double k = (double)(int64_t)at;
+        if ((edge >= 0.07 && v <= sure) ||
+            sim_log(v * scale / (a / (edge * edge) + b)) <= log_poisson(k, mean))
+            return (uint64_t)at;
+    }
+}
+
+uint64_t sim_poisson(struct sim_random *random, double mean)
+{
+    assert(mean >= 0 && mean <= (double)(SIM_COUNT_MAX / 2));
+    return mean < COUNTED_MEAN ? poisson_counted(random, mean) : poisson_rejected(random, mean);
+}
+
+/* -log(1 - p), accurate also for small p. */
+static double minus_log_1_minus(double p)
+{
+    if (p >= 1e-3)
+        return -sim_log(1 - p);
+    return p * (1 + p * (1.0 / 2 + p * (1.0 / 3 + p * (1.0 / 4 + p * (1.0 / 5 + p / 6)))));
+}
+
+void sim_trials_init(struct sim_trials *trials, double p)
+{
+    assert(p > 0 && p <= 1);
+    trials->gap = p == 1 ? 0 : 1 / minus_log_1_minus(p);
+}
+
+uint64_t sim_trials_next(const struct sim_trials *trials, struct sim_random *random)
+{
+    double failures = sim_exponential(random) * trials->gap;
+    return failures < (double)SIM_COUNT_MAX ? (uint64_t)failures + 1 : SIM_COUNT_MAX;
+}
+
+/* Jumps from one success to the next by geometric gaps. */
+static uint64_t binomial_counted(struct sim_random *random, uint64_t n, double p)
+{
+    if (p == 0)
+        return 0;
+    struct sim_trials trials;
+    uint64_t count = 0;
+    sim_trials_init(&trials, p);
+    for (uint64_t at = sim_trials_next(&trials, random); at <= n; at += sim_trials_next(&trials, random))
+        count++;
+    return count;
+}
+
+static double log_binomial(double k, double n, double p)
+{
+    if (k == 0)
+        return -n * minus_log_1_minus(p);
+    if (k == n)
+        return n * sim_log(p);
+    return sim_stirling_error(n) - sim_stirling_error(k) - sim_stirling_error(n - k) - deviance(k, n * p) -
+           deviance(n - k, n * (1 - p)) - HALF_LOG_TAU - 0.5 * (sim_log(k) + sim_log((n - k) / n));
+}
+
+static uint64_t binomial_rejected(struct sim_random *random, uint64_t n, double p)
+{
+    const double all = (double)n, spread = sqrt(all * p * (1 - p)), b = 1.15 + 2.53 * spread;
+    const double a = -0.0873 + 0.0248 * b + 0.01 * p, sure = 0.92 - 4.2 / b;
+    const double scale = (2.83 + 5.1 / b) * spread, middle = (double)(int64_t)((all + 1) * p);
+    const double at_middle = log_binomial(middle, all, p);
+    for (;;) {
+        double u = sim_random_unit(random) - 0.5, v = 1 - sim_random_unit(random), edge = 0.5 - fabs(u);
+        double at = (2 * a / edge + b) * u + all * p + 0.5;
+        if (!(at >= 0 && at < all + 1))
+            continue;
+        double k = (double)(int64_t)at;
+        if ((edge >= 0.07 && v <= sure) ||
+            sim_log(v * scale / (a / (edge * edge) + b)) <= log_binomial(k, all, p) - at_middle)
+            return (uint64_t)at;
+    }
+}
+
+uint64_t sim_binomial(struct sim_random *random, uint64_t n, double p)
+{
+    assert(n <= SIM_COUNT_MAX && p >= 0 && p <= 1);
+    if (p > 0.5)
+        return n - sim_binomial(random, n, 1 - p);
+    return (double)n * p < COUNTED_MEAN ? binomial_counted(random, n, p) : binomial_rejected(random, n, p);
+}
+
+double sim_gamma(struct sim_random *random, double shape)
+{
+    assert(shape >= 1);
+    if (shape == 1)
+        return sim_exponential(random);
+    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        double x = sim_normal(random), v = 1 + c * x;
+        if (v <= 0)
+            continue;
+        v = v * v * v;
+        double u = 1 - sim_random_unit(random), square = x * x;
+        if (u < 1 - 0.0331 * square * square || sim_log(u) < 0.5 * square + d * (1 - v + sim_log(v)))
+            return d * v;
+    }
+}
+
+double sim_order(struct sim_random *random, uint64_t k, uint64_t n)
+{
+    assert(k >= 1 && k <= n && n <= SIM_COUNT_MAX);
+    double below = sim_gamma(random, (double)k), above = sim_gamma(random, (double)(n - k + 1));
+    return below / (below + above);
+}
+
+/* Draws sizes by an inverse distribution function that is tabulated in cells, using only IEEE 754
+ * operations. */
+
+/* A draw is a side and a number v in [0, 2^53); the probability is v / 2^54, counted from 0 upward or from 1
+ * downward. */
+#define OCTAVES     10u
+#define CELL_BITS   6u
+#define CELLS       (OCTAVES << CELL_BITS)
+#define NODES       3u /* nodes per cell; a cell also uses the first node of the next cell */
+#define TAIL_BITS   43 /* v below 2^43 is in the tail */
+#define TAIL_EDGE   0x1p-11
+#define CELL_SHIFT  (52 - CELL_BITS)
+#define CELL_FIRST  ((1023u + TAIL_BITS) << CELL_BITS)
+#define SIGMA_MOST  4.0
+#define ALPHA_LEAST 0.25
+#define LARGEST     0x1p61
+#define LN2         0x1.62e42fefa39efp-1
+#define ROOT_TAU    0x1.40d931ff62706p+1 /* sqrt(2 pi) */
+
+/* A cubic polynomial in v - middle; its constant includes half a byte for rounding. */
+struct cell {
+    double middle, c0, c1, c2, c3;
+};
+
+struct sim_sizes {
+    double normal_edge;           /* lognormal: the normal quantile beyond which the probability is 2^-11 */
+    struct cell cells[2 * CELLS]; /* the cells of the two sides alternate */
+};
+
+/* The value of v at a node; the nodes of a side are numbered from its first cell. */
+static double node_v(unsigned node)
+{
+    unsigned cell = node / NODES, octave = cell >> CELL_BITS, within = cell & ((1u << CELL_BITS) - 1);
+    double width = (double)(UINT64_C(1) << (TAIL_BITS - CELL_BITS + octave));
+    return ((double)((1u << CELL_BITS) + within) + (double)(node % NODES) / NODES) * width;
+}
+
+/* Computes the normal quantiles of all nodes, which are at most 0, from the median downward by the Taylor
+ * series of the quantile, z' = sqrt(2 pi) exp(z^2 / 2). The error of a step is below 1e-14. */
+static void walk_normal(double *z)
+{
+    double at = 0;
+    for (unsigned node = CELLS * NODES;; node--) {
+        z[node] = at;
+        if (node == 0)
+            return;
+        double g = ROOT_TAU * sim_exp(0.5 * at * at), square = at * at;
+        double h = (node_v(node - 1) - node_v(node)) * 0x1p-54 * g;
+        at += h * (1 + h * (at / 2 +
+                            h * ((1 + 2 * square) / 6 + h * (at * (7 + 6 * square) / 24 +
+                                                             h * (7 + square * (46 + 24 * square)) / 120))));
+    }
+}
+
+/* -log(1 - w) for w below TAIL_EDGE. */
+static double minus_log_of_tail(double w)
+{
+    return w * (1 + w * (1.0 / 2 + w * (1.0 / 3 + w * (1.0 / 4 + w / 5))));
+}
+
+static void lay_out(double *values, const struct sim_size *size, unsigned side, const double *z)
+{
+    for (unsigned node = 0; node <= CELLS * NODES; node++) {
+        double p = node_v(node) * 0x1p-54;
+        if (size->kind == SIM_SIZE_LOGNORMAL)
+            values[node] = sim_exp(size->log_mean + size->b * (side == 0 ? z[node] : -z[node]));
+        else
+            values[node] = size->a * sim_exp(-sim_log(side == 0 ? p : 1 - p) / size->b);
+    }
+}
+
+/* Fits the cubic polynomial through four equidistant nodes. */
+static void fit(struct cell *cell, const double *y, double low, double high)
+{
+    double half = (high - low) / 2;
+    cell->middle = low + half;
+    cell->c0 = (9 * (y[1] + y[2]) - (y[0] + y[3])) / 16 + 0.5;
+    cell->c1 = (27 * (y[2] - y[1]) - (y[3] - y[0])) / (16 * half);
+    cell->c2 = 9 * ((y[0] + y[3]) - (y[1] + y[2])) / (16 * half * half);
+    cell->c3 = 9 * ((y[3] - y[0]) - 3 * (y[2] - y[1])) / (16 * half * half * half);
+}
+
+static bool is_laid_out(const struct sim_size *size)
+{
+    double largest; /* the size at the last node */
+    if (size->kind == SIM_SIZE_LOGNORMAL)
+        largest = size->b > SIGMA_MOST ? LARGEST : sim_exp(size->log_mean + size->b * 3.3);
+    else if (size->kind == SIM_SIZE_PARETO)
+        largest = size->b < ALPHA_LEAST ? LARGEST : size->a * sim_exp(11 * LN2 / size->b);
+    else
+        return false;
+    return largest < LARGEST;
+}
+
+bool sim_sizes_create(const struct sim_size *size, struct sim_sizes **out)
+{
+    *out = NULL;
+    if (!is_laid_out(size))
+        return true;
+    enum { ALL_NODES = CELLS * NODES + 1 };
+    struct sim_sizes *sizes = malloc(sizeof *sizes);
+    double *z = malloc(2 * ALL_NODES * sizeof *z);
+    if (sizes == NULL || z == NULL) {
+        free(sizes);
+        free(z);
+        return false;
+    }
+    if (size->kind == SIM_SIZE_LOGNORMAL) {
+        walk_normal(z);
+        sizes->normal_edge = -z[0];
+    }
+    double *values = z + ALL_NODES;
+    for (unsigned side = 0; side < 2; side++) {
+        lay_out(values, size, side, z);
+        for (unsigned i = 0; i < CELLS; i++)
+            fit(&sizes->cells[2 * i + side], &values[i * NODES], node_v(i * NODES), node_v((i + 1) * NODES));
+    }
+    free(z);
+    *out = sizes;
+    return true;
+}
+
+void sim_sizes_destroy(struct sim_sizes *sizes)
+{
+    free(sizes);
+}
+
+static uint64_t draw_tail(const struct sim_sizes *sizes, const struct sim_size *size,
+                          struct sim_random *random, uint64_t bits)
+{
+    unsigned side = bits & 1;
+    if (size->kind == SIM_SIZE_LOGNORMAL) {
+        double beyond = sim_normal_tail(random, sizes->normal_edge);
+        return sim_size_whole(sim_exp(size->log_mean + size->b * (side == 0 ? -beyond : beyond)));
+    }
+    /* The exponential is memoryless: beyond 11 ln 2 it has the same distribution again. */
+    double exponential = side == 0 ? 11 * LN2 + sim_exponential(random)
+                                   : minus_log_of_tail((double)(int64_t)(bits >> 11) * 0x1p-54);
+    return sim_size_whole(size->a * sim_exp(exponential / size->b));
+}
+
+static void draw_laid_out(const struct sim_sizes *sizes, const struct sim_size *size,
+                          struct sim_random *random, uint64_t *out, size_t count)
+{
+    struct sim_random stream = *random;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = sim_random_next(&stream), as_double;
+        double v = (double)(int64_t)(bits >> 11);
+        memcpy(&as_double, &v, sizeof v);
+        int64_t number = (int64_t)(as_double >> CELL_SHIFT) - (int64_t)CELL_FIRST;
+        if (__builtin_expect(number < 0, 0)) {
+            /* A copy, so that the stream itself stays in registers; see sim_exponential(). */
+            struct sim_random copy = stream;
+            out[i] = draw_tail(sizes, size, &copy, bits);
+            stream = copy;
+            continue;
+        }
+        const struct cell *cell = &sizes->cells[2 * (uint64_t)number + (bits & 1)];
+        double x = v - cell->middle, y = cell->c0 + x * (cell->c1 + x * (cell->c2 + x * cell->c3));
+        int64_t whole = (int64_t)y;
+        out[i] = (uint64_t)(whole < 1 ? 1 : whole);
+    }
+    *random = stream;
+}
+
+void sim_sizes_draw(const struct sim_sizes *sizes, const struct sim_size *size, struct sim_random *random,
+                    uint64_t *out, size_t count)
+{
+    if (sizes != NULL) {
+        draw_laid_out(sizes, size, random, out, count);
+        return;
+    }
+    if (size->kind == SIM_SIZE_CONSTANT) {
+        uint64_t bytes = sim_size_draw(size, random);
+        for (size_t i = 0; i < count; i++)
+            out[i] = bytes;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = sim_size_draw(size, random);
 }

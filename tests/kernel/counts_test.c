@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/counts.h"
+#include "kernel/sampler.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/memory.h"
+#include "kernel/grow.h"
 
 #define LARGE ((size_t)2 << 20)
 

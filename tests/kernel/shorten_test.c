@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/shorten.h"
+#include "kernel/number.h"
 
 static void test_power_is_chosen_after_rounding(void **state)
 {

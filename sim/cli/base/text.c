@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "kernel/shorten.h"
+#include "kernel/number.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
 

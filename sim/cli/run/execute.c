@@ -10,7 +10,7 @@
 
 #include "cli/partial.h"
 #include "cli/progress.h"
-#include "kernel/thread.h"
+#include "kernel/file.h"
 
 struct watch {
     struct lab_progress progress;

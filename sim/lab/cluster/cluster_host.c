@@ -11,7 +11,7 @@
 #include "events.h"
 #include "history.h"
 #include "idgen.h"
-#include "kernel/memory.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
 

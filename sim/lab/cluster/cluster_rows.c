@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "kernel/grow.h"
-#include "kernel/likely.h"
+#include "kernel/random.h"
 #include "lab/context.h"
 #include "lab/scenario.h"
 #include "workload/trace.h"

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/memory.h"
+#include "kernel/grow.h"
 #include "kernel/queue.h"
-#include "kernel/times.h"
+#include "kernel/time.h"
 #include "lab/cluster_rows.h"
 #include "lab/context.h"
 #include "lab/result.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernel/grow.h"
-#include "kernel/memory.h"
 #include "kernel/random.h"
 #include "lab/histogram.h"
 

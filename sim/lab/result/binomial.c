@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "half_line.h"
-#include "kernel/counts.h"
+#include "kernel/sampler.h"
 #include "lab/binomial.h"
 #include "lab/judgment.h"
 

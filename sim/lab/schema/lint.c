@@ -10,8 +10,8 @@
 
 #include "cassandra/partition.h"
 #include "kernel/grow.h"
+#include "kernel/number.h"
 #include "kernel/sampler.h"
-#include "kernel/shorten.h"
 #include "kernel/time.h"
 
 /* The default when a scenario has no limit in bytes: Cassandra's own warning, cassandra.yaml

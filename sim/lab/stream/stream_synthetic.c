@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/thread.h"
+#include "kernel/file.h"
 #include "lab/result.h"
 #include "stream_synthetic.h"
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "kernel/counts.h"
+#include "kernel/sampler.h"
 #include "lab/team.h"
 #include "stream.h"
 

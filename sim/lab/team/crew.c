@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "kernel/thread.h"
+#include "kernel/file.h"
 
 /* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results
  * only now and then. */

@@ -4,6 +4,7 @@
 #ifndef KERNEL_FILE_H
 #define KERNEL_FILE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,5 +27,10 @@ FILE *sim_input_stream(const char *path, int *reason);
 /* The text of a reason, such as "No such file or directory" or "not a regular file". The result is a constant
  * or points into `buffer`, of `size` bytes, for which SIM_REASON_SIZE is enough. */
 const char *sim_input_reason(int reason, char *buffer, size_t size);
+
+/* Starts threads with a stack of a fixed size, independent of the shell's limit (`ulimit -s`). */
+
+/* As pthread_create() with default attributes. */
+int sim_thread_start(pthread_t *thread, void *(*work)(void *), void *context);
 
 #endif

@@ -13,4 +13,15 @@ double sim_exp(double x); /* 0 below -708, infinity above 709.78 */
 void sim_exps(double *values, size_t count);
 double sim_pow(double x, double y); /* x > 0: exp(y * log(x)), within a few ulp times |y log x| */
 
+/* Shortens numbers for display: three significant digits and a power of 1000, which is chosen after rounding,
+ * so that 999,600 becomes 1.00M and not 1000k. Each caller decides which suffix represents a power, whether
+ * trailing zeros are kept, and which numbers are shortened at all. */
+
+/* Divides *value, at least 0, by 1000 until it rounds to at most three digits before the decimal point, at
+ * most `most` times. Returns the number of divisions. */
+unsigned sim_shorten(double *value, unsigned most);
+/* The number of decimals with which a value of at least 1 has three significant digits; 2 for smaller
+ * values. */
+int sim_shortened_decimals(double value);
+
 #endif

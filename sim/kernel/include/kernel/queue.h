@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/likely.h"
 #include "kernel/random.h"
 
 /* One event. The host's own switch over `kind` says what happens. */
@@ -227,7 +226,6 @@ static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
 uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
                               uint64_t *out_tie);
 uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
-uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence);
 void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item);
 bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
 void sim_queue_sweep_top(struct sim_queue *queue);
@@ -237,14 +235,6 @@ bool sim_queue_cancel_rare(struct sim_queue *queue, uint64_t handle);
 bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32_t source);
 uint64_t sim_queue_play_ties(struct sim_queue_sources *sources, size_t node, uint64_t player);
 void sim_queue_close_sources(struct sim_queue *queue);
-bool sim_queue_gather_sources(struct sim_queue *queue);
-bool sim_queue_make_room(struct sim_queue *queue);
-bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns);
-void sim_queue_clear_sources(struct sim_queue_sources *sources);
-void sim_queue_spill(struct sim_queue *queue);
-void sim_queue_unspill(struct sim_queue *queue);
-void sim_queue_purge(struct sim_queue *queue);
-bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity);
 size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first);
 
 /* (time, tag) of a before that of b: a borrow from the tags, then one comparison. No time is INT64_MIN. */

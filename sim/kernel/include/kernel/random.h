@@ -101,4 +101,12 @@ static inline double sim_random_unit(struct sim_random *random)
 /* Uniform in [0, n), n >= 1, without bias (Lemire 2019). */
 uint64_t sim_random_below(struct sim_random *random, uint64_t n);
 
+/* Hints for the hot path: which way a branch goes, so that the usual way is straight and in few lines of the
+ * instruction cache, and which functions few rows need. A wrong hint only costs time. */
+
+#define SIM_LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define SIM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* Inlined, the function would make its callers save registers for every row. */
+#define SIM_OUT_OF_LINE __attribute__((noinline))
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef KERNEL_SAMPLER_H
 #define KERNEL_SAMPLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,5 +97,61 @@ void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count);
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
 /* The total share of the first `ranks` ranks, for a distribution with points. */
 double sim_zipf_points_share(const struct sim_zipf *zipf, uint64_t ranks);
+
+/* Samplers of counts: the number of events in an interval, the number of successes in n trials, the number of
+ * trials up to the next success. Results are bit-identical on every machine, since they use the kernel's own
+ * log and exp (kernel/number.h).
+ *
+ * Methods: for large means, transformed rejection (W. Hoermann, 1993, PTRS and BTRS) with densities in C.
+ * Loader's saddle-point form (2000), which stays accurate up to the largest mean; for gamma, Marsaglia and
+ * Tsang (2000). The distributions are exact up to the rounding of binary64. */
+
+/* The largest count that is drawn. A double represents every whole number up to this one exactly. */
+#define SIM_COUNT_MAX (UINT64_C(1) << 52)
+
+/* Poisson: the number of events where `mean` are expected; 0 <= mean <= SIM_COUNT_MAX / 2. */
+uint64_t sim_poisson(struct sim_random *random, double mean);
+/* Binomial: the number of successes in n trials of probability p; n <= SIM_COUNT_MAX, 0 <= p <= 1. */
+uint64_t sim_binomial(struct sim_random *random, uint64_t n, double p);
+/* The error of Stirling's formula: log n! - (n log n - n + log(2 pi n) / 2), for whole n >= 1; exact to
+ * within 2e-16. */
+double sim_stirling_error(double n);
+/* Gamma with scale 1 and the given shape, which is also the mean; shape >= 1. */
+double sim_gamma(struct sim_random *random, double shape);
+/* The k-th order statistic: the k-th smallest of n points that are uniform in (0, 1), 1 <= k <= n <=
+ * SIM_COUNT_MAX. */
+double sim_order(struct sim_random *random, uint64_t k, uint64_t n);
+
+/* Geometric: the number of trials up to and including the first success. */
+struct sim_trials {
+    double gap; /* number of trials per unit of an exponential variate; 0: every trial succeeds */
+};
+/* p: the probability of success, 0 < p <= 1. */
+void sim_trials_init(struct sim_trials *trials, double p);
+/* From 1 to SIM_COUNT_MAX; larger draws return SIM_COUNT_MAX. */
+uint64_t sim_trials_next(const struct sim_trials *trials, struct sim_random *random);
+
+/* Draws many sizes of one lognormal or Pareto distribution, in a few nanoseconds each.
+ *
+ * A size is the inverse distribution function of a random number. A precomputed table approximates the
+ * function: probabilities from 0 to 1/2 are divided into octaves, and each octave into 64 equal cells, each
+ * with a cubic polynomial; probabilities from 1 down to 1/2 likewise. The outer 2^-11 on either side are
+ * drawn directly from the tail of the distribution. Source: Lee, Cheung, Villasenor and Luk, "Inversion based
+ * noise generation by hierarchical segmentation" (FPL 2006). Before a size is rounded to whole bytes, its
+ * relative error is below 3e-10 for a sigma of 1, and below 3e-8 for every distribution that has a table: a
+ * statistical test would need 10^15 draws to detect it. */
+
+struct sim_sizes;
+
+/* Makes the table of a distribution that has passed sim_size_prepare(). *out is NULL for a distribution
+ * without a table: a constant or uniform one, a sigma above 4, an alpha below 1/4, or sizes near 2^62.
+ * Returns false when out of memory. The table takes about 50 KiB and 150 microseconds. */
+bool sim_sizes_create(const struct sim_size *size, struct sim_sizes **out);
+/* sizes may be NULL. */
+void sim_sizes_destroy(struct sim_sizes *sizes);
+/* Draws `count` sizes into `out`, with sim_size_draw() when `sizes` is NULL. The distribution is the same
+ * either way, but the same stream yields different sizes. */
+void sim_sizes_draw(const struct sim_sizes *sizes, const struct sim_size *size, struct sim_random *random,
+                    uint64_t *out, size_t count);
 
 #endif

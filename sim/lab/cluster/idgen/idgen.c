@@ -11,7 +11,7 @@
 #include "cluster_view.h"
 #include "events.h"
 #include "idgen.h"
-#include "kernel/memory.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/metric.h"
 #include "oracles.h"

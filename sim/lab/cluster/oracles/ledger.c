@@ -11,7 +11,6 @@
 #include "cluster_view.h"
 #include "events.h"
 #include "kernel/grow.h"
-#include "kernel/memory.h"
 #include "kernel/time.h"
 #include "oracles.h"
 

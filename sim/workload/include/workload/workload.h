@@ -15,7 +15,6 @@
 
 #include "kernel/random.h"
 #include "kernel/sampler.h"
-#include "kernel/sizes.h"
 
 struct wl_spike {
     int64_t at_ns; /* since the start of the run */

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "cassandra/sstable.h"
-#include "kernel/likely.h"
+#include "kernel/random.h"
 
 #ifdef __cplusplus
 extern "C" {
