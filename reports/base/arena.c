@@ -84,29 +84,36 @@ void report_append(struct report_arena *arena, const char **list, const char *jo
     }
 }
 
-const char *report_clean(struct report_arena *arena, const char *text)
+/* must_copy: also if the text is valid, so that it outlives the original. */
+static const char *clean(struct report_arena *arena, const char *text, const char *kept, bool must_copy)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
-    if (text == NULL) {
-        return "";
+    const size_t size = strlen(text);
+    bool is_fine = !must_copy;
+    for (size_t at = 0; is_fine && at < size;) {
+        at += sim_text_step(text + at, size - at, kept, &is_fine);
     }
-    size_t size = strlen(text);
-    char *out = report_take(arena, size + 1, sizeof replacement);
-    if (out == NULL) {
-        return "";
-    }
-    char *at = out;
-    for (const char *end = text + size; text < end;) {
-        bool is_fine;
+    char *out = is_fine ? NULL : report_take(arena, size + 1, sizeof replacement), *to = out;
+    for (const char *end = text + size; out != NULL && text < end;) {
         unsigned code = 0;
-        size_t length = sim_text_step(text, (size_t)(end - text), "", &is_fine);
-        bool is_utf8 = sim_utf8(text, (size_t)(end - text), &code) != 0;
-        bool is_break = is_utf8 && (code < 0xa0 || code == 0x2028 || code == 0x2029);
+        const size_t length = sim_text_step(text, (size_t)(end - text), kept, &is_fine);
+        const bool is_utf8 = sim_utf8(text, (size_t)(end - text), &code) != 0;
+        const bool is_break = is_utf8 && (code < 0xa0 || code == 0x2028 || code == 0x2029);
         const char *from = is_fine ? text : is_break ? " " : replacement;
-        size_t count = is_fine ? length : strlen(from);
-        memcpy(at, from, count);
-        at += count;
+        const size_t count = is_fine ? length : strlen(from);
+        memcpy(to, from, count);
+        to += count;
         text += length;
     }
-    return out;
+    return out != NULL ? out : is_fine ? text : "";
+}
+
+const char *report_clean(struct report_arena *arena, const char *text)
+{
+    return text == NULL ? "" : clean(arena, text, "", true);
+}
+
+const char *report_clean_lines(struct report_arena *arena, const char *text)
+{
+    return clean(arena, text, "\n\t", false);
 }

@@ -152,23 +152,25 @@ static void add_tick(struct report_axis *axis, double at, const char *text)
     }
 }
 
-static const char *log_text(enum report_curves_unit unit, double value, struct report_arena *arena)
+/* A value with its unit: "0.21%", "7·10⁻⁸%", "20.5K", "2 min". */
+static const char *text_of(enum report_curves_unit unit, double value, struct report_arena *arena)
 {
-    static const double shortest = 1e-9;
-    static const double longest = 9e9;
+    static const double shortest = 1e-9, longest = 9e9;
+    if (value < 0) {
+        return report_text(arena, MINUS "%s", text_of(unit, -value, arena));
+    }
     if (unit == REPORT_UNIT_SECONDS && value >= shortest * 0.999 && value <= longest) {
         return report_duration(arena, (int64_t)floor(value * (double)SIM_SECOND + 0.5));
     }
-    const bool is_share = unit == REPORT_UNIT_SHARE;
-    const double number = is_share ? 100 * value : value;
-    if (unit == REPORT_UNIT_BYTES && number >= 0.00099) {
+    const double number = unit == REPORT_UNIT_SHARE ? 100 * value : value;
+    if (unit == REPORT_UNIT_BYTES && (number >= 0.00099 || number == 0)) {
         return report_size(arena, number, REPORT_BYTES);
     }
-    const char *name = is_share                      ? "%"
+    const char *name = unit == REPORT_UNIT_SHARE     ? "%"
                        : unit == REPORT_UNIT_SECONDS ? " s"
                        : unit == REPORT_UNIT_BYTES   ? " B"
                                                      : "";
-    if (number >= 0.00099) {
+    if (number >= 0.00099 || number == 0) {
         return report_text(arena, "%s%s", report_number(arena, number), name);
     }
     int exponent = (int)floor(report_log10(number) + 1e-9);
@@ -191,7 +193,7 @@ static void fill_between(enum report_curves_unit unit, struct report_arena *aren
             if (at >= out->low - slack && at <= out->high + slack) {
                 /* A number may differ from an end of the axis by rounding; clamp it to the axis. */
                 add_tick(out, fmin(out->high, fmax(out->low, at)),
-                         log_text(unit, digit * power_of_ten((int)power), arena));
+                         text_of(unit, digit * power_of_ten((int)power), arena));
             }
         }
     }
@@ -225,7 +227,7 @@ void report_scale_log(struct report_arena *arena, enum report_curves_unit unit, 
         const bool has_number = is_coarse ? coarse % every == 0 : is_fine;
         coarse += is_coarse;
         if (at >= out->low - slack && at <= out->high + slack && (has_number || is_coarse)) {
-            add_tick(out, at, has_number ? log_text(unit, value, arena) : "");
+            add_tick(out, at, has_number ? text_of(unit, value, arena) : "");
         }
         for (int digit = 2; is_coarse && has_strokes && digit <= 9; digit++) {
             const double stroke = at + report_log10(digit);
@@ -289,18 +291,6 @@ static const char *time_unit(double largest, double *unit)
     return units[i].name;
 }
 
-static const char *linear_text(enum report_curves_unit unit, double value, struct report_arena *arena)
-{
-    static const double digits_from = 0.1;
-    const bool is_share = unit == REPORT_UNIT_SHARE;
-    const double size = is_share ? 100 * fabs(value) : fabs(value);
-    const enum report_unit form = unit == REPORT_UNIT_BYTES ? REPORT_BYTES : REPORT_ROWS;
-    const char *number =
-        size > 0 && size < digits_from ? report_text(arena, "%.3g", size) : report_size(arena, size, form);
-    const char *text = is_share ? report_text(arena, "%s%%", number) : number;
-    return value < 0 ? report_text(arena, MINUS "%s", text) : text;
-}
-
 void report_scale_linear(struct report_arena *arena, enum report_curves_unit unit, double most_steps,
                          double step_min, struct report_axis *out)
 {
@@ -318,7 +308,7 @@ void report_scale_linear(struct report_arena *arena, enum report_curves_unit uni
     bool ok = begin(arena, out);
     for (double i = ceil(out->low / step); ok && i * step <= out->high; i++) {
         const double at = i != 0 ? i * step : 0; /* 0 rather than -0 */
-        add_tick(out, at, linear_text(unit, at, arena));
+        add_tick(out, at, text_of(unit == REPORT_UNIT_SECONDS ? REPORT_UNIT_PLAIN : unit, at, arena));
     }
 }
 
@@ -490,16 +480,8 @@ const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_
 
 const char *report_value_text(enum report_curves_unit unit, double value, struct report_arena *arena)
 {
-    if (value < 0) {
-        return report_text(arena, MINUS "%s", report_value_text(unit, -value, arena));
-    }
-    if (unit == REPORT_UNIT_SECONDS) {
-        return report_time(arena, value * (double)SIM_SECOND);
-    }
-    if (value == 0) {
-        return unit == REPORT_UNIT_SHARE ? "0%" : unit == REPORT_UNIT_BYTES ? "0 B" : "0";
-    }
-    return log_text(unit, value, arena);
+    return unit == REPORT_UNIT_SECONDS && value >= 0 ? report_time(arena, value * (double)SIM_SECOND)
+                                                     : text_of(unit, value, arena);
 }
 
 const char *report_value_full(enum report_curves_unit unit, double value, struct report_arena *arena)

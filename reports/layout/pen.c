@@ -417,7 +417,8 @@ void report_frame_x_axis(const struct report_frame *frame, enum report_font font
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
                         y + (has_number ? tick_length : tick_length / 2), 1);
         const double width = report_pen_width(pen, tick->text, font);
-        const double left = fmin(x - width / 2, most - REPORT_PAGE_MARGIN / 2 - width);
+        const double left =
+            fmax(REPORT_PAGE_MARGIN / 2, fmin(x - width / 2, most - REPORT_PAGE_MARGIN / 2 - width));
         if (has_numbers && has_number && left >= taken) {
             report_pen_say(pen, tick->text, font, REPORT_LEFT, left, y + tick_length + 2);
             taken = left + width + text_gap;

@@ -22,6 +22,7 @@ static const double far_name_max = 260;
  * crossed by a leader either. */
 struct taken {
     struct report_box *boxes, *names;
+    bool *is_stair; /* per spot: it is on the staircase */
     size_t count, capacity, name_count;
 };
 
@@ -183,21 +184,6 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
     return best;
 }
 
-/* Whether next_stair() returns the spot: it is lower than all spots left of it. Of equal spots, the first is.
- */
-static bool is_stair(const struct report_chart *chart, const struct report_spot *spot)
-{
-    for (size_t i = 0; i < chart->spot_count; i++) {
-        const struct report_spot *other = &chart->spots[i];
-        const bool is_earlier = other->x < spot->x || (other->x == spot->x && other->y < spot->y);
-        if ((other->is_on_front || other->is_chosen) && other->y <= spot->y &&
-            (is_earlier || (other->x == spot->x && other < spot))) {
-            return false;
-        }
-    }
-    return spot->is_on_front || spot->is_chosen;
-}
-
 /* Returns the number of names that were left out. */
 static size_t put_names(const struct report_frame *frame, const struct report_chart *chart,
                         struct taken *taken, struct report_pen *pen)
@@ -206,7 +192,7 @@ static size_t put_names(const struct report_frame *frame, const struct report_ch
     for (int layer = 0; layer < 3; layer++) {
         for (size_t i = 0; i < chart->spot_count; i++) {
             const struct report_spot *spot = &chart->spots[i];
-            const int own = spot->is_chosen ? 0 : spot->is_best ? 1 : is_stair(chart, spot) ? 2 : 3;
+            const int own = spot->is_chosen ? 0 : spot->is_best ? 1 : taken->is_stair[i] ? 2 : 3;
             if (layer == own && spot->label[0] != 0) {
                 left_out += !put_name(frame, spot, taken, pen);
             }
@@ -238,6 +224,7 @@ static void put_stairs(const struct report_frame *frame, const struct report_cha
 {
     const struct report_spot *last = next_stair(chart, NULL);
     while (last != NULL) {
+        taken->is_stair[last - chart->spots] = true;
         const struct report_spot *next = next_stair(chart, last);
         if (next != NULL) {
             put_stair(frame, last, next, taken, pen);
@@ -302,7 +289,8 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
     struct taken taken = {.capacity = 5 * chart->spot_count + 256};
     taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
     taken.names = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.names);
-    if (taken.boxes == NULL || taken.names == NULL) {
+    taken.is_stair = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.is_stair);
+    if (taken.boxes == NULL || taken.names == NULL || taken.is_stair == NULL) {
         return;
     }
     const struct report_frame frame = put_frame(chart, pen);

@@ -424,30 +424,33 @@ static void write_data(struct report_sheet *sheet, const struct report_chart *ch
 /* The width of a telephone's screen in CSS pixels. */
 static const double narrow_width = 390;
 
-/* The source of a chart: a kind of chart of a result, or the data of a chart of tune. */
-struct source {
-    enum report_kind kind;
-    const struct report_front *front;
-    const struct report_heatmap *heatmap;
-    const struct report_regions *regions;
+/* The charts of a page: those of tune, and then those of the result. */
+enum source {
+    FROM_FRONT,
+    FROM_REGIONS,
+    FROM_HEATMAP,
+    FROM_RESULT,
+    SOURCE_COUNT = FROM_RESULT + REPORT_SUMMARY
 };
 
-static bool make(const struct report_sheet *sheet, const struct source *source, struct report_arena *arena,
+static bool make(const struct report_sheet *sheet, int source, struct report_arena *arena,
                  struct report_chart **out, struct sim_error *error)
 {
-    if (source->front == NULL && source->heatmap == NULL && source->regions == NULL) {
-        return report_chart_make(sheet->page->result, source->kind, arena, out, error);
+    static const char *const names[] = {"tune-front", "tune-regions", "tune-thresholds"};
+    const struct report_page *page = sheet->page;
+    if (source >= FROM_RESULT) {
+        return report_chart_make(page->result, (enum report_kind)(source - FROM_RESULT), arena, out, error);
     }
     *out = report_take(arena, 1, sizeof **out);
-    if (*out != NULL && source->front != NULL) {
-        (*out)->name = "tune-front";
-        report_front_fill(source->front, arena, *out);
-    } else if (*out != NULL && source->regions != NULL) {
-        (*out)->name = "tune-regions";
-        report_regions_fill(source->regions, arena, *out);
-    } else if (*out != NULL) {
-        (*out)->name = "tune-thresholds";
-        report_heatmap_fill(source->heatmap, arena, *out);
+    if (*out != NULL) {
+        (*out)->name = names[source];
+        if (source == FROM_FRONT) {
+            report_front_fill(page->front, arena, *out);
+        } else if (source == FROM_REGIONS) {
+            report_regions_fill(page->regions, arena, *out);
+        } else {
+            report_heatmap_fill(page->heatmap, arena, *out);
+        }
     }
     return arena->out_of_memory ? sim_fail_memory(error) : true;
 }
@@ -536,7 +539,7 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
 
 /* Writes the chart. If it has nothing to show, sets the name, title and reason in *left instead; the texts
  * are in the sheet's arena. */
-static bool write_source(struct report_sheet *sheet, const struct source *source, struct report_chart *left,
+static bool write_source(struct report_sheet *sheet, int source, struct report_chart *left,
                          struct sim_error *error)
 {
     struct report_arena arena;
@@ -572,26 +575,16 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
 {
     const struct report_page *page = sheet->page;
-    struct source sources[REPORT_SUMMARY + 3];
-    struct report_chart left[REPORT_SUMMARY + 3];
-    size_t count = 0, absent = 0;
-    if (page->front != NULL) {
-        sources[count++] = (struct source){.front = page->front};
-    }
-    if (page->regions != NULL) {
-        sources[count++] = (struct source){.regions = page->regions};
-    }
-    if (page->heatmap != NULL) {
-        sources[count++] = (struct source){.heatmap = page->heatmap};
-    }
-    for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
-        sources[count++] = (struct source){.kind = (enum report_kind)kind};
-    }
+    const bool lacks[FROM_RESULT] = {page->front == NULL, page->regions == NULL, page->heatmap == NULL};
+    struct report_chart left[SOURCE_COUNT] = {{.absent = NULL}};
+    size_t absent = 0;
     report_sheet_section(sheet, "charts", "", 2, "Charts");
     report_page_svg_patterns(sheet);
-    for (size_t i = 0; i < count; i++) {
-        left[absent] = (struct report_chart){.absent = NULL};
-        if (!write_source(sheet, &sources[i], &left[absent], error)) {
+    for (int source = 0; source < SOURCE_COUNT; source++) {
+        if (source < FROM_RESULT && lacks[source]) {
+            continue;
+        }
+        if (!write_source(sheet, source, &left[absent], error)) {
             return false;
         }
         absent += left[absent].absent != NULL;

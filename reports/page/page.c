@@ -12,7 +12,6 @@
 
 #include <glib.h>
 
-#include "kernel/text.h"
 #include "kernel/time.h"
 #include "reports/format.h"
 #include "sheet.h"
@@ -43,44 +42,17 @@ void report_sheet_close_void(struct report_sheet *sheet)
     report_sheet_note(sheet, xmlTextWriterEndElement(sheet->writer));
 }
 
-/* Returns `text` with invalid characters replaced. Text that is valid is not copied. */
-static const char *clean(struct report_arena *arena, const char *text)
-{
-    static const char replacement[] = "\xEF\xBF\xBD", kept[] = "\n\t";
-    size_t bad = 0, length = 0;
-    bool is_fine;
-    for (const char *at = text; *at != 0;) {
-        at += sim_text_step(at, SIM_UTF8_SIZE_MAX, kept, &is_fine);
-        bad += !is_fine;
-        length = (size_t)(at - text);
-    }
-    if (bad == 0) {
-        return text;
-    }
-    char *out = report_take(arena, length + bad * sizeof replacement + 1, 1), *to = out;
-    if (out == NULL) {
-        return "";
-    }
-    while (*text != 0) {
-        size_t size = sim_text_step(text, SIM_UTF8_SIZE_MAX, kept, &is_fine);
-        size_t count = is_fine ? size : sizeof replacement - 1;
-        memcpy(to, is_fine ? text : replacement, count);
-        to += count;
-        text += size;
-    }
-    return out;
-}
-
 void report_sheet_attribute(struct report_sheet *sheet, const char *name, const char *value)
 {
-    report_sheet_note(sheet, xmlTextWriterWriteAttribute(sheet->writer, (const xmlChar *)name,
-                                                         (const xmlChar *)clean(sheet->arena, value)));
+    report_sheet_note(sheet,
+                      xmlTextWriterWriteAttribute(sheet->writer, (const xmlChar *)name,
+                                                  (const xmlChar *)report_clean_lines(sheet->arena, value)));
 }
 
 void report_sheet_text(struct report_sheet *sheet, const char *text)
 {
-    report_sheet_note(sheet,
-                      xmlTextWriterWriteString(sheet->writer, (const xmlChar *)clean(sheet->arena, text)));
+    report_sheet_note(sheet, xmlTextWriterWriteString(
+                                 sheet->writer, (const xmlChar *)report_clean_lines(sheet->arena, text)));
 }
 
 void report_sheet_element(struct report_sheet *sheet, const char *name, ...)

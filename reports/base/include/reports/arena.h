@@ -33,5 +33,7 @@ void report_append(struct report_arena *arena, const char **list, const char *jo
 /* A user's text as one line that may be displayed (sim_text_step()): control characters become spaces; bytes
  * that are not UTF-8, and other characters that must not be displayed, become U+FFFD. NULL becomes "". */
 const char *report_clean(struct report_arena *arena, const char *text);
+/* The same, but line breaks and tabs are kept, and a text that needs no change is returned as it is. */
+const char *report_clean_lines(struct report_arena *arena, const char *text);
 
 #endif
