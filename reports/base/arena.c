@@ -84,12 +84,12 @@ void report_append(struct report_arena *arena, const char **list, const char *jo
     }
 }
 
-/* must_copy: also if the text is valid, so that it outlives the original. */
-static const char *clean(struct report_arena *arena, const char *text, const char *kept, bool must_copy)
+/* is_one_line: breaks become spaces, and a valid text is copied as well, so that it outlives the original. */
+static const char *clean(struct report_arena *arena, const char *text, const char *kept, bool is_one_line)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
     const size_t size = strlen(text);
-    bool is_fine = !must_copy;
+    bool is_fine = !is_one_line;
     for (size_t at = 0; is_fine && at < size;) {
         at += sim_text_step(text + at, size - at, kept, &is_fine);
     }
@@ -98,7 +98,7 @@ static const char *clean(struct report_arena *arena, const char *text, const cha
         unsigned code = 0;
         const size_t length = sim_text_step(text, (size_t)(end - text), kept, &is_fine);
         const bool is_utf8 = sim_utf8(text, (size_t)(end - text), &code) != 0;
-        const bool is_break = is_utf8 && (code < 0xa0 || code == 0x2028 || code == 0x2029);
+        const bool is_break = is_one_line && is_utf8 && (code < 0xa0 || code == 0x2028 || code == 0x2029);
         const char *from = is_fine ? text : is_break ? " " : replacement;
         const size_t count = is_fine ? length : strlen(from);
         memcpy(to, from, count);

@@ -291,6 +291,15 @@ static const char *time_unit(double largest, double *unit)
     return units[i].name;
 }
 
+/* Neighbouring numbers below 0.1 differ in their third digit. */
+static const char *linear_text(enum report_curves_unit unit, double value, struct report_arena *arena)
+{
+    const double size = fabs(unit == REPORT_UNIT_SHARE ? 100 * value : value);
+    return size == 0 || size >= 0.1 ? text_of(unit, value, arena)
+                                    : report_text(arena, "%s%.3g%s", value < 0 ? MINUS : "", size,
+                                                  unit == REPORT_UNIT_SHARE ? "%" : "");
+}
+
 void report_scale_linear(struct report_arena *arena, enum report_curves_unit unit, double most_steps,
                          double step_min, struct report_axis *out)
 {
@@ -308,7 +317,7 @@ void report_scale_linear(struct report_arena *arena, enum report_curves_unit uni
     bool ok = begin(arena, out);
     for (double i = ceil(out->low / step); ok && i * step <= out->high; i++) {
         const double at = i != 0 ? i * step : 0; /* 0 rather than -0 */
-        add_tick(out, at, text_of(unit == REPORT_UNIT_SECONDS ? REPORT_UNIT_PLAIN : unit, at, arena));
+        add_tick(out, at, linear_text(unit == REPORT_UNIT_SECONDS ? REPORT_UNIT_PLAIN : unit, at, arena));
     }
 }
 

@@ -2,17 +2,8 @@
 /* Aim: the headline and the lines state the run's findings with their numbers, and nothing else. Method:
  * hand-made results, options and judgments, whose figures occur in the expected texts; every special case
  * gives a headline and at most eight lines; every allocation fails in turn. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
+
 #include "kernel/time.h"
 #include "reports/answer.h"
 #include "reports/format.h"

@@ -2,19 +2,8 @@
 /* Aim: the chart of agents' views shows what the samples contain: the old and the new bucket, what each agent
  * believed at each time and how long agents disagreed, limited to the relevant span. Method: a few hand-made
  * samples, as text or field by field. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
 
-#include <cmocka.h>
-
-#include "fixture_chart.h"
-#include "fixture_views.h"
 #include "kernel/time.h"
 #include "parts.h"
 

@@ -4,28 +4,19 @@
  * of files. */
 #define _XOPEN_SOURCE 700
 
+#include "fixture.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../no_disk.h"
 #include "../read_file.h"
 #include "../share.h"
-#include "fixture.h"
-#include "reports/model.h"
 #include "reports/reports.h"
 
 struct place {

@@ -4,9 +4,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernel/number.h"
 #include "tune/odds.h"

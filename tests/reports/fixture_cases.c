@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The special cases, one function per kind of difficulty. */
 #include "fixture.h"
-#include "fixture_latency.h"
-#include "fixture_views.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "kernel/time.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made curves. */
-#include "fixture_curves.h"
+#include "fixture.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
 
 /* Longer than any place for it. */
 static const char long_label[] = "очень длинное имя ряда, которое не помещается справа от линии, и потому "

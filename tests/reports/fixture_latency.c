@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made results with latencies. */
-#include "fixture_latency.h"
+#include "fixture.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "kernel/number.h"
 

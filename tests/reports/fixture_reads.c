@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made results with reads. */
-#include "fixture_reads.h"
+#include "fixture.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "kernel/time.h"
 

@@ -2,17 +2,8 @@
 /* A chart of a page as a separate SVG file, with the style sheet's variables filled in. */
 #define _XOPEN_SOURCE 700
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
 
-#include <cmocka.h>
-
-#include "fixture_svg.h"
 #include "sheet.h"
 
 static const char block_end[] = "}";

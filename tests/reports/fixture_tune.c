@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made fronts and heat maps. */
-#include "fixture_tune.h"
+#include "fixture.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char long_label[] =
     "three-state, 9 bits, threshold 40, lead 30 s, at most 7 d, read newest first, "

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made views: what agents believe during a change of bucket. */
-#include "fixture_views.h"
+#include "fixture.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernel/time.h"
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the charts of every special case into a folder, for inspection: report_gallery FOLDER. */
-#include <stdio.h>
-
 #include "fixture.h"
-#include "fixture_curves.h"
-#include "fixture_latency.h"
-#include "fixture_reads.h"
-#include "fixture_tune.h"
+
 #include "reports/reports.h"
 
 /* Frees the result. */

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes every chart, both in its form for pages and as a chart file, into an existing folder, for
  * inspection: report_gallery_page FOLDER [dark]. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
 
-#include <cmocka.h>
-
-#include "fixture_pages.h"
-#include "fixture_svg.h"
 #include "reports/render.h"
 
 static void write_file(const char *folder, size_t index, const char *extension, const void *data, size_t size)

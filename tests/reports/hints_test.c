@@ -4,21 +4,8 @@
  * for among the marks. */
 #define _XOPEN_SOURCE 700
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
 
-#include <cmocka.h>
-
-#include "chart_dump.h"
-#include "fixture_chart.h"
-#include "fixture_pages.h"
-#include "fixture_views.h"
 #include "kernel/time.h"
 #include "reports/format.h"
 

@@ -3,23 +3,9 @@
  * charts of hand-made results as text and by their hints; each line compared with the histogram's own
  * quantiles; the layout's boxes; every allocation fails in turn. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
 
-#include <cmocka.h>
-
-#include "chart_dump.h"
-#include "fixture_chart.h"
-#include "fixture_latency.h"
-#include "fixture_scene.h"
 #include "parts.h"
-#include "reports/model.h"
 
 static char *dump(size_t index, void (*write)(const struct report_chart *chart, FILE *out))
 {
@@ -234,15 +220,9 @@ static void test_result_without_latencies_says_why(void **state)
 
 static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state)
 {
-    struct report_typesetter *typesetter = *state;
     for (size_t i = 0; i < FIXTURE_LATENCY_COUNT; i++) {
         struct lab_result *result = fixture_latency_case(i);
-        struct report_arena arena;
-        struct report_scene scene;
-        assert_true(report_layout(fixture_chart(result, REPORT_LATENCY, &arena), REPORT_PAGE_WIDTH,
-                                  typesetter, &arena, &scene, NULL));
-        fixture_check_scene(&scene);
-        report_arena_free(&arena);
+        fixture_lay_out(result, REPORT_LATENCY, REPORT_PAGE_WIDTH, *state);
         lab_result_destroy(result);
     }
 }
@@ -250,22 +230,7 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
 static void test_chart_and_layout_without_memory_report_the_failure(void **state)
 {
     struct lab_result *result = fixture_latency_case(6);
-    bool is_made = false, is_laid = false;
-    size_t tries = 0;
-    for (size_t allowed = 0; !is_laid; allowed++, tries++) {
-        struct report_arena arena;
-        struct report_chart *chart;
-        struct report_scene scene;
-        struct sim_error error = {0};
-        report_arena_init(&arena);
-        arena.allowance = allowed;
-        is_made = report_chart_make(result, REPORT_LATENCY, &arena, &chart, &error);
-        assert_int_equal(chart != NULL, is_made);
-        is_laid = is_made && report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, &error);
-        assert_int_equal(error.class, is_laid ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-        report_arena_free(&arena);
-    }
-    assert_true(tries > 100);
+    assert_true(fixture_without_memory(result, REPORT_LATENCY, *state, NULL) > 100);
     lab_result_destroy(result);
 }
 

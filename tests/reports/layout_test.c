@@ -2,19 +2,7 @@
 /* Aim: no element of a chart overlaps another or is clipped. Method: the boxes of every chart of every
  * special case of the gallery, measured by Pango, compared with each other, the page and the plots. A warning
  * of Pango or Cairo ends the program. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
-#include "fixture_chart.h"
-#include "fixture_scene.h"
 
 static const double slack = 0.01;
 

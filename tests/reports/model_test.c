@@ -2,24 +2,12 @@
 /* Aim: a chart shows the contents of the result, and nothing else. Method: charts of hand-made results, as
  * text (the dump) or field by field; the distribution compared with the bins' own odds; failing allocations,
  * each one with the argument `all`. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
-#include "fixture_chart.h"
+
 #include "kernel/time.h"
 #include "lab/judgment.h"
 #include "parts.h"
 #include "reports/format.h"
-#include "reports/model.h"
 #include "tune/odds.h"
 
 static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
@@ -366,20 +354,7 @@ static void test_chart_without_memory_reports_the_failure(void **state)
     (void)state;
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
         struct lab_result *result = kind == REPORT_BUCKET_CHANGES ? fixture_five() : fixture_case(10);
-        bool ok = false;
-        size_t allowed = 0;
-        for (; !ok; allowed += step_from(allowed)) {
-            struct report_arena arena;
-            report_arena_init(&arena);
-            arena.allowance = allowed;
-            struct report_chart *chart;
-            struct sim_error error = {0};
-            ok = report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error);
-            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-            assert_int_equal(chart != NULL, ok);
-            report_arena_free(&arena);
-        }
-        assert_true(allowed > 10);
+        assert_true(fixture_without_memory(result, (enum report_kind)kind, NULL, step_from) > 10);
         lab_result_destroy(result);
     }
 }

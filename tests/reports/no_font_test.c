@@ -4,18 +4,10 @@
  * configuration only once. */
 #define _XOPEN_SOURCE 700
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
+
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "fixture.h"
 #include "reports/reports.h"
 
 static void test_charts_without_a_font_say_which_package_is_missing(void **state)

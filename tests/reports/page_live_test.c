@@ -2,15 +2,8 @@
 /* Aim: the live calculator begins with the run's values (setting, limits, row size), shows its figures
  * without scripts, and keeps a label as text. Method: the XML writer writes fixture results, and the test
  * searches the markup; tests/page tests the script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
+
 #include "reports/page.h"
 #include "sheet.h"
 

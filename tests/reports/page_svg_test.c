@@ -5,25 +5,14 @@
  * and writers; images by librsvg compared with those by Cairo. */
 #define _XOPEN_SOURCE 700
 
-#include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "fixture.h"
 
-#include <cmocka.h>
+#include <ctype.h>
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
+#include <unistd.h>
 
 #include "../share.h"
-#include "fixture_chart.h"
-#include "fixture_pages.h"
-#include "fixture_svg.h"
 #include "reports/render.h"
 #include "sheet.h"
 

@@ -4,27 +4,18 @@
  * XPath; every step of writing fails in turn, and so do allocations throughout. */
 #define _XOPEN_SOURCE 700
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "fixture.h"
 
-#include <cmocka.h>
+#include <errno.h>
 #include <glib.h>
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../no_disk.h"
 #include "../no_memory.h"
 #include "../share.h"
-#include "fixture.h"
-#include "fixture_tune.h"
 #include "reports/page.h"
 #include "sheet.h"
 

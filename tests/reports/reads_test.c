@@ -3,22 +3,7 @@
  * Method: charts of hand-made results as text and by their hints; the bars' sum compared with the histogram;
  * the layout's boxes; every allocation fails in turn. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-
-#include "fixture_chart.h"
-#include "fixture_reads.h"
-#include "fixture_scene.h"
-#include "reports/model.h"
+#include "fixture.h"
 
 static char *dump(size_t index)
 {
@@ -160,15 +145,9 @@ static void test_result_without_reads_says_why(void **state)
 
 static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state)
 {
-    struct report_typesetter *typesetter = *state;
     for (size_t i = 0; i + 1 < FIXTURE_READS_COUNT; i++) {
         struct lab_result *result = fixture_reads_case(i);
-        struct report_arena arena;
-        struct report_scene scene;
-        assert_true(report_layout(fixture_chart(result, REPORT_READS, &arena), REPORT_PAGE_WIDTH, typesetter,
-                                  &arena, &scene, NULL));
-        fixture_check_scene(&scene);
-        report_arena_free(&arena);
+        fixture_lay_out(result, REPORT_READS, REPORT_PAGE_WIDTH, *state);
         lab_result_destroy(result);
     }
 }
@@ -178,20 +157,7 @@ static void test_chart_without_memory_reports_the_failure(void **state)
     (void)state;
     for (size_t i = 1; i <= 2; i++) {
         struct lab_result *result = fixture_reads_case(i);
-        bool ok = false;
-        size_t allowed = 0;
-        for (; !ok; allowed++) {
-            struct report_arena arena;
-            report_arena_init(&arena);
-            arena.allowance = allowed;
-            struct report_chart *chart;
-            struct sim_error error = {0};
-            ok = report_chart_make(result, REPORT_READS, &arena, &chart, &error);
-            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-            assert_int_equal(chart != NULL, ok);
-            report_arena_free(&arena);
-        }
-        assert_true(allowed > 50);
+        assert_true(fixture_without_memory(result, REPORT_READS, NULL, NULL) > 50);
         lab_result_destroy(result);
     }
 }

@@ -3,21 +3,7 @@
  * the chart of hand-made results as text; the choice of strategies when there are more than fit; the fonts
  * and the size of its layout. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
-#include "fixture_chart.h"
-#include "fixture_scene.h"
-#include "reports/model.h"
-#include "reports/scene.h"
 
 static void set(struct lab_strategy_result *strategy, const char *name, double value)
 {

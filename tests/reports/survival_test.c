@@ -3,19 +3,8 @@
  * pixel with few points, and the distribution drawn with it is the exact one. Method: charts as text; every
  * size of large random histograms compared with the drawn line; distributions compared with sums of their own
  * probabilities; failing allocations, each one with the argument `all`. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fixture.h"
-#include "fixture_chart.h"
+
 #include "kernel/text.h"
 #include "parts.h"
 #include "tune/odds.h"
@@ -411,18 +400,7 @@ static void test_chart_without_memory_reports_the_failure(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
-    bool ok = false;
-    for (size_t allowed = 0; !ok; allowed += step_from(allowed)) {
-        struct report_arena arena;
-        report_arena_init(&arena);
-        arena.allowance = allowed;
-        struct report_chart *chart;
-        struct sim_error error = {0};
-        ok = report_chart_make(result, REPORT_SURVIVAL_ROWS, &arena, &chart, &error);
-        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-        assert_true(ok || allowed < 4000);
-        report_arena_free(&arena);
-    }
+    assert_true(fixture_without_memory(result, REPORT_SURVIVAL_ROWS, NULL, step_from) < 4000);
     lab_result_destroy(result);
 }
 

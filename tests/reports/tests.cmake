@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
-            ${CMAKE_CURRENT_LIST_DIR}/chart_dump.c ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
 target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
 # The tests use the modules separately, including the internals of the model and the page.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports/model

@@ -4,20 +4,8 @@
  * enough apart and at the times that they name. */
 #define _XOPEN_SOURCE 700
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "chart_dump.h"
 #include "fixture.h"
-#include "fixture_chart.h"
+
 #include "kernel/time.h"
 #include "parts.h"
 

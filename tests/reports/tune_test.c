@@ -4,24 +4,11 @@
  * fails in turn; files are read back. */
 #define _XOPEN_SOURCE 700
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fixture.h"
+
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../read_file.h"
-#include "chart_dump.h"
-#include "fixture_chart.h"
-#include "fixture_scene.h"
-#include "fixture_tune.h"
-#include "reports/model.h"
 #include "reports/reports.h"
 
 static struct fixture_heatmap heatmap;
