@@ -16,7 +16,8 @@
  * <#100ms..run/5> a multiple of the clocks' resolution. A bound is a multiple of a unit or of a variable,
  * perhaps divided by a number; the smaller of two: <1s..run/20&1m> <keys>               a variable
  *
- * A text "30%:..." is drawn in this share of the seeds that come so far. */
+ * A text "30%:..." is drawn in this share of the seeds that come so far. The text "{}" stands for the fields
+ * of the table, and "{|}" for the first of them that is drawn. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,12 @@ struct plan {
     char datacenter_names[CASS_DATACENTERS_MAX][32];
     bool has_plain_ring, has_datacenters; /* which form of the ring is drawn, if any */
     int64_t cache_ttl_ns, clock_bound_ns;
-    int64_t early_ns;             /* what rows are early by */
+    int64_t early_ns;              /* what rows are early by */
+    int64_t mean_ns, far_ns;       /* the mean latencies within a datacenter and between two */
+    int64_t timeout_ns, client_ns; /* the shortest timeout, and that of the client */
+    int64_t offset_ns;             /* of clocks */
+    uint64_t drift_ppm;
+    bool has_offset, has_steps, has_timeouts, has_keys;
     int64_t clock_step_ns;        /* resolution of clocks; 0: nanoseconds */
     uint32_t cache_entries;       /* if below the number of keys, states are evicted */
     bool has_rows, has_synthetic; /* rows at all, and rows that are not of a trace */
@@ -146,6 +152,12 @@ static struct sim_random begin(const struct plan *plan, unsigned stream)
 static bool chance(struct sim_random *random, double share)
 {
     return sim_random_unit(random) < share;
+}
+
+static bool happens(const struct plan *plan, unsigned stream, double share)
+{
+    struct sim_random random = begin(plan, stream);
+    return chance(&random, share);
 }
 
 static uint64_t whole(struct sim_random *random, uint64_t least, uint64_t most)
@@ -183,11 +195,11 @@ static int64_t on_grid(const struct plan *plan, int64_t span_ns)
     return step_ns == 0 || span_ns % step_ns == 0 ? span_ns : span_ns - span_ns % step_ns + step_ns;
 }
 
-static void write_span(int64_t span_ns, struct lab_writer *writer)
+static void add_span(struct lab_writer *writer, const char *before, int64_t span_ns)
 {
     char text[LAB_SETTING_TEXT_SIZE];
     lab_quantity_duration_text(span_ns, text, sizeof text);
-    lab_writer_add(writer, "%s", text);
+    lab_writer_add(writer, "%s%s", before, text);
 }
 
 /* A fraction of the run, so that short runs have as many events as long ones; but at most most_ns, for runs
@@ -200,9 +212,9 @@ static int64_t part_of(const struct plan *plan, int64_t parts, int64_t most_ns)
 /* --- the texts of rows */
 
 typedef void drawer(const struct plan *plan, struct sim_random *random, struct lab_writer *writer);
-static drawer draw_popularity, draw_rate, draw_history, draw_spikes, draw_bytes, draw_reads, draw_think,
-    draw_datacenters, draw_tokens, draw_levels, draw_latency, draw_far, draw_cores, draw_timeouts,
-    draw_operations, draw_clock, draw_faults, draw_between, draw_checkpoint, draw_strategies;
+static drawer draw_rate, draw_history, draw_spikes, draw_bytes, draw_reads, draw_think, draw_datacenters,
+    draw_tokens, draw_levels, draw_uniform, draw_cores, draw_operations, draw_faults, draw_between,
+    draw_checkpoint, draw_strategies;
 
 enum type { SPAN, U64, U32, FLAG };
 #define PLAN(member, kind_of_number) .place = offsetof(struct plan, member), .type = (kind_of_number)
@@ -214,6 +226,17 @@ static const struct variable {
 } variables[] = {{"run", PLAN(duration_ns, SPAN)},
                  {"cache", PLAN(cache_ttl_ns, SPAN)},
                  {"early", PLAN(early_ns, SPAN)},
+                 {"far", PLAN(far_ns, SPAN)},
+                 {"timeout", PLAN(timeout_ns, SPAN)},
+                 {"client", PLAN(client_ns, SPAN)},
+                 {"offset", PLAN(offset_ns, SPAN)},
+                 {"drift", PLAN(drift_ppm, U64)},
+                 {"bound", PLAN(clock_bound_ns, SPAN)},
+                 {"step", PLAN(clock_step_ns, SPAN)},
+                 {"has_offset", PLAN(has_offset, FLAG)},
+                 {"has_steps", PLAN(has_steps, FLAG)},
+                 {"has_timeouts", PLAN(has_timeouts, FLAG)},
+                 {"has_keys", PLAN(has_keys, FLAG)},
                  {"keys", PLAN(keys, U64)},
                  {"keys_last", PLAN(keys_last, U64)},
                  {"entries", PLAN(cache_entries, U32)},
@@ -237,7 +260,6 @@ static const struct variable {
                  {"has_plain_ring", PLAN(has_plain_ring, FLAG)},
                  {"has_datacenters", PLAN(has_datacenters, FLAG)},
                  {"has_far", PLAN(has_far, FLAG)},
-                 {"popularity", .draw = draw_popularity},
                  {"rate", .draw = draw_rate},
                  {"history", .draw = draw_history},
                  {"spikes", .draw = draw_spikes},
@@ -247,12 +269,9 @@ static const struct variable {
                  {"datacenters", .draw = draw_datacenters},
                  {"tokens", .draw = draw_tokens},
                  {"levels", .draw = draw_levels},
-                 {"latency", .draw = draw_latency},
-                 {"far", .draw = draw_far},
+                 {"uniform", .draw = draw_uniform},
                  {"cores", .draw = draw_cores},
-                 {"timeouts", .draw = draw_timeouts},
                  {"operations", .draw = draw_operations},
-                 {"clock", .draw = draw_clock},
                  {"faults", .draw = draw_faults},
                  {"between", .draw = draw_between},
                  {"checkpoint", .draw = draw_checkpoint},
@@ -337,14 +356,15 @@ static void draw_logarithm(struct sim_random *random, const char *text, struct l
 
 /* "2..12", "5..20:1", "100ms..run/5", "#100ms..run/5". */
 static void draw_range(const struct plan *plan, struct sim_random *random, const struct lab_field *field,
-                       char *text, struct lab_writer *writer)
+                       char *text, uint64_t *last, struct lab_writer *writer)
 {
     bool is_span = false, is_on_grid = text[0] == '#';
     char *points = strstr(text, "..");
     *points = '\0';
     int64_t least = bound_of(plan, text + is_on_grid, &is_span), most = bound_of(plan, points + 2, &is_span);
     if (!is_span) {
-        uint64_t value = whole(random, (uint64_t)least, (uint64_t)most);
+        uint64_t value = whole(random, (uint64_t)least, points[2] == '$' ? *last : (uint64_t)most);
+        *last = value;
         if (strchr(points + 2, ':') != NULL)
             lab_writer_add(writer, "%" PRIu64 ".%" PRIu64, value / 10, value % 10);
         else
@@ -357,7 +377,7 @@ static void draw_range(const struct plan *plan, struct sim_random *random, const
         most = (double)most > field->most ? (int64_t)field->most : most;
     }
     int64_t span_ns = span(random, least, most);
-    write_span(is_on_grid ? on_grid(plan, span_ns) : span_ns, writer);
+    add_span(writer, "", is_on_grid ? on_grid(plan, span_ns) : span_ns);
 }
 
 static void draw_variable(const struct plan *plan, struct sim_random *random, const char *name,
@@ -367,7 +387,7 @@ static void draw_variable(const struct plan *plan, struct sim_random *random, co
     if (variable->draw != NULL)
         variable->draw(plan, random, writer);
     else if (variable->type == SPAN)
-        write_span(number_of(plan, variable), writer);
+        add_span(writer, "", number_of(plan, variable));
     else if (variable->type == FLAG) /* of a jump: forwards or backwards */
         lab_writer_add(writer, "%s", number_of(plan, variable) != 0 ? "-" : "");
     else
@@ -378,6 +398,7 @@ static void draw_variable(const struct plan *plan, struct sim_random *random, co
 static void expand(const struct plan *plan, struct sim_random *random, const struct lab_field *field,
                    const char *text, struct lab_writer *writer)
 {
+    uint64_t last = 0;
     const char *colon = strstr(text, "%:");
     if (colon != NULL && colon < text + 3) {
         if (!chance(random, strtod(text, NULL) / 100))
@@ -398,7 +419,7 @@ static void expand(const struct plan *plan, struct sim_random *random, const str
         else if (element[0] == '~')
             draw_logarithm(random, element + 1, writer);
         else if (strstr(element, "..") != NULL)
-            draw_range(plan, random, field, element, writer);
+            draw_range(plan, random, field, element, &last, writer);
         else
             draw_variable(plan, random, element, writer);
     }
@@ -410,15 +431,19 @@ static double share_of(const struct plan *plan, const struct lab_drawn *draw)
     return draw->stream == LAB_DRAW_LATE && plan->remembers ? LATE_REMEMBERED : draw->share;
 }
 
-/* Draws the fields of a table, at the top level one in a line; random: the stream of the mapping, or NULL. */
+enum form { TOP, SOME, ONE };
+
+/* Draws the fields of a table, at the top level one in a line, or only the first that is drawn; random: the
+ * stream of the mapping, or NULL. */
 static void draw_fields(const struct plan *plan, struct sim_random *random, const struct lab_table *table,
-                        bool is_top, struct lab_writer *writer)
+                        enum form form, struct lab_writer *writer)
 {
     const char *before = "";
     for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
         const struct lab_drawn *draw = &field->draw;
-        bool is_mapping =
-            draw->text == NULL ? field->read == lab_read_mapping : strcmp(draw->text, "{}") == 0;
+        bool is_mapping = draw->text == NULL
+                              ? field->read == lab_read_mapping
+                              : draw->text[0] == '{' && draw->text[2 + (draw->text[1] == '|')] == '\0';
         const struct lab_table *inner = is_mapping ? field->detail : NULL;
         if ((!is_mapping && draw->text == NULL) || (is_mapping && inner->fields == NULL) ||
             (draw->when != NULL && number_of(plan, find_variable(draw->when, strlen(draw->when))) == 0))
@@ -437,7 +462,7 @@ static void draw_fields(const struct plan *plan, struct sim_random *random, cons
         size_t begin_of_value = writer->size;
         if (is_mapping) {
             lab_writer_add(writer, "{");
-            draw_fields(plan, from, inner, false, writer);
+            draw_fields(plan, from, inner, draw->text != NULL && draw->text[1] == '|' ? ONE : SOME, writer);
         } else {
             expand(plan, from, field, draw->text, writer);
         }
@@ -446,25 +471,14 @@ static void draw_fields(const struct plan *plan, struct sim_random *random, cons
             writer->text[size] = '\0';
             continue;
         }
-        lab_writer_add(writer, is_mapping ? "}%s" : "%s", is_top ? "\n" : "");
-        before = is_top ? "" : ", ";
+        lab_writer_add(writer, is_mapping ? "}%s" : "%s", form == TOP ? "\n" : "");
+        before = form == TOP ? "" : ", ";
+        if (form == ONE)
+            return;
     }
 }
 
 /* --- rows */
-
-static void draw_popularity(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
-{
-    struct sim_random points = begin(plan, LAB_DRAW_POINTS), zipf = begin(plan, LAB_DRAW_ZIPF);
-    (void)random;
-    if (chance(&points, 0.06) && plan->keys >= 2) {
-        uint64_t most = whole(&points, 1, 100);
-        lab_writer_add(writer, "{points: [[1, %" PRIu64 "], [%" PRIu64 ", %" PRIu64 "]]}", most, plan->keys,
-                       whole(&points, 1, most));
-    } else if (chance(&zipf, 0.5)) {
-        expand(plan, &zipf, NULL, "{zipf: <5..20:1>}", writer);
-    }
-}
 
 static void draw_rate(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
@@ -480,8 +494,7 @@ static void draw_history(const struct plan *plan, struct sim_random *random, str
 
 static void draw_spikes(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
-    lab_writer_add(writer, "[{at: ");
-    write_span(lab_draw_rounded((double)plan->duration_ns * 0.7 * sim_random_unit(random)), writer);
+    add_span(writer, "[{at: ", lab_draw_rounded((double)plan->duration_ns * 0.7 * sim_random_unit(random)));
     expand(plan, random, NULL, ", lasts: <run/50..run/4>, factor: <2..15>, keys: ", writer);
     uint64_t share = whole(random, 10, 100);
     bool is_share = chance(random, 0.5);
@@ -568,7 +581,7 @@ static void draw_reads(const struct plan *plan, struct sim_random *random, struc
 static void draw_think(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
     double mean_ns = (double)plan->duration_ns * plan->agents / (double)plan->length->identifiers;
-    write_span(lab_draw_rounded(mean_ns * logarithmic(random, 0.5, 2)), writer);
+    add_span(writer, "", lab_draw_rounded(mean_ns * logarithmic(random, 0.5, 2)));
 }
 
 /* --- the cluster and the agents */
@@ -634,45 +647,12 @@ static void draw_levels(const struct plan *plan, struct sim_random *random, stru
                    sets[i].levels[1], sets[i].levels[2], sets[i].serial);
 }
 
-/* The mean latencies within a datacenter and between two, and the sigma of the first in tenths. */
-static void draw_trips(const struct plan *plan, int64_t *mean_ns, int64_t *far_ns, uint64_t *sigma)
+static void draw_uniform(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
-    struct sim_random random = begin(plan, LAB_DRAW_NETWORK);
-    *mean_ns = span(&random, 200 * SIM_US, 20 * SIM_MS);
-    *sigma = whole(&random, 1, 10);
-    *far_ns = span(&random, 2 * *mean_ns, 100 * SIM_MS);
-}
-
-static void draw_latency(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
-{
-    int64_t mean_ns, far_ns;
-    uint64_t sigma;
-    draw_trips(plan, &mean_ns, &far_ns, &sigma);
-    struct sim_random uniform = begin(plan, LAB_DRAW_UNIFORM);
-    (void)random;
-    if (!chance(&uniform, 0.06)) {
-        lab_writer_add(writer, "{lognormal: {mean: ");
-        write_span(mean_ns, writer);
-        lab_writer_add(writer, ", sigma: %.1f}}", (double)sigma / 10);
-        return;
-    }
-    int64_t least_ns = lab_draw_rounded((double)mean_ns * sim_random_unit(&uniform));
-    lab_writer_add(writer, "{uniform: [");
-    write_span(least_ns, writer);
-    lab_writer_add(writer, ", ");
-    write_span(2 * mean_ns > least_ns ? 2 * mean_ns : least_ns + 1, writer);
-    lab_writer_add(writer, "]}");
-}
-
-static void draw_far(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
-{
-    int64_t mean_ns, far_ns;
-    uint64_t sigma;
-    (void)random;
-    draw_trips(plan, &mean_ns, &far_ns, &sigma);
-    lab_writer_add(writer, "{lognormal: {mean: ");
-    write_span(far_ns, writer);
-    lab_writer_add(writer, ", sigma: 0.2}}");
+    int64_t least_ns = lab_draw_rounded((double)plan->mean_ns * sim_random_unit(random));
+    add_span(writer, "[", least_ns);
+    add_span(writer, ", ", 2 * plan->mean_ns > least_ns ? 2 * plan->mean_ns : least_ns + 1);
+    lab_writer_add(writer, "]");
 }
 
 static void draw_cores(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
@@ -682,59 +662,9 @@ static void draw_cores(const struct plan *plan, struct sim_random *random, struc
     expand(plan, &rare, NULL, chance(&rare, 0.1) ? "<2..16>" : usual, writer);
 }
 
-/* Short timeouts make outcomes unknown. But an LWT takes eight trips, and a run in which no LWT can succeed
- * tests nothing. */
-static void draw_timeouts(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
-{
-    static const char *const names[] = {"write", "read", "counter", "cas"};
-    struct sim_random detect = begin(plan, LAB_DRAW_DETECT);
-    int64_t mean_ns, far_ns, longest_ns = 0;
-    uint64_t sigma;
-    bool has_detect = chance(&detect, 0.08), has_others = !chance(random, 0.5);
-    draw_trips(plan, &mean_ns, &far_ns, &sigma);
-    int64_t least_ns = 16 * (plan->datacenters > 1 ? far_ns : mean_ns);
-    if (!has_detect && !has_others)
-        return;
-    lab_writer_add(writer, "{");
-    for (size_t i = 0; has_others && i < sizeof names / sizeof *names; i++) {
-        int64_t span_ns = span(random, least_ns > 30 * SIM_MS ? least_ns : 30 * SIM_MS, 2 * SIM_SECOND);
-        longest_ns = span_ns > longest_ns ? span_ns : longest_ns;
-        lab_writer_add(writer, "%s: ", names[i]);
-        write_span(span_ns, writer);
-        lab_writer_add(writer, ", ");
-    }
-    if (has_detect)
-        expand(plan, &detect, NULL, has_others ? "detect: <20ms..1m>, " : "detect: <20ms..1m>", writer);
-    if (has_others) {
-        lab_writer_add(writer, "client: ");
-        write_span(span(random, longest_ns, 4 * longest_ns), writer);
-    }
-    lab_writer_add(writer, "}");
-}
-
 static void draw_operations(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
 {
     lab_writer_add(writer, "%" PRIu64, plan->length->operations << whole(random, 0, 3));
-}
-
-static void draw_clock(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
-{
-    struct sim_random drift = begin(plan, LAB_DRAW_DRIFT);
-    uint64_t drift_ppm = chance(&drift, DRIFT) ? whole(&drift, 1, 2000) : 100;
-    int64_t most_ns = plan->clock_bound_ns - plan->clock_step_ns;
-    if (most_ns > 0) {
-        bool is_tight = chance(random, 0.5);
-        lab_writer_add(writer, "{offset: ");
-        write_span(lab_draw_rounded((double)most_ns * (is_tight ? 1 : 0.5)), writer);
-        lab_writer_add(writer, ", drift: %" PRIu64 "ppm, bound: ", whole(random, 0, 1) * drift_ppm);
-        write_span(plan->clock_bound_ns, writer);
-    }
-    if (plan->clock_step_ns > 0) {
-        lab_writer_add(writer, most_ns > 0 ? ", resolution: " : "{resolution: ");
-        write_span(plan->clock_step_ns, writer);
-    }
-    if (most_ns > 0 || plan->clock_step_ns > 0)
-        lab_writer_add(writer, "}");
 }
 
 /* --- strategies, usually one with a coordination */
@@ -767,8 +697,7 @@ static void draw_window(const struct plan *plan, struct sim_random *random, stru
     int64_t parts = plan->remembers ? 12 : 1;
     int64_t least_ns = plan->duration_ns / plan->length->windows / parts,
             most_ns = plan->duration_ns / 4 / parts;
-    lab_writer_add(writer, "window: ");
-    write_span(on_grid(plan, span(random, least_ns, most_ns)), writer);
+    add_span(writer, "window: ", on_grid(plan, span(random, least_ns, most_ns)));
 }
 
 /* Some windows begin at an odd time, and some are those of the calendar. */
@@ -812,8 +741,7 @@ static void draw_reading(const struct plan *plan, struct lab_writer *writer)
 
 static bool is_weighted(const struct plan *plan)
 {
-    struct sim_random random = begin(plan, LAB_DRAW_WEIGHTED);
-    return chance(&random, 0.1);
+    return happens(plan, LAB_DRAW_WEIGHTED, 0.1);
 }
 
 static enum bk_source draw_source(const struct plan *plan, struct sim_random *random)
@@ -897,8 +825,7 @@ static void draw_then(const struct plan *plan, double mean_rows, struct lab_writ
         double share = (0.1 + 0.5 * (double)i) + 0.3 * sim_random_unit(&random);
         int64_t at_ns = on_grid(plan, lab_draw_rounded((double)plan->duration_ns * share));
         at_ns = draw_aligned(plan, at_ns, after_ns);
-        lab_writer_add(writer, i == 0 ? ", then: [{at: " : ", {at: ");
-        write_span(at_ns, writer);
+        add_span(writer, i == 0 ? ", then: [{at: " : ", {at: ", at_ns);
         lab_writer_add(writer, ", ");
         draw_change(plan, &random, mean_rows, i + 1, writer);
         bool is_deployed = only == count || only == i;
@@ -932,8 +859,7 @@ static void draw_count(const struct plan *plan, uint64_t rows, struct lab_writer
     int64_t shortest_ns = part_of(plan, 200, SIM_DAY);
     if (!chance(&by_time, 0.3) || shortest_ns == 0)
         return;
-    lab_writer_add(writer, ", every_time: ");
-    write_span(span(&by_time, shortest_ns, shortest_ns * 50), writer);
+    add_span(writer, ", every_time: ", span(&by_time, shortest_ns, shortest_ns * 50));
 }
 
 /* Draws the number of rows of a partition. For weighted it applies to rows of 1KB, which is the default; some
@@ -991,8 +917,7 @@ static void draw_probabilistic(const struct plan *plan, double mean_rows, struct
     else /* With conditional rolls, two rolls cannot be stored concurrently, and more is guaranteed. */
         expand(plan, &counter, NULL, ", counter: <rmw|lwt|lwt|counter>", writer);
     if (plan->kind == THREE_STATE) {
-        lab_writer_add(writer, ", lead: ");
-        write_span(on_grid(plan, draw_lead(plan)), writer);
+        add_span(writer, ", lead: ", on_grid(plan, draw_lead(plan)));
     }
     if (plan->kind == LOCKED)
         expand(plan, &lock, NULL, ", lock: {lasts: <100ms..10s>, backoff: <10ms..1s>}", writer);
@@ -1019,14 +944,12 @@ static void draw_backoff(const struct plan *plan, int64_t wait_ns, struct lab_wr
                    is_random     ? "random"
                    : is_constant ? "constant"
                                  : "exponential");
-    write_span(wait_ns, writer);
+    add_span(writer, "", wait_ns);
     if (!is_random && !is_constant) {
-        lab_writer_add(writer, ", cap: ");
-        write_span(wait_ns * (int64_t)whole(&random, 1, 20), writer);
+        add_span(writer, ", cap: ", wait_ns * (int64_t)whole(&random, 1, 20));
     }
     if (chance(&rare, 0.2)) {
-        lab_writer_add(writer, ", limit: ");
-        write_span(wait_ns * (int64_t)whole(&rare, 1, 30), writer);
+        add_span(writer, ", limit: ", wait_ns * (int64_t)whole(&rare, 1, 30));
     }
     if (gives_up)
         expand(plan, &random, NULL, ", attempts: <1..8>", writer);
@@ -1054,9 +977,8 @@ static void draw_idgen(const struct plan *plan, struct lab_writer *writer)
     lab_writer_add(writer,
                    "[{idgen: {batch: %" PRIu64 ", stripes: %" PRIu64 ", lock: %s, lock_lasts: ", batch,
                    stripes, lock);
-    write_span(lasts_ns, writer);
-    lab_writer_add(writer, ", lease: ");
-    write_span(lease_ns, writer);
+    add_span(writer, "", lasts_ns);
+    add_span(writer, ", lease: ", lease_ns);
     if (stripes > 1 && chance(&rare, 0.5)) {
         uint64_t choice = whole(&rare, 0, 2);
         lab_writer_add(writer, ", choice: %s", choices[choice]);
@@ -1094,8 +1016,7 @@ static void draw_strategies(const struct plan *plan, struct sim_random *no_strea
     else
         lab_writer_add(writer, "label: unbucketed");
     if (age_ns > 0) {
-        lab_writer_add(writer, ", max_age: ");
-        write_span(age_ns, writer);
+        add_span(writer, ", max_age: ", age_ns);
     }
     if (plan->has_then)
         draw_then(plan, mean_rows, writer);
@@ -1153,12 +1074,11 @@ static void draw_checkpoint(const struct plan *plan, struct sim_random *no_strea
     sim_random_init(&random, plan->seed ^ (uint64_t)plan->at_ns, SIM_FUZZ, LAB_DRAW_CHECKPOINT);
     if ((!chance(&random, 0.4) && !plan->has_then) || plan->has_identifiers)
         return;
-    lab_writer_add(writer, ", checkpoint: ");
     /* With changing settings, a checkpoint from before the change. */
-    write_span(plan->has_then
-                   ? span(&random, part_of(plan, 20, 10 * SIM_MINUTE), part_of(plan, 2, 10 * SIM_MINUTE))
-                   : span(&random, 10 * SIM_MS, longest_of(plan)),
-               writer);
+    int64_t age_ns =
+        plan->has_then ? span(&random, part_of(plan, 20, 10 * SIM_MINUTE), part_of(plan, 2, 10 * SIM_MINUTE))
+                       : span(&random, 10 * SIM_MS, longest_of(plan));
+    add_span(writer, ", checkpoint: ", age_ns);
 }
 
 static void draw_between(const struct plan *plan, struct sim_random *random, struct lab_writer *writer)
@@ -1231,8 +1151,7 @@ static void draw_random_faults(const struct plan *plan, struct lab_writer *write
         draw_kinds(plan, &random, writer);
     if (chance(&random, 0.8)) {
         int64_t latest_ns = (int64_t)((double)plan->duration_ns * CHAOS_SHARE);
-        lab_writer_add(writer, "until: ");
-        write_span(span(&random, plan->duration_ns / 10, latest_ns), writer);
+        add_span(writer, "until: ", span(&random, plan->duration_ns / 10, latest_ns));
         lab_writer_add(writer, ", ");
     }
     expand(plan, &random, NULL, "lasts: <100ms..run/8>}}, ", writer);
@@ -1283,52 +1202,46 @@ static void plan_character(struct plan *plan, const struct lab_node *root)
 {
     static const char *const of_rows[] = {"keys",  "arrivals", "trace", "row",   "deletes",
                                           "reads", "limits",   "table", "start", "strategies"};
-    struct sim_random random;
     bool has_rows = false;
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++)
         has_rows = has_rows || child(root, of_rows[i]) != NULL;
-    random = begin(plan, LAB_DRAW_IDENTIFIERS);
-    plan->has_identifiers = (chance(&random, IDENTIFIERS) && !has_rows) || child(root, "identifiers") != NULL;
-    random = begin(plan, LAB_DRAW_THEN);
+    plan->has_identifiers =
+        (happens(plan, LAB_DRAW_IDENTIFIERS, IDENTIFIERS) && !has_rows) || child(root, "identifiers") != NULL;
     const struct lab_node *strategies = child(root, "strategies");
     plan->has_strategies = strategies != NULL;
     /* Scenarios with changing settings do not have reads of ranges or of all rows. */
     const struct lab_node *reads = child(root, "reads");
     bool may_change = reads == NULL || (child(reads, "range") == NULL && child(reads, "all") == NULL);
-    plan->has_then = strategies == NULL ? chance(&random, THEN) && may_change : changes_settings(strategies);
-    random = begin(plan, LAB_DRAW_LENGTH);
-    plan->length = chance(&random, LONG) ? &long_seed : &short_seed;
+    plan->has_then =
+        strategies == NULL ? happens(plan, LAB_DRAW_THEN, THEN) && may_change : changes_settings(strategies);
+    plan->length = happens(plan, LAB_DRAW_LENGTH, LONG) ? &long_seed : &short_seed;
     plan->may_expire = child(root, "deletes") == NULL;
     plan->may_delete = child(root, "row") == NULL;
 }
 
-static bool fact_span(const struct lab_node *mapping, const char *name, int64_t *out)
+/* The text of a field of the user's tree; NULL when it has none. */
+static const char *fact(const struct lab_node *mapping, const char *name)
 {
     const struct lab_node *node = child(mapping, name);
+    return node == NULL || node->kind != LAB_NODE_SCALAR ? NULL : node->text;
+}
+
+/* Each leaves *out unchanged, and returns false, when the field is absent or invalid. */
+static bool fact_span(const struct lab_node *mapping, const char *name, int64_t *out)
+{
+    const char *text = fact(mapping, name);
     int64_t span_ns;
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_duration(node->text, &span_ns) != NULL)
+    if (text == NULL || lab_quantity_duration(text, &span_ns) != NULL)
         return false;
     *out = span_ns;
     return true;
 }
 
-static bool fact_rate(const struct lab_node *mapping, const char *name, double *out)
-{
-    const struct lab_node *node = child(mapping, name);
-    double rate;
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_rate(node->text, &rate) != NULL ||
-        !(rate > 0))
-        return false;
-    *out = rate;
-    return true;
-}
-
 static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_t *out)
 {
-    const struct lab_node *node = child(mapping, name);
+    const char *text = fact(mapping, name);
     uint64_t value;
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_whole(node->text, &value) != NULL ||
-        value == 0 || value > UINT32_MAX)
+    if (text == NULL || lab_quantity_whole(text, &value) != NULL || value == 0 || value > UINT32_MAX)
         return false;
     *out = (uint32_t)value;
     return true;
@@ -1340,7 +1253,6 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
     const struct length *length = plan->length;
     struct sim_random random;
     uint32_t keys;
-    bool counts = plan->counts;
     random = begin(plan, LAB_DRAW_ROWS);
     double rows = logarithmic(&random, length->rows[0], length->rows[1]);
     random = begin(plan, LAB_DRAW_KEYS);
@@ -1348,7 +1260,7 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
     /* With more keys than entries of a small cache, states are evicted. */
     plan->cache_entries = 16;
     random = begin(plan, LAB_DRAW_EVICTION);
-    if (chance(&random, counts ? COUNT_EVICTION : EVICTION)) {
+    if (chance(&random, plan->counts ? COUNT_EVICTION : EVICTION)) {
         plan->cache_entries = (uint32_t)whole(&random, 1, CACHE_SET);
         plan->keys = whole(&random, CACHE_SET + 1, KEYS_MANY);
     }
@@ -1358,7 +1270,9 @@ static void plan_workload(struct plan *plan, const struct lab_node *root)
     bool is_trace = child(root, "trace") != NULL;
     if (is_trace)
         plan->keys = 0; /* not known before the run */
-    bool has_rate = !is_trace && fact_rate(child(root, "arrivals"), "rate", &plan->rate_per_s);
+    const char *rate = is_trace ? NULL : fact(child(root, "arrivals"), "rate");
+    bool has_rate =
+        rate != NULL && lab_quantity_rate(rate, &plan->rate_per_s) == NULL && plan->rate_per_s > 0;
     random = begin(plan, LAB_DRAW_DURATION);
     plan->duration_ns = span(&random, length->duration_ns[0], length->duration_ns[1]);
     plan->has_duration = fact_span(root, "duration", &plan->duration_ns) || !is_trace;
@@ -1379,8 +1293,7 @@ static bool has_ring(const struct lab_node *cluster)
 
 static void plan_ring(struct plan *plan, const struct lab_node *cluster)
 {
-    struct sim_random random;
-    random = begin(plan, LAB_DRAW_RING);
+    struct sim_random random = begin(plan, LAB_DRAW_RING);
     plan->datacenters = chance(&random, 0.2) ? 2 : 1;
     plan->nodes = (uint32_t)whole(&random, 3, 6);
     double usual = sim_random_unit(&random);
@@ -1425,11 +1338,9 @@ static void plan_ring(struct plan *plan, const struct lab_node *cluster)
 
 static void plan_agents(struct plan *plan, const struct lab_node *agents)
 {
-    struct sim_random random;
-    random = begin(plan, LAB_DRAW_AGENTS);
+    struct sim_random random = begin(plan, LAB_DRAW_AGENTS);
     plan->agents = chance(&random, 0.1) ? 1 : (uint32_t)whole(&random, 2, plan->remembers ? AGENTS_READ : 8);
-    random = begin(plan, LAB_DRAW_ONE_WRITER);
-    if (chance(&random, ONE_WRITER) && plan->counts)
+    if (happens(plan, LAB_DRAW_ONE_WRITER, ONE_WRITER) && plan->counts)
         plan->agents = 1;
     fact_whole(agents, "count", &plan->agents);
 
@@ -1458,6 +1369,36 @@ static void plan_agents(struct plan *plan, const struct lab_node *agents)
     }
 }
 
+/* Short timeouts make outcomes unknown. But an LWT takes eight trips, and a run in which no LWT can succeed
+ * tests nothing. */
+static void plan_network(struct plan *plan)
+{
+    struct sim_random random = begin(plan, LAB_DRAW_NETWORK), timeouts = begin(plan, LAB_DRAW_TIMEOUTS);
+    int64_t longest_ns = 0;
+    plan->mean_ns = span(&random, 200 * SIM_US, 20 * SIM_MS);
+    sim_random_unit(&random); /* takes the draw of sigma */
+    plan->far_ns = span(&random, 2 * plan->mean_ns, 100 * SIM_MS);
+    plan->timeout_ns = 16 * (plan->datacenters > 1 ? plan->far_ns : plan->mean_ns);
+    plan->timeout_ns = plan->timeout_ns > 30 * SIM_MS ? plan->timeout_ns : 30 * SIM_MS;
+    plan->has_timeouts = !chance(&timeouts, 0.5);
+    for (int i = 0; i < 4; i++) { /* write, read, counter, cas */
+        int64_t span_ns = span(&timeouts, plan->timeout_ns, 2 * SIM_SECOND);
+        longest_ns = span_ns > longest_ns ? span_ns : longest_ns;
+    }
+    plan->client_ns = span(&timeouts, longest_ns, 4 * longest_ns);
+}
+
+static void plan_clocks(struct plan *plan)
+{
+    struct sim_random offset = begin(plan, LAB_DRAW_OFFSET), drift = begin(plan, LAB_DRAW_DRIFT);
+    int64_t most_ns = plan->clock_bound_ns - plan->clock_step_ns;
+    plan->has_steps = plan->clock_step_ns > 0;
+    plan->has_offset = most_ns > 0;
+    plan->offset_ns = lab_draw_rounded((double)most_ns * (chance(&offset, 0.5) ? 1 : 0.5));
+    plan->drift_ppm = chance(&drift, DRIFT) ? whole(&drift, 1, 2000) : 100;
+    plan->drift_ppm *= whole(&offset, 0, 1);
+}
+
 static struct plan plan_of(const struct lab_node *root, uint64_t seed)
 {
     struct plan plan = {.seed = seed};
@@ -1465,19 +1406,21 @@ static struct plan plan_of(const struct lab_node *root, uint64_t seed)
     plan_character(&plan, root);
     plan.kind = kind_of(&plan);
     plan.counts = !plan.has_strategies && plan.kind == COUNT;
-    struct sim_random empties = begin(&plan, LAB_DRAW_EMPTIES), ttl = begin(&plan, LAB_DRAW_TTL);
-    plan.remembers =
-        !plan.has_strategies && !plan.has_then && plan.kind == TIME && chance(&empties, REMEMBERS);
+    plan.remembers = !plan.has_strategies && !plan.has_then && plan.kind == TIME &&
+                     happens(&plan, LAB_DRAW_EMPTIES, REMEMBERS);
     plan_workload(&plan, root);
     plan_ring(&plan, child(root, "cluster"));
     plan_agents(&plan, child(root, "agents"));
+    plan_network(&plan);
+    plan_clocks(&plan);
     /* Rows expire or are deleted, but not both. */
-    plan.may_delete = plan.may_delete && !(plan.may_expire && chance(&ttl, TTL));
+    plan.may_delete = plan.may_delete && !(plan.may_expire && happens(&plan, LAB_DRAW_TTL, TTL));
     plan.may_delete = plan.may_delete && !plan.has_identifiers;
     plan.has_rows = !plan.has_identifiers;
     plan.has_synthetic = plan.has_rows && !is_trace;
     plan.is_timed = plan.has_identifiers || !is_trace;
     plan.is_long = plan.duration_ns >= SIM_SECOND;
+    plan.has_keys = plan.keys >= 2;
     plan.keys_last = plan.keys > 0 ? plan.keys - 1 : 0;
     plan.early_ns = plan.clock_bound_ns > 0 ? plan.clock_bound_ns : SIM_SECOND;
     bool is_given = has_ring(child(root, "cluster"));
@@ -1493,6 +1436,6 @@ char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named)
     struct lab_writer writer = {0};
     if (!is_named)
         lab_writer_add(&writer, "name: fuzz-%" PRIu64 "\n", seed);
-    draw_fields(&plan, NULL, &lab_scenario_table, true, &writer);
+    draw_fields(&plan, NULL, &lab_scenario_table, TOP, &writer);
     return lab_writer_take(&writer);
 }

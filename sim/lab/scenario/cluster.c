@@ -116,8 +116,10 @@ static bool read_span(struct lab_reader *reader, const struct lab_field *field, 
 
 static const struct lab_table lognormal_table = {
     .fields = (const struct lab_field[]){
-        {"mean", read_span, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, SIM_HOUR)},
-        {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10)},
+        {"mean", read_span, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, SIM_HOUR),
+         LAB_DRAWS("<200us..20ms>")},
+        {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10),
+         LAB_DRAWS("<1..10:1>")},
         {.name = NULL},
     }};
 
@@ -139,8 +141,8 @@ static bool read_uniform(struct lab_reader *reader, const struct lab_field *fiel
 
 static const struct lab_table latency_table = {
     .fields = (const struct lab_field[]){
-        {"lognormal", lab_read_mapping, .detail = &lognormal_table},
-        {"uniform", read_uniform, LAB_FROM(1, SIM_HOUR)},
+        {"uniform", read_uniform, LAB_FROM(1, SIM_HOUR), LAB_DRAWN(UNIFORM, 0.06, "<uniform>")},
+        {"lognormal", lab_read_mapping, .detail = &lognormal_table, LAB_DRAWN(NETWORK, 1, NULL)},
         {.name = NULL},
     }};
 
@@ -180,9 +182,9 @@ static const struct lab_table network_table = {
     .fields =
         (const struct lab_field[]){
             {"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR),
-             LAB_DRAWS("<latency>")},
+             .detail = &latency_table, LAB_DRAWS("{|}")},
             {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR),
-             LAB_DRAWS("<far>"), .draw.when = "has_far"},
+             LAB_DRAWS("{lognormal: {mean: <far>, sigma: 0.2}}"), .draw.when = "has_far"},
             {"loss", lab_read_share, LAB_IN(network.loss), LAB_DRAWN(LOSS, 0.02, "<~.3t:0.1..5>%")},
             {"duplicate", lab_read_share, LAB_IN(network.duplicate),
              LAB_DRAWN(DUPLICATE, 0.03, "<~.3t:0.1..10>%")},
@@ -192,12 +194,18 @@ static const struct lab_table network_table = {
 
 static const struct lab_table timeouts_table = {
     .fields = (const struct lab_field[]){
-        {"write", lab_read_duration, LAB_IN(network.timeout_write_ns), LAB_FROM(SIM_US, SIM_DAY)},
-        {"read", lab_read_duration, LAB_IN(network.timeout_read_ns), LAB_FROM(SIM_US, SIM_DAY)},
-        {"counter", lab_read_duration, LAB_IN(network.timeout_counter_ns), LAB_FROM(SIM_US, SIM_DAY)},
-        {"cas", lab_read_duration, LAB_IN(network.timeout_cas_ns), LAB_FROM(SIM_US, SIM_DAY)},
-        {"client", lab_read_duration, LAB_IN(agents.timeout_ns), LAB_FROM(SIM_US, SIM_DAY)},
-        {"detect", lab_read_duration, LAB_IN(network.detect_ns), LAB_FROM(SIM_US, SIM_DAY)},
+        {"write", lab_read_duration, LAB_IN(network.timeout_write_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 1, .draw.when = "has_timeouts"},
+        {"read", lab_read_duration, LAB_IN(network.timeout_read_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 2, .draw.when = "has_timeouts"},
+        {"counter", lab_read_duration, LAB_IN(network.timeout_counter_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 3, .draw.when = "has_timeouts"},
+        {"cas", lab_read_duration, LAB_IN(network.timeout_cas_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 4, .draw.when = "has_timeouts"},
+        {"client", lab_read_duration, LAB_IN(agents.timeout_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWS("<client>"), .draw.when = "has_timeouts"},
+        {"detect", lab_read_duration, LAB_IN(network.detect_ns), LAB_FROM(SIM_US, SIM_DAY),
+         LAB_DRAWN(DETECT, 0.08, "<20ms..1m>")},
         {.name = NULL}}};
 
 /* A datacenter's name must not be like `agents`, `agent 3` or `node 3`, since a network partition may name
@@ -356,7 +364,7 @@ const struct lab_table lab_cluster_table = {
         {"consistency", lab_read_mapping, .detail = &consistency_table, LAB_DRAWN(LEVELS, 1, "<levels>")},
         {"network", lab_read_mapping, .detail = &network_table},
         {"node", read_node, .detail = &node_table, LAB_DRAWS("{}")},
-        {"timeouts", lab_read_mapping, .detail = &timeouts_table, LAB_DRAWN(TIMEOUTS, 1, "<timeouts>")},
+        {"timeouts", lab_read_mapping, .detail = &timeouts_table},
         {"lwt", lab_read_choice, LAB_IN(network.paxos), .detail = paxos_variants,
          LAB_DRAWN(PAXOS, 1, "<50%paxos-v1|paxos-v2>")},
         {.name = NULL},
@@ -386,10 +394,14 @@ static bool check_clock(struct lab_reader *reader, const struct lab_node *mappin
 static const struct lab_table clock_table = {
     .fields =
         (const struct lab_field[]){
-            {"offset", lab_read_duration, LAB_IN(agents.clock_offset_ns), LAB_FROM(0, CLOCK_MAX)},
-            {"drift", lab_read_drift, LAB_IN(agents.clock_drift), LAB_FROM(0, DRIFT_MAX)},
-            {"resolution", lab_read_duration, LAB_IN(agents.clock_resolution_ns), LAB_FROM(1, SIM_DAY)},
-            {"bound", lab_read_duration, LAB_IN(agents.clock_bound_ns), LAB_FROM(0, CLOCK_MAX)},
+            {"offset", lab_read_duration, LAB_IN(agents.clock_offset_ns), LAB_FROM(0, CLOCK_MAX),
+             LAB_DRAWS("<offset>"), .draw.when = "has_offset"},
+            {"drift", lab_read_drift, LAB_IN(agents.clock_drift), LAB_FROM(0, DRIFT_MAX),
+             LAB_DRAWS("<drift>ppm"), .draw.when = "has_offset"},
+            {"resolution", lab_read_duration, LAB_IN(agents.clock_resolution_ns), LAB_FROM(1, SIM_DAY),
+             LAB_DRAWS("<step>"), .draw.when = "has_steps"},
+            {"bound", lab_read_duration, LAB_IN(agents.clock_bound_ns), LAB_FROM(0, CLOCK_MAX),
+             LAB_DRAWS("<bound>"), .draw.when = "has_offset"},
             {.name = NULL},
         },
     .check = check_clock};
@@ -420,7 +432,7 @@ const struct lab_table lab_agents_table = {
         {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX),
          LAB_DRAWN(OPERATIONS, 1, "<operations>")},
         {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings, LAB_DRAWN(ROUTING, 0.12, "key")},
-        {"clock", lab_read_mapping, .detail = &clock_table, LAB_DRAWN(OFFSET, 1, "<clock>")},
+        {"clock", lab_read_mapping, .detail = &clock_table},
         {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go,
          LAB_DRAWN(TRAP, 0.02, "route-again")},
         {"retries", lab_read_whole32, LAB_IN(agents.retries), LAB_FROM(0, TRIES_MAX),

@@ -60,8 +60,10 @@ static bool read_points(struct lab_reader *reader, const struct lab_field *field
 
 static const struct lab_table zipf_table = {
     .fields = (const struct lab_field[]){
-        {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10)},
-        {.name = "points", .read = read_points},
+        {"points", read_points, LAB_DRAWN(POINTS, 0.06, "[[1, <1..100>], [<keys>, <1..$>]]"),
+         .draw.when = "has_keys"},
+        {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10),
+         LAB_DRAWN(ZIPF, 0.5, "<5..20:1>")},
         {.name = NULL},
     }};
 
@@ -86,7 +88,7 @@ const struct lab_table lab_keys_table = {
     .fields = (const struct lab_field[]){
         {"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0),
          LAB_DRAWS("<keys>")},
-        {.name = "popularity", .read = read_popularity, LAB_DRAWS("<popularity>")},
+        {"popularity", read_popularity, .detail = &zipf_table, LAB_DRAWS("{|}")},
         {"zipf", .range = "belongs under 'popularity'; write popularity: {zipf: 1.1}"},
         {.name = NULL},
     }};
