@@ -256,7 +256,7 @@ const struct lab_setting lab_setting_table[] = {
                 "writer; `locked`: "
                 "under a lock row; `three-state`: at a change time that every agent knows in advance; "
                 "`guarded`: each row is placed by a grant that a conditional update has stored, see "
-                "[guarded.md](guarded.md). All except `single` need `agents`"},
+                "[strategies.md](strategies.md#guarded). All except `single` need `agents`"},
     {.path = "counter",
      .stored = "counter",
      .kinds = FIRES,
