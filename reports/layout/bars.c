@@ -7,8 +7,6 @@
  *
  * The summary chart is at the end: 800 by 420 pixels, or higher where the sentences need it, and readable at
  * three quarters of that size. The answer is at the top; below it, each strategy has a line with its bars. */
-#include <math.h>
-
 #include "pen.h"
 
 static const double plot_left = 76;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The layout of a grid of coloured tiles, with the scale of the colours above it. */
-#include <math.h>
-
 #include "pen.h"
 
 static const double names_max = 160; /* the widest name of a row */

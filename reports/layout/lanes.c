@@ -2,8 +2,6 @@
 /* The layout of panels of lanes over time, one below the other. A panel has names on the left, lanes, and key
  * figures on the right. Above the lanes are the moments and the stages between them. Each panel has its own
  * time axis. */
-#include <math.h>
-
 #include "pen.h"
 
 static const double plot_left = 84;

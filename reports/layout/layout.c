@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gives everything on a chart a place. In: a chart as data. Out: a scene of marks: the heading, the key and
  * the note, the body by the chart's form, and the foot. */
-#include <math.h>
-
 #include "pen.h"
 
 static void put_heading(const struct report_chart *chart, struct report_pen *pen)

@@ -3,8 +3,6 @@
  * Out: the key, with the name of every line, and below it one plot per panel. All plots have the same scale
  * of x, so that a panel is as wide as its longest line. Vertical rules have their names above the plot, and
  * in the key where there is no room. */
-#include <math.h>
-
 #include "pen.h"
 
 static const double left_min = 60;

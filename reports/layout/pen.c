@@ -4,7 +4,6 @@
  * figure of a chart is placed here. */
 #include "pen.h"
 
-#include <math.h>
 #include <string.h>
 
 static const double swatch_width = 18;

@@ -5,6 +5,8 @@
 #ifndef REPORTS_PEN_H
 #define REPORTS_PEN_H
 
+#include <math.h>
+
 #include "reports/scene.h"
 
 struct report_pen {

@@ -4,8 +4,6 @@
  * the other spots of the staircase. A name takes the first free place around its spot, or otherwise the
  * nearest free place with a leader to it. Regions are pale areas with a border between them; the name of a
  * region is at the middle of its widest stretch that has room for it. */
-#include <math.h>
-
 #include "pen.h"
 
 static const double left_min = 60;

@@ -2,8 +2,6 @@
 /* The layout of a table of bars. In: a row per strategy, a column per quantity. Out: bars with their values
  * after them, so that no axis is needed. On a narrow page the columns are one below the other, each with all
  * names. */
-#include <math.h>
-
 #include "pen.h"
 #include "reports/scale.h"
 

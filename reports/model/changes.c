@@ -7,11 +7,9 @@
  * Times are in nanoseconds since the change was stored. A sample of an agent's view is valid until the
  * agent's next sample; the last one is valid for the mean time between samples. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "kernel/time.h"
 #include "parts.h"
-#include "reports/strategy.h"
 
 struct stretch {
     double from, to;

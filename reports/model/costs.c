@@ -3,13 +3,11 @@
  * cost; or the answer in one chart that fits into a chat message: which strategy to choose and why, and one
  * line per strategy with its sizes against the limit, its cost, how often it exceeds a limit and how many
  * partitions a read queries. */
-#include <math.h>
 #include <stdint.h>
 
 #include "lab/judgment.h"
 #include "parts.h"
 #include "reports/answer.h"
-#include "reports/strategy.h"
 
 /* From this ratio of the largest to the least value on, a logarithmic scale is used, because the bars of a
  * linear one would be too short to compare. */

@@ -2,12 +2,9 @@
 /* The latency of operations by percentile. In: a result. Out: one panel per operation, one line per strategy.
  * The x axis is a log axis of the share above the percentile, on which each additional nine takes the same
  * width: x = -log10(1 - p). */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "parts.h"
-#include "reports/strategy.h"
 
 struct latency {
     const struct lab_strategy_result *strategy;

@@ -2,12 +2,9 @@
 /* Histograms of partitions per read, and the load of each node. In: a result. Out: one panel of bars per
  * strategy, all on the same axes: a bar per number of partitions, or per node with the share of the bytes
  * that it holds, replicas included. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "parts.h"
-#include "reports/strategy.h"
 
 /* Up to LINEAR_MAX partitions, each number has its own bar and the axis is linear. It is at least SHOWN_MIN
  * long, because the place of a single bar that fills the panel would not be visible. */

@@ -4,11 +4,8 @@
  * that the exact distribution expects, and the key figures. */
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "parts.h"
-#include "reports/strategy.h"
 
 /* 10^(k/20) to five digits, but 2, 4, 5 and 8 instead of 1.9953, 3.9811, 5.0119 and 7.9433: limits are round
  * numbers, and the bar of a partition that is just within a limit must not extend beyond it. */

@@ -3,10 +3,14 @@
 #ifndef REPORTS_PARTS_H
 #define REPORTS_PARTS_H
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "lab/histogram.h"
 #include "lab/result.h"
 #include "reports/format.h"
 #include "reports/scale.h"
+#include "reports/strategy.h"
 #include "tune/odds.h"
 
 /* The functions that fill charts; failures are recorded in the arena. is_bytes: sizes in bytes instead of

@@ -5,7 +5,6 @@
 #include "reports/model.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "parts.h"

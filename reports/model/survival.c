@@ -2,8 +2,6 @@
 /* The share of partitions that are larger than each size. In: a result. Kept: the strategies that are drawn,
  * and the exact distributions of their closed partitions, each once. Out: one line per strategy on log axes,
  * with the limits as rules; only ranges where no more than percentiles is known. */
-#include <math.h>
-#include <stdlib.h>
 
 #include "lab/known.h"
 #include "parts.h"

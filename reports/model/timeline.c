@@ -2,7 +2,6 @@
 /* The sizes of partitions by the time at which they began. In: a result. Out: one panel per strategy, with a
  * step for each stretch of time, which shows whether the strategy keeps sizes equal while the load varies. */
 #include "parts.h"
-#include "reports/strategy.h"
 
 struct domain {
     enum lab_size_unit unit;

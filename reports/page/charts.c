@@ -2,8 +2,6 @@
 /* The charts of a page. In: a result, and the data of the charts of tune. Out: each chart under a heading,
  * for a screen and for a telephone, with a sentence on how to read it and its figures; and a line for each
  * chart that is left out. */
-#include <math.h>
-#include <string.h>
 
 #include "reports/page.h"
 #include "reports/scale.h"

@@ -4,13 +4,10 @@
  * readable without scripts. page/live.js reads the fields, and page/distribution.js computes the
  * distribution. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bucketing/strategy.h"
-#include "reports/format.h"
 #include "reports/page.h"
 #include "sheet.h"
 #include "tune/odds.h"

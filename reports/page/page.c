@@ -8,12 +8,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <glib.h>
 
 #include "kernel/time.h"
-#include "reports/format.h"
 #include "sheet.h"
 
 /* Both XML and HTML parsers treat the text between these markers as the content of the element. */

@@ -4,15 +4,19 @@
 #ifndef REPORTS_SHEET_H
 #define REPORTS_SHEET_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <libxml/xmlwriter.h>
 
 #include "reports/answer.h"
+#include "reports/format.h"
 #include "reports/model.h"
 #include "reports/output.h"
 #include "reports/scene.h"
+#include "reports/strategy.h"
 
 struct report_page;
 

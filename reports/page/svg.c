@@ -6,9 +6,7 @@
  * group, and those without a hint share one path. Lengths have at most two decimals, independent of the
  * locale. The points of a path are relative to the previous point, between positions that are rounded to
  * hundredths, so that errors do not add up. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sheet.h"
 

@@ -2,13 +2,9 @@
 /* One row per strategy, one column per figure that at least one strategy has. The figures that decide are in
  * a table that fits a screen, the others in a second, folded table. */
 #include <assert.h>
-#include <math.h>
-#include <string.h>
 
 #include "lab/metric.h"
-#include "reports/format.h"
 #include "reports/page.h"
-#include "reports/strategy.h"
 #include "sheet.h"
 
 enum format { PLAIN, WHOLE, BYTES, MS, SHARE };
