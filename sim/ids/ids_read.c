@@ -126,6 +126,10 @@ static bool take(struct reader *reader, struct sim_error *error)
 {
     struct ids_sample *sample = reader->sample;
     const struct wl_csv_record *record = &reader->record;
+    if (sample->count == IDS_MOST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: more than %u ids; a few thousand are enough, so test a part of them",
+                        reader->path, IDS_MOST);
     if (!read_text(reader, error))
         return false;
     const char *text = reader->text;

@@ -99,6 +99,8 @@ static int judge(const struct cli_args *args, struct sim_error *error)
                                       .context = &job};
         cli_signals_hold(&signals);
         is_fine = cli_attend(&task, &signals, &elapsed_ms, error);
+        if (!is_fine && signals.caught != 0)
+            sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was judged");
         code = is_fine ? 0 : cli_exit_code(&signals, error);
         cli_signals_release(&signals);
     }

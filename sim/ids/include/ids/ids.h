@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-#define IDS_LEAST    64u /* fewer ids are not enough for a test */
+#define IDS_LEAST    64u       /* fewer ids are not enough for a test */
+#define IDS_MOST     10000000u /* more ids, as an endless stream has, need not be held in memory */
 #define IDS_BITS_MAX 32u
 #define IDS_CHANCE   1e-6
 
@@ -41,8 +42,8 @@ struct ids_sample {
  *
  * @param column  the column's name in the header; NULL: the first column
  * @param kind    BK_ID_KIND_COUNT: the kind of most ids
- * @return        false with SIM_ERROR_INPUT and file, line and remedy; also for an id of another kind, and
- *                for fewer than IDS_LEAST ids */
+ * @return        false with SIM_ERROR_INPUT and file, line and remedy; also for an id of another kind,
+ *                for fewer than IDS_LEAST ids, and for more than IDS_MOST */
 bool ids_read(const char *path, const char *column, enum bk_id_kind kind, struct ids_sample *out,
               struct sim_error *error);
 void ids_free(struct ids_sample *sample);

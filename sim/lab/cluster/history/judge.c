@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster_loop.h"
 #include "cluster_view.h"
@@ -16,16 +19,24 @@
 #include "lab/judge.h"
 #include "oracles.h"
 
+#define LINE_MOST  65536 /* bytes */
+#define WAIT_MS    100
+#define NOT_OPENED (-1)
+
+/* A file may be a stream that is silent for long, or that never ends: one buffer is kept of each, and a
+ * request to stop is heard while nothing comes. */
 struct file {
-    FILE *stream;
-    char *text;
-    size_t room;
+    int descriptor;
+    char *text; /* LINE_MOST bytes, of which those from `begin` to `end` were read and not taken */
+    size_t begin, end;
+    bool is_over; /* nothing follows */
     struct lab_history_line line;
     uint64_t torn; /* number of an incomplete line, after which an agent must be back; 0 if there is none */
     bool has_line;
 };
 
 struct lab_history {
+    const struct lab_progress *progress;
     size_t count;
     struct file *taken; /* the file whose line was returned last, and from which the next line must be read;
                            NULL if none */
@@ -115,15 +126,14 @@ static bool is_of_agent_back(const char *text)
            strncmp(text, "is back", 7) == 0;
 }
 
-static bool split(struct file *file, struct sim_error *error)
+static bool split(struct file *file, const char *at, struct sim_error *error)
 {
     struct lab_history_line *line = &file->line;
     int64_t before_ns = line->since_ns;
-    const char *at = file->text;
     if (!read_time(&at, &line->since_ns) || !read_key(&at, line))
         return lab_history_fail(line, error,
                                 "not a line of a history; each is a time, perhaps a key, and an event, as in "
-                                "'12.000000345 s  key-3: agent 2 wakes.' (docs/live.md)");
+                                "'12.000000345 s  key-3: agent 2 wakes.' (docs/judge.md)");
     line->text = at;
     if (line->since_ns < before_ns && strncmp(at, "strategy ", 9) != 0)
         return lab_history_fail(line, error, "%.9f s comes after %.9f s; a file's lines are in order of time",
@@ -138,51 +148,85 @@ static bool split(struct file *file, struct sim_error *error)
     return true;
 }
 
-/* Reads the next complete line of the file. */
-static bool advance(struct file *file, struct sim_error *error)
+/* Reads more of the file. */
+static bool fill(const struct lab_history *history, struct file *file, struct sim_error *error)
 {
-    ssize_t size;
-    file->has_line = false;
-    while ((size = getline(&file->text, &file->room, file->stream)) > 0) {
+    struct pollfd wish = {.fd = file->descriptor, .events = POLLIN};
+    file->end -= file->begin;
+    memmove(file->text, file->text + file->begin, file->end);
+    file->begin = 0;
+    if (file->end == LINE_MOST) {
         file->line.number++;
-        size -= file->text[size - 1] == '\n';
-        if (size == 0)
-            continue;
-        if (file->text[size - 1] != '.') {
-            file->torn = file->line.number;
-            continue;
-        }
-        file->text[size - 1] = '\0';
-        file->has_line = true;
-        return split(file, error);
+        return lab_history_fail(&file->line, error,
+                                "line is longer than %d bytes; a history has one event per line", LINE_MOST);
     }
-    return !ferror(file->stream) ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", file->line.path);
+    while (!lab_is_stopped(history->progress)) {
+        const int ready = poll(&wish, 1, WAIT_MS);
+        const ssize_t size =
+            ready > 0 ? read(file->descriptor, file->text + file->end, LINE_MOST - file->end) : -1;
+        if (ready == 0 || (size < 0 && errno == EINTR))
+            continue;
+        if (size < 0)
+            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", file->line.path);
+        file->end += (size_t)size;
+        file->is_over = size == 0;
+        return true;
+    }
+    return lab_fail_stopped(error);
 }
 
-static bool open_file(const char *path, struct file *file, struct sim_error *error)
+/* Reads the next complete line of the file. */
+static bool advance(const struct lab_history *history, struct file *file, struct sim_error *error)
+{
+    file->has_line = false;
+    for (;;) {
+        char *text = file->text + file->begin, *end = memchr(text, '\n', file->end - file->begin);
+        const size_t left = file->end - file->begin, size = end == NULL ? left : (size_t)(end - text);
+        if (end == NULL && !file->is_over) {
+            if (!fill(history, file, error))
+                return false;
+            continue;
+        }
+        if (left == 0)
+            return true;
+        file->begin += size + (end != NULL);
+        file->line.number++;
+        if (size > 0 && text[size - 1] != '.')
+            file->torn = file->line.number;
+        if (size == 0 || text[size - 1] != '.')
+            continue;
+        text[size - 1] = '\0';
+        file->has_line = true;
+        return split(file, text, error);
+    }
+}
+
+static bool open_file(const struct lab_history *history, const char *path, struct file *file,
+                      struct sim_error *error)
 {
     int reason;
     char buffer[SIM_REASON_SIZE];
     file->line.path = path;
     file->line.since_ns = INT64_MIN;
-    file->stream = sim_input_stream(path, &reason);
-    if (file->stream == NULL)
+    file->text = malloc(LINE_MOST);
+    file->descriptor = sim_input_open(path, &reason);
+    if (file->descriptor == NOT_OPENED)
         return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name a history", path,
                         sim_input_reason(reason, buffer, sizeof buffer));
-    return advance(file, error);
+    return file->text == NULL ? sim_fail_memory(error) : advance(history, file, error);
 }
 
-bool lab_history_open(const char *const *paths, size_t count, struct lab_history **out,
-                      struct sim_error *error)
+bool lab_history_open(const char *const *paths, size_t count, const struct lab_progress *progress,
+                      struct lab_history **out, struct sim_error *error)
 {
     struct lab_history *history = calloc(1, sizeof *history + count * sizeof *history->files);
     *out = history;
     if (history == NULL)
         return sim_fail_memory(error);
+    history->progress = progress;
     for (size_t i = 0; i < count; i++) {
         history->count++;
-        if (!open_file(paths[i], &history->files[i], error))
+        if (!open_file(history, paths[i], &history->files[i], error))
             return false;
     }
     return true;
@@ -191,8 +235,8 @@ bool lab_history_open(const char *const *paths, size_t count, struct lab_history
 void lab_history_close(struct lab_history *history)
 {
     for (size_t i = 0; history != NULL && i < history->count; i++) {
-        if (history->files[i].stream != NULL)
-            fclose(history->files[i].stream);
+        if (history->files[i].descriptor != NOT_OPENED)
+            close(history->files[i].descriptor);
         free(history->files[i].text);
     }
     free(history);
@@ -202,7 +246,7 @@ bool lab_history_next(struct lab_history *history, const struct lab_history_line
                       struct sim_error *error)
 {
     struct file *first = NULL;
-    if (history->taken != NULL && !advance(history->taken, error))
+    if (history->taken != NULL && !advance(history, history->taken, error))
         return false;
     for (size_t i = 0; i < history->count; i++) {
         struct file *file = &history->files[i];
@@ -471,8 +515,8 @@ static void mark_told(struct lab_untold *untold, const struct lab_history_line *
         found->is_done = true;
 }
 
-bool lab_untold_find(const char *const *paths, size_t count, const char *tables, struct lab_untold **out,
-                     struct sim_error *error)
+bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
+                     const struct lab_progress *progress, struct lab_untold **out, struct sim_error *error)
 {
     struct lab_untold *untold = *out = calloc(1, sizeof *untold);
     struct lab_history *history = NULL;
@@ -482,7 +526,7 @@ bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
     bool ok = lab_tables_each(tables, take_row, untold, error);
     if (untold->count > 0)
         qsort(untold->rows, untold->count, sizeof *untold->rows, compare);
-    ok = ok && lab_history_open(paths, count, &history, error);
+    ok = ok && lab_history_open(paths, count, progress, &history, error);
     while (ok && lab_history_next(history, &line, error))
         mark_told(untold, line);
     lab_history_close(history);
@@ -643,8 +687,8 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
     *out = NULL;
     bool ok = (runs != NULL || sim_fail_memory(error)) && check_scenario(scenario, error) &&
               lab_cluster_rows(scenario, &context, &rows, error) &&
-              (tables == NULL || lab_untold_find(paths, count, tables, &replay.untold, error)) &&
-              lab_history_open(paths, count, &replay.history, error) &&
+              (tables == NULL || lab_untold_find(paths, count, tables, progress, &replay.untold, error)) &&
+              lab_history_open(paths, count, progress, &replay.history, error) &&
               replay_all(scenario, rows, &context, &replay, runs, error) &&
               (lab_cluster_result_some(scenario, runs, out) || sim_fail_memory(error));
     for (size_t i = 0; runs != NULL && i < scenario->strategy_count; i++)
