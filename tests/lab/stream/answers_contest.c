@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The twin of `tune`: settings of a search run again one by one, by lab_run(), and what the search says of
  * them follows from these runs. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers_twin.h"
+#include "kernel/time.h"
 #include "lab/run.h"
 #include "tune/contest.h"
-
-#define NEAR 1e-9
-
-static bool is_near(double one, double other)
-{
-    return (isnan(one) && isnan(other)) || one == other || fabs(one - other) <= NEAR * fabs(other);
-}
+#include "tune/expected.h"
 
 static double largest(double one, double other)
 {
     return one > other ? one : other;
 }
 
+/* The mean of a figure over the seeds that have it; NaN: none has. */
+static double mean_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
+{
+    double sum = 0, count = 0;
+    for (uint32_t i = 0; i < seeds; i++) {
+        if (!isnan(seen[i].figures[figure])) {
+            sum += seen[i].figures[figure];
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
 static struct lab_result *run_alone(const struct answer *answer, const struct tune_entrant *entrant,
-                                    uint64_t seed)
+                                    uint64_t seed, double factor)
 {
     struct lab_scenario scenario = *answer->scenario;
     struct lab_strategy strategy = entrant->strategy;
@@ -33,6 +42,8 @@ static struct lab_result *run_alone(const struct answer *answer, const struct tu
     scenario.strategy_count = 1;
     scenario.observed_count = 0;
     scenario.seed = scenario.workload.seed = scenario.network.seed = seed;
+    scenario.workload.rate_per_s *= factor;
+    scenario.engine = tune_engine(answer->scenario, factor);
     if (!lab_run(&scenario, 1, NULL, &result, &error)) {
         twin_differs(answer, "%s: %s", strategy.label, error.text);
         return NULL;
@@ -40,18 +51,44 @@ static struct lab_result *run_alone(const struct answer *answer, const struct tu
     return result;
 }
 
-/* Whether the search saw of one seed what a run of it shows, apart from reads, whose number it expects. */
-static bool check_seen(const struct answer *answer, const struct tune_entrant *entrant, uint32_t index)
+/* The least size that at most this share of the partitions exceeds, by a list of closed and open ones. */
+static uint64_t at_risk_of(const struct lab_histogram *closed, const struct lab_histogram *open, double share)
 {
-    const struct tune_seen *seen = &entrant->seen[index];
-    struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed + index);
+    const double n = (double)(closed->count + open->count);
+    uint64_t best = UINT64_MAX;
+    for (int turn = 0; turn < 2; turn++) {
+        size_t count;
+        struct lab_bin *bins = lab_histogram_sorted(turn == 0 ? closed : open, &count);
+        for (size_t i = 0; i < count; i++) {
+            double above = 0;
+            for (int other = 0; other < 2; other++) {
+                const struct lab_histogram *part = other == 0 ? closed : open;
+                for (size_t slot = 0; slot < part->slot_count; slot++)
+                    above += part->slots[slot].size > bins[i].size ? (double)part->slots[slot].count : 0;
+            }
+            if (above <= share * n && bins[i].size < best)
+                best = bins[i].size;
+        }
+        free(bins);
+    }
+    return best;
+}
+
+/* Whether the search saw in one run what a run of the setting alone shows, apart from reads, whose number it
+ * expects. */
+static bool check_seen(const struct answer *answer, const struct tune_entrant *entrant,
+                       const struct tune_seen *seen, uint32_t index, double factor)
+{
+    struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed + index, factor);
     if (result == NULL)
         return false;
     const struct lab_strategy_result *told = &result->strategies[0];
     const double closed = twin_metric(told, "partitions.closed"),
                  total = twin_metric(told, "partitions.total");
     const double mean = twin_metric(told, "partitions.closed.rows.mean");
-    const double tiny = twin_metric(told, "partitions.tiny");
+    const double tiny = twin_metric(told, "partitions.tiny"), rows = twin_metric(told, "writes.rows");
+    const bool has_reads = answer->scenario->reads.present;
+    struct lab_score score = lab_score_of(result, told);
     const struct {
         const char *name;
         double seen, wanted;
@@ -71,15 +108,26 @@ static bool check_seen(const struct answer *answer, const struct tune_entrant *e
         {"rows", seen->figures[TUNE_ROWS], twin_metric(told, "writes.rows")},
         {"mean rows", seen->figures[TUNE_ROWS_MEAN],
          mean > 0 ? mean : twin_metric(told, "partitions.all.rows.mean")},
+        {"mean bytes", seen->figures[TUNE_BYTES_MEAN],
+         mean > 0 ? twin_metric(told, "partitions.closed.bytes.mean")
+                  : twin_metric(told, "partitions.all.bytes.mean")},
+        {"increments", seen->figures[TUNE_INCREMENTS],
+         1000 * twin_metric(told, "writes.counter_increments") / rows},
+        {"cost", has_reads ? 0 : seen->figures[TUNE_COST], has_reads ? 0 : score.cost},
+        {"cost of writes", seen->figures[TUNE_COST_WRITE], lab_cost_of(&result->prices, told).write},
+        {"rows at risk", (double)seen->rows_at_risk,
+         (double)at_risk_of(&told->closed_rows, &told->open_rows, answer->scenario->tune.share)},
+        {"bytes at risk", (double)seen->bytes_at_risk,
+         (double)at_risk_of(&told->closed_bytes, &told->open_bytes, answer->scenario->tune.share)},
     };
     bool is_same = true;
     for (size_t i = 0; is_same && total > 0 && i < sizeof all / sizeof *all; i++)
-        is_same = is_near(all[i].seen, all[i].wanted) || (strcmp(all[i].name, "tiny") == 0 && isnan(tiny)) ||
+        is_same = twin_is_near(all[i].seen, all[i].wanted) ||
+                  (strcmp(all[i].name, "tiny") == 0 && isnan(tiny)) ||
                   twin_differs(answer, "tune: %s, seed %u: %s is %.9g, and %.9g in a run", told->label,
                                (unsigned)index, all[i].name, all[i].seen, all[i].wanted);
     /* A lower bound of the load, where chance does not make it a little less. */
-    struct lab_score score = lab_score_of(result, told);
-    if (is_same && entrant->load_least > score.candidate.load * (1 + 1e-6) + 0.01 &&
+    if (is_same && factor == 1 && entrant->load_least > score.candidate.load * (1 + 1e-6) + 0.01 &&
         !bk_kind_fires(entrant->strategy.settings.strategy.kind) && !answer->scenario->reads.present)
         is_same = twin_differs(answer, "tune: %s: a load of at least %.9g, and %.9g in a run", told->label,
                                entrant->load_least, score.candidate.load);
@@ -114,27 +162,108 @@ static bool check_chosen(const struct answer *answer, const struct tune_contest 
                         (ptrdiff_t)contest->recommended, (ptrdiff_t)wanted);
 }
 
-/* A setting whose runs show partitions above a limit although none may is not within the limits, and the
- * distribution excludes none that keeps them. */
-static bool check_status(const struct answer *answer, const struct tune_entrant *entrant)
+/* The verdict that follows from these seeds and the distribution. Bursts and spikes strike a key at other
+ * times with other seeds, so then the distribution of windows and buckets is that of the first seed. */
+static struct twin_verdict judge(const struct answer *answer, const struct tune_entrant *entrant,
+                                 const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
+                                 struct lab_facts *facts)
 {
-    double over = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++)
-        over += (double)entrant->seen[i].facts.over;
-    if (answer->scenario->limits.over_limit_share > 0)
+    const struct wl_workload *workload = &answer->scenario->workload;
+    const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
+    const bool follows_rate = kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED;
+    const bool is_of_first = follows_rate && (workload->has_bursts || workload->spike_count > 0);
+    *facts = *known;
+    for (uint32_t i = 0; i < seeds; i++) {
+        *facts = i == 0 ? seen[0].facts : *facts;
+        facts->partitions += i == 0 ? 0 : seen[i].facts.partitions;
+        facts->over += i == 0 ? 0 : seen[i].facts.over;
+        for (unsigned unit = 0; unit < LAB_SIZE_UNITS; unit++)
+            facts->over_of[unit] += i == 0 ? 0 : seen[i].facts.over_of[unit];
+    }
+    facts->has_distribution = known->has_distribution && !(is_of_first && seeds > 1);
+    facts->expected_most = known->expected_most;
+    facts->expected_least = known->expected_least;
+    facts->expected_share = known->expected_share;
+    if (isnan(facts->expected_share))
+        facts->expected_share =
+            seeds == 0 ? (double)INFINITY
+                       : fmax(DBL_MIN, fmin(1, facts->expected_most * seeds / (double)facts->partitions));
+    struct twin_verdict out = twin_judge(&answer->scenario->limits, facts);
+    if (seeds == 0 && out.by == LAB_BY_SAMPLE)
+        out.within = LAB_NOT_JUDGED;
+    return out;
+}
+
+/* What the distribution says at a multiple of the rate: a run has at most a partition for each row. */
+static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                                 double factor)
+{
+    struct lab_facts known = {.partitions = 0};
+    const struct tune_prospect prospect = {.scenario = contest->scenario,
+                                           .factor = factor,
+                                           .rows = (double)contest->rows.rows * factor,
+                                           .keys = (double)contest->rows.keys,
+                                           .is_verdict = true};
+    tune_expected_of(&prospect, &entrant->strategy.settings, &known);
+    known.partitions = (uint64_t)ceil(prospect.rows);
+    if (known.has_distribution && isfinite(known.expected_most) && known.expected_share > 0)
+        known.partitions = (uint64_t)fmin(ceil(prospect.rows),
+                                          ceil(known.expected_most / known.expected_share + prospect.keys));
+    return known;
+}
+
+/* Whether it misses a demand of `tune`: a share of tiny partitions, or partitions per read. */
+static bool misses(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds)
+{
+    const struct lab_tune *terms = &contest->terms;
+    return (terms->tiny >= 0 && mean_of(seen, seeds, TUNE_TINY) > terms->tiny) ||
+           (terms->partitions_per_read > 0 &&
+            mean_of(seen, seeds, TUNE_PER_READ_P99) > terms->partitions_per_read);
+}
+
+static bool check_status(const struct answer *answer, const struct tune_contest *contest,
+                         const struct tune_entrant *entrant)
+{
+    const struct lab_facts known = known_at(contest, entrant, 1);
+    const char *label = entrant->strategy.label;
+    struct lab_facts facts;
+    struct twin_verdict wanted = judge(answer, entrant, entrant->seen, entrant->seeds, &known, &facts);
+    const bool fails = misses(contest, entrant->seen, entrant->seeds);
+    enum tune_status status = wanted.within == LAB_EXCEEDS  ? TUNE_EXCEEDS
+                              : fails                       ? TUNE_DISQUALIFIED
+                              : entrant->seeds == 0         ? TUNE_COSTLY
+                              : wanted.within == LAB_WITHIN ? TUNE_WITHIN
+                                                            : TUNE_NOT_JUDGED;
+    const bool is_chosen = entrant == &contest->entrants[contest->recommended];
+    if (entrant->status != (is_chosen ? TUNE_RECOMMENDED : status) || (is_chosen && status != TUNE_WITHIN))
+        return twin_differs(answer, "tune: %s is %s, and %s by the twin", label,
+                            tune_status_name(entrant->status), tune_status_name(status));
+    if (entrant->seeds > 0 &&
+        !twin_judged(answer, label, &answer->scenario->limits, &facts, &entrant->judgment))
+        return false;
+    /* A setting that failed is run no more. */
+    for (uint32_t seeds = 1; seeds < entrant->seeds; seeds++) {
+        wanted = judge(answer, entrant, entrant->seen, seeds, &known, &facts);
+        if (wanted.within == LAB_EXCEEDS || misses(contest, entrant->seen, seeds))
+            return twin_differs(answer, "tune: %s was run again after it had failed", label);
+    }
+    const double p = entrant->strategy.settings.strategy.of.probabilistic.chance_denominator > 0
+                         ? (double)entrant->strategy.settings.strategy.of.probabilistic.chance_numerator /
+                               (double)entrant->strategy.settings.strategy.of.probabilistic.chance_denominator
+                         : pow(0.5, entrant->strategy.settings.strategy.of.probabilistic.bits);
+    if (entrant->strategy.settings.strategy.kind == BK_PROBABILISTIC &&
+        !twin_is_near(entrant->cv_known,
+                      sqrt((1 - p) / (double)entrant->strategy.settings.strategy.of.probabilistic.threshold)))
+        return twin_differs(answer, "tune: the CV of %s is not that of its distribution", label);
+    if (entrant->status != TUNE_EXCEEDS || entrant->seeds > 0 || known.expected_least < 40 ||
+        answer->scenario->limits.over_limit_share > 0)
         return true;
-    if (over > 0 && entrant->status != TUNE_EXCEEDS)
-        return twin_differs(answer, "tune: %s exceeds a limit in a run, and is %s", entrant->strategy.label,
-                            tune_status_name(entrant->status));
-    if (over > 0 || entrant->status != TUNE_EXCEEDS || entrant->known.expected_least < 40)
-        return true;
-    struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed);
+    struct lab_result *result = run_alone(answer, entrant, answer->scenario->seed, 1);
     if (result == NULL)
         return false;
     bool is_over = twin_metric(&result->strategies[0], "partitions.over_limit") > 0;
     lab_result_destroy(result);
-    return is_over || twin_differs(answer, "tune: %s is excluded, and no partition exceeds a limit",
-                                   entrant->strategy.label);
+    return is_over || twin_differs(answer, "tune: %s is excluded, and no partition exceeds a limit", label);
 }
 
 /* The search ends when its choice has all seeds, and none that was not run is clearly better: it is not
@@ -157,26 +286,44 @@ static bool check_end(const struct answer *answer, const struct tune_contest *co
     return true;
 }
 
-/* What is within the limits at a rate is so at each lower rate; a run decides as its partitions do. */
+/* Each step is what a run shows, or else what the distribution says where it decides; and what is within the
+ * limits at a rate is so at each lower rate. */
 static bool check_margin(const struct answer *answer, const struct tune_contest *contest,
                          const struct tune_margin *margin)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
-    const char *label = contest->entrants[margin->entrant].strategy.label;
+    const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
+    const bool has_more = contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0;
+    enum lab_within wanted[TUNE_MARGIN_STEPS];
+    bool is_run_above = false;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS && margin->is_tried; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
-        const bool shows =
-            step->is_run && answer->scenario->limits.over_limit_share == 0 && step->seen.facts.over > 0;
-        if (step->factor != factors[i] || (shows && step->within != LAB_EXCEEDS) ||
-            (i > 0 && step->within == LAB_WITHIN && step[-1].within != LAB_WITHIN) ||
-            (i > 0 && step[-1].within == LAB_EXCEEDS && step->within != LAB_EXCEEDS))
-            return twin_differs(answer, "tune: %s: the margin at %.3g times the rate differs", label,
-                                step->factor);
-        if (step->is_run &&
-            fabs(step->seen.figures[TUNE_ROWS] / factors[i] / (double)contest->rows.rows - 1) > 0.5 &&
-            contest->rows.rows > 1000)
-            return twin_differs(answer, "tune: %s: the rows at %.3g times the rate differ", label,
-                                step->factor);
+        const struct lab_facts known = known_at(contest, entrant, factors[i]);
+        struct lab_facts facts;
+        wanted[i] = judge(answer, entrant, &step->seen, step->is_run, &known, &facts).within;
+        if (step->is_run && misses(contest, &step->seen, 1))
+            wanted[i] = LAB_EXCEEDS;
+        if (!step->is_run && has_more && wanted[i] == LAB_WITHIN)
+            wanted[i] = LAB_NOT_JUDGED;
+        if (step->is_run && !check_seen(answer, entrant, &step->seen, 0, factors[i]))
+            return false;
+    }
+    for (size_t i = TUNE_MARGIN_STEPS; margin->is_tried && i-- > 0;) {
+        const struct tune_margin_step *step = &margin->steps[i];
+        for (size_t other = 0; other < TUNE_MARGIN_STEPS; other++) {
+            if (other > i && wanted[other] == LAB_WITHIN)
+                wanted[i] = LAB_WITHIN;
+        }
+        for (size_t other = 0; other < i; other++) {
+            if (wanted[other] == LAB_EXCEEDS && wanted[i] != LAB_WITHIN)
+                wanted[i] = LAB_EXCEEDS;
+        }
+        is_run_above |= step->is_run;
+        if (step->factor != factors[i] || step->within != wanted[i] ||
+            (step->within == LAB_NOT_JUDGED && !is_run_above))
+            return twin_differs(answer,
+                                "tune: %s: at %.3g times the rate it is judged %d, and %d by the twin",
+                                entrant->strategy.label, step->factor, step->within, wanted[i]);
     }
     return true;
 }
@@ -207,6 +354,219 @@ static bool check_rivals(const struct answer *answer, const struct tune_contest 
            twin_differs(answer, "tune: %zu margins, and %zu by the twin", contest->margin_count, wanted);
 }
 
+/* --- the ladders: numbers worth trying */
+
+struct rungs {
+    uint64_t numbers[TUNE_LADDER_MAX][2];
+    size_t count;
+};
+
+static void add_rung(struct rungs *rungs, double one, double other)
+{
+    if (rungs->count < TUNE_LADDER_MAX) {
+        rungs->numbers[rungs->count][0] = (uint64_t)one;
+        rungs->numbers[rungs->count++][1] = (uint64_t)other;
+    }
+}
+
+static double rounded(double value, int digits)
+{
+    double unit = 1;
+    while (floor(value / unit) >= pow(10, digits))
+        unit *= 10;
+    return floor(value / unit) * unit;
+}
+
+/* For each number of bits the largest threshold that the risk allows, and parts of it. */
+static void climb_probabilistic(double limit, double risk, struct rungs *out)
+{
+    static const double parts[] = {1, 0.75, 0.5, 0.25};
+    bool is_over = false;
+    for (int bits = BK_BITS_MAX; bits >= 0; bits--) {
+        const double p = pow(0.5, bits);
+        double low = 0, high = floor(limit) + 1, before = 0;
+        while (high - low > 1) { /* the chance of more rows grows with the threshold */
+            double middle = floor((low + high) / 2);
+            *(twin_binomial_upto(middle - 1, floor(limit), p) <= risk * (1 + 1e-12) ? &low : &high) = middle;
+        }
+        is_over |= low == 0;
+        if (low == 0)
+            continue;
+        if (is_over && out->count == 0 && bits < (int)BK_BITS_MAX)
+            add_rung(out, bits + 1, 1);
+        for (int i = 0; i < 4; before = ceil(low * parts[i++])) {
+            if (ceil(low * parts[i]) != before)
+                add_rung(out, bits, ceil(low * parts[i]));
+        }
+        if (low > 1000)
+            break;
+    }
+}
+
+/* The most bytes per increment with which `threshold` increments rarely take more bytes than the limit. */
+static void climb_weighted(const struct answer *answer, double limit, double risk, struct rungs *out)
+{
+    const struct lab_scenario *scenario = answer->scenario;
+    struct sim_random random;
+    double sum = 0, squares = 0, rest = (double)INFINITY;
+    sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
+    for (unsigned i = 0; (scenario->trace_path == NULL || scenario->has_row_bytes) && i < 4096; i++) {
+        double bytes = (double)sim_size_draw(&scenario->workload.row_bytes, &random);
+        sum += bytes;
+        squares += bytes * bytes;
+    }
+    rest = sum > 0 ? squares / (2 * sum) : rest;
+    for (double threshold = 1; threshold <= 1000; threshold *= 2) {
+        const double all[] = {1, 0.9, 0.75, 0.5}, few[] = {isinf(rest) ? 1 : 0.85};
+        double low = 0, high = floor(limit) + 1;
+        while (high - low > 1) {
+            double bytes = floor((low + high) / 2), mu = (limit - fmin(rest, bytes)) / bytes, below = 0;
+            for (double i = 0; mu >= threshold && i < threshold; i++)
+                below += exp(i * log(mu) - mu - lgamma(i + 1));
+            *(mu >= threshold && below <= risk ? &low : &high) = bytes;
+        }
+        for (int i = 0; i < (threshold <= 2 ? 4 : 1); i++) {
+            double bytes = floor(low * (threshold <= 2 ? all[i] : few[i])), two = rounded(bytes, 2);
+            bytes = bytes - two > floor(bytes / 50) ? rounded(bytes, 3) : two;
+            if (bytes > 0)
+                add_rung(out, bytes, threshold);
+        }
+    }
+}
+
+static void climb(const struct answer *answer, const struct tune_contest *contest, enum bk_kind kind,
+                  struct rungs *out)
+{
+    static const double windows_min[] = {43200, 20160, 14400, 10080, 7200, 4320, 2880, 1440, 720, 480, 360,
+                                         240,   180,   120,   60,    30,   20,   15,   10,   5,   1};
+    static const double parts[] = {1, 0.75, 0.5, 0.9, 0.25, 0.1};
+    const struct tune_rows *rows = &contest->rows;
+    const struct lab_tune *terms = &contest->terms;
+    const double limit = rows->limit_rows, lasts_ns = (double)rows->lasts_ns;
+    const double partitions = fmax(1, terms->seeds * (double)rows->rows / limit);
+    const double risk = terms->share > 0 ? terms->share : fmin(0.001, 0.1 / partitions);
+    const bool stops = answer->scenario->row_ttl_ns > 0 && (double)answer->scenario->row_ttl_ns <= lasts_ns;
+    double buckets = 1;
+    out->count = 0;
+    for (int i = 0; kind == BK_TIME && i < 21; i++) {
+        double window_ns = windows_min[i] * (double)SIM_MINUTE;
+        if (window_ns <= lasts_ns && 100 * window_ns >= lasts_ns * limit / (double)rows->busiest_rows)
+            add_rung(out, window_ns, 0);
+    }
+    for (int i = 0; kind == BK_COUNT && i < 6; i++) {
+        double number = floor(fmin(limit * parts[i], 1e15));
+        if (rounded(number, i == 0 ? 18 : 2) > 0)
+            add_rung(out, rounded(number, i == 0 ? 18 : 2), 0);
+    }
+    while (buckets < (double)rows->busiest_rows / limit && buckets < 65536)
+        buckets *= 2;
+    for (int turn = stops ? 1 : 2; kind == BK_HASH && buckets > 1 && turn <= 2; turn++)
+        add_rung(out, fmin(turn * buckets, 65536), 0);
+    if (kind == BK_UNBUCKETED)
+        add_rung(out, 0, 0);
+    if (kind == BK_PROBABILISTIC)
+        climb_probabilistic(limit, risk, out);
+    if (kind == BK_WEIGHTED)
+        climb_weighted(answer, floor(fmin(limit * rows->mean_payload, 1e15)), risk, out);
+}
+
+static bool is_rung(const struct bk_strategy *strategy, const uint64_t *numbers)
+{
+    switch (strategy->kind) {
+    case BK_TIME:
+        return (uint64_t)strategy->of.time.window_ns == numbers[0];
+    case BK_COUNT:
+        return strategy->of.count.rows == numbers[0];
+    case BK_HASH:
+        return strategy->of.hash.buckets == numbers[0];
+    case BK_PROBABILISTIC:
+        return strategy->of.probabilistic.bits == numbers[0] &&
+               strategy->of.probabilistic.threshold == numbers[1];
+    case BK_WEIGHTED:
+        return strategy->of.weighted.bytes == numbers[0] && strategy->of.weighted.threshold == numbers[1];
+    default:
+        return true;
+    }
+}
+
+/* Whether the search looks for settings of a kind. */
+static bool is_sought(const struct answer *answer, const struct tune_contest *contest, enum bk_kind kind)
+{
+    const struct lab_scenario *scenario = answer->scenario;
+    const bool has_varied = scenario->trace_path != NULL && !scenario->has_row_bytes;
+    bool is_own = false;
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        is_own |= scenario->strategies[i].settings.strategy.kind == kind;
+    return (contest->terms.kinds >> kind & 1) != 0 &&
+           (kind != BK_WEIGHTED || is_own ||
+            (scenario->limits.partition_bytes > 0 &&
+             (has_varied || scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)));
+}
+
+/* All settings besides the scenario's own are rungs, in their order, and each rung of a kind is a setting
+ * unless it cannot be run. */
+static bool check_ladders(const struct answer *answer, const struct tune_contest *contest)
+{
+    struct rungs rungs;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct tune_entrant *first = &contest->entrants[i];
+        size_t at = 0;
+        if (first->is_own || (i > 0 && first[-1].base == first->base && !first[-1].is_own))
+            continue;
+        climb(answer, contest, first->strategy.settings.strategy.kind, &rungs);
+        for (size_t j = i; j < contest->count && contest->entrants[j].base == first->base; j++) {
+            const struct bk_strategy *strategy = &contest->entrants[j].strategy.settings.strategy;
+            while (at < rungs.count && !is_rung(strategy, rungs.numbers[at]))
+                at++;
+            if (at++ >= rungs.count)
+                return twin_differs(answer, "tune: %s is no rung of the ladder",
+                                    contest->entrants[j].strategy.label);
+        }
+    }
+    for (unsigned kind = 0; kind < BK_KIND_COUNT && contest->left_out == 0; kind++) {
+        size_t met = 0;
+        if (!is_sought(answer, contest, (enum bk_kind)kind))
+            continue;
+        climb(answer, contest, (enum bk_kind)kind, &rungs);
+        for (size_t rung = 0; rung < rungs.count; rung++) {
+            bool is_there = false;
+            for (size_t i = 0; i < contest->count; i++) {
+                const struct bk_strategy *strategy = &contest->entrants[i].strategy.settings.strategy;
+                is_there |= strategy->kind == kind && is_rung(strategy, rungs.numbers[rung]);
+            }
+            met += is_there;
+        }
+        if (met < rungs.count)
+            return twin_differs(answer, "tune: %zu of %zu rungs of %s are tried", met, rungs.count,
+                                bk_kind_name((enum bk_kind)kind));
+    }
+    return true;
+}
+
+/* The time of the first partition above a limit, of all seeds together. */
+static bool check_first_over(const struct answer *answer, const struct tune_contest *contest,
+                             const struct tune_entrant *entrant)
+{
+    const struct lab_facts known = known_at(contest, entrant, 1);
+    struct twin_outlook outlook = {.growth = contest->growth.per_day,
+                                   .days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
+                                   .seen = (double)NAN,
+                                   .key_rows = (double)contest->rows.busiest_rows,
+                                   .key_bytes = (double)contest->rows.busiest_bytes,
+                                   .most = known.has_distribution ? known.expected_most : (double)NAN,
+                                   .least = known.expected_least};
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        outlook.seen = fmin(outlook.seen, entrant->seen[i].figures[TUNE_FIRST_OVER]);
+        outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);
+        outlook.bytes = fmax(outlook.bytes, (double)entrant->seen[i].bytes_most);
+    }
+    double all_days, told = tune_contest_first_over(contest, entrant),
+                     wanted = twin_horizon(answer, &entrant->strategy.settings, &outlook, &all_days);
+    return fabs(told - wanted) <= 1e-7 * fabs(wanted) || (isnan(told) && isnan(wanted)) || told == wanted ||
+           twin_differs(answer, "tune: %s exceeds a limit after %.9g days, and %.9g by the twin",
+                        entrant->strategy.label, told, wanted);
+}
+
 static bool check_rows(const struct answer *answer, const struct tune_contest *contest)
 {
     const struct lab_strategy_result *first = &answer->result->strategies[0];
@@ -223,15 +583,16 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
 static bool check_contest(const struct answer *answer, const struct tune_contest *contest)
 {
     bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) &&
-                   check_end(answer, contest) && check_rivals(answer, contest);
+                   check_end(answer, contest) && check_rivals(answer, contest) &&
+                   check_ladders(answer, contest);
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         bool is_looked_at = i == contest->recommended || sim_random_below(answer->random, contest->count) < 6;
         if (!is_looked_at)
             continue;
-        is_fine = check_status(answer, entrant);
+        is_fine = check_status(answer, contest, entrant) && check_first_over(answer, contest, entrant);
         for (uint32_t seed = 0; is_fine && seed < entrant->seeds; seed++)
-            is_fine = check_seen(answer, entrant, seed);
+            is_fine = check_seen(answer, entrant, &entrant->seen[seed], seed, 1);
     }
     for (size_t i = 0; is_fine && i < contest->margin_count; i++)
         is_fine = check_margin(answer, contest, &contest->margins[i]);
@@ -243,7 +604,11 @@ bool twin_tune(const struct answer *answer)
     struct lab_tune terms = answer->scenario->tune;
     struct tune_contest contest;
     struct sim_error error;
-    terms.seeds = 2;
+    terms.seeds = 1 + (uint32_t)sim_random_below(answer->random, 3);
+    if (answer->scenario->limits.tiny_rows > 0 && sim_random_below(answer->random, 4) == 0)
+        terms.tiny = 0.1 * (double)sim_random_below(answer->random, 6);
+    if (answer->scenario->reads.present && sim_random_below(answer->random, 4) == 0)
+        terms.partitions_per_read = 1 + (double)sim_random_below(answer->random, 4);
     if (!tune_contest_begin(&contest, answer->scenario, &terms, 1, NULL, &error))
         return twin_differs(answer, "tune: %s", error.text);
     bool is_fine =

@@ -8,7 +8,8 @@
  *     lab_answers_fuzz --print SEED
  *
  * Of every fourth seed the trace has weeks: rows on the edges of weeks and of `duration`, and rates that
- * grow. */
+ * grow. Of every eighth, all times are on one grid: rows, windows, TTL, deletes, changes of settings and the
+ * end. Some seeds are also checked by the statistics of stream_distribution.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
@@ -27,6 +28,7 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "same.h"
+#include "stream_distribution.h"
 #include "stream_draw.h"
 #include "tune/expected.h"
 #include "workload/rows.h"
@@ -88,6 +90,55 @@ static char *draw_weeks(struct fuzz *fuzz, char *text)
     return csv;
 }
 
+__attribute__((format(printf, 3, 4))) static void say(char *text, int *at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    *at += vsnprintf(text + *at, STREAM_TEXT_SIZE - (size_t)*at, format, arguments);
+    va_end(arguments);
+}
+
+/* A trace whose rows, and all that ends, begins or expires, come at multiples of one unit of time. */
+static char *draw_grid(struct fuzz *fuzz, char *text)
+{
+    const uint64_t unit_s = draw(fuzz, 2) == 0 ? 60 : 21600, rows = 20 + draw(fuzz, 200), size = 16000;
+    const uint64_t ttl = (1 + draw(fuzz, 30)) * unit_s, kind = draw(fuzz, 4);
+    uint64_t used = 0, units = 0, end;
+    char *csv = naive_must(malloc(size));
+    int at = 0;
+    used += (uint64_t)snprintf(csv, size, "timestamp_ms,key,bytes\n");
+    for (uint64_t i = 0; i < rows; i++, units += draw(fuzz, 3))
+        used += (uint64_t)snprintf(csv + used, size - used, "%" PRIu64 ",k%" PRIu64 ",%" PRIu64 "\n",
+                                   1767225600000 + units * unit_s * 1000, draw(fuzz, 3), 1 + draw(fuzz, 400));
+    say(text, &at, "seed: %" PRIu64 "\ntrace: {file: %s}\n", 1 + draw(fuzz, 9), fuzz->trace);
+    if (kind == 0)
+        say(text, &at, "row: {ttl: %" PRIu64 "s}\n", ttl);
+    if (kind == 1)
+        say(text, &at, "deletes: {share: 40%%, after: %" PRIu64 "s}\n", ttl);
+    if (kind == 2)
+        say(text, &at, "reads: {range: {span: %" PRIu64 "s, age: %" PRIu64 "s, rate: %.6f/d}}\n", ttl,
+            draw(fuzz, 4) * unit_s, 86400.0 / (double)unit_s);
+    end = units < 3 ? 3 : units;
+    if (draw(fuzz, 2) == 0) {
+        end = 3 + draw(fuzz, end - 2);
+        say(text, &at, "duration: %" PRIu64 "ns\n", end * unit_s * 1000000000 + draw(fuzz, 2));
+    }
+    say(text, &at,
+        "limits: {partition_rows: %" PRIu64 ", partition_bytes: %" PRIu64
+        "B, tiny_rows: 4}\nstrategies:\n  - time: {window: %" PRIu64 "s}\n  - unbucketed: {}\n",
+        1 + draw(fuzz, 60), 100 + draw(fuzz, 20000), (1 + draw(fuzz, 12)) * unit_s);
+    say(text, &at, "  - {label: aged, probabilistic: {bits: 1, threshold: 4, max_age: %" PRIu64 "s}}\n",
+        (1 + draw(fuzz, 12)) * unit_s);
+    if (kind == 3)
+        say(text, &at,
+            "  - {label: then, time: {window: %" PRIu64 "s, then: [{at: %" PRIu64 "s, window: %" PRIu64
+            "s}]}}\n",
+            (1 + draw(fuzz, 6)) * unit_s, (1 + draw(fuzz, end - 2)) * unit_s, (1 + draw(fuzz, 12)) * unit_s);
+    else
+        say(text, &at, "  - count: {rows: %" PRIu64 ", counter: external}\n", 1 + draw(fuzz, 30));
+    return csv;
+}
+
 static void draw_text(struct fuzz *fuzz, uint64_t seed, char *text, char **csv)
 {
     sim_random_init(&fuzz->random, seed, SIM_FUZZ, 77);
@@ -95,6 +146,8 @@ static void draw_text(struct fuzz *fuzz, uint64_t seed, char *text, char **csv)
     snprintf(fuzz->sizes, sizeof fuzz->sizes, "answers-%ld-sizes.csv", (long)getpid());
     if (seed % 4 == 1)
         *csv = draw_weeks(fuzz, text);
+    else if (seed % 8 == 3)
+        *csv = draw_grid(fuzz, text);
     else
         stream_draw(seed, fuzz->trace, text, csv);
 }
@@ -112,6 +165,14 @@ static void draw_terms(struct fuzz *fuzz)
     limits->over_limit_share = scenario->tune.share = shares[draw(fuzz, 5)];
     limits->confidence = scenario->tune.confidence = confidences[draw(fuzz, 3)];
     limits->tolerance = scenario->tune.tolerance = tolerances[draw(fuzz, 4)];
+    for (size_t i = 0; i < scenario->workload.spike_count; i++) {
+        if (draw(fuzz, 2) == 0) /* a number of keys instead of a share */
+            scenario->workload.spikes[i].keys_count = 1 + draw(fuzz, scenario->workload.key_count);
+    }
+    if (scenario->workload.backfill_before_ns > 0 && draw(fuzz, 4) == 0) { /* of a few nanoseconds */
+        scenario->workload.backfill_before_ns = 1 + (int64_t)draw(fuzz, 3);
+        scenario->workload.backfill_rate_per_s = 4e9;
+    }
     if (draw(fuzz, 2) == 0)
         scenario->prices = (struct lab_prices){2.3, 0.5 + (double)draw(fuzz, 8), 0.69, 4.8, 5.5, 0.051, 1.7};
 }
@@ -270,8 +331,56 @@ static bool check_threads(struct fuzz *fuzz)
     return difference == NULL || broken(fuzz, difference);
 }
 
+/* Keeps the newest partial result of a run, and ends the run after some of them. */
+struct keeper {
+    struct lab_progress progress;
+    struct lab_partial partial;
+    unsigned char *kept;
+    size_t size;
+    uint64_t left;
+};
+
+static void keep(void *context, const unsigned char *data, size_t size)
+{
+    struct keeper *keeper = context;
+    atomic_fetch_add(&keeper->partial.wish, 1);
+    if (keeper->progress.stop)
+        return;
+    free(keeper->kept);
+    keeper->kept = naive_must(malloc(size));
+    memcpy(keeper->kept, data, size);
+    keeper->size = size;
+    keeper->progress.stop = --keeper->left == 0;
+}
+
+/* A run that was interrupted, and resumes from its partial result, ends as the whole run. */
+static bool check_resumed(struct fuzz *fuzz, const struct lab_result *whole)
+{
+    struct keeper keeper = {.left = 1 + draw(fuzz, 3)};
+    const struct lab_run_context context = {.progress = &keeper.progress, .partial = &keeper.partial};
+    const uint32_t threads = 1 + (uint32_t)draw(fuzz, 2);
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    keeper.partial = (struct lab_partial){.put = keep, .context = &keeper, .wish = 1};
+    bool is_over = lab_run_in(fuzz->scenario, threads, &context, &result, &error);
+    unsigned char *kept = keeper.kept;
+    if (!is_over && kept != NULL) {
+        keeper.partial = (struct lab_partial){.put = keep, .context = &keeper, .kept = kept, .wish = 1};
+        keeper.partial.kept_size = keeper.size;
+        keeper.kept = NULL;
+        keeper.left = UINT64_MAX;
+        keeper.progress.stop = false;
+        is_over = lab_run_in(fuzz->scenario, threads, &context, &result, &error);
+        free(kept);
+    }
+    free(keeper.kept);
+    const char *difference = is_over ? same_difference(whole, result) : error.text;
+    lab_result_destroy(result);
+    return difference == NULL || broken(fuzz, difference);
+}
+
 /* Writes the partitions of a strategy as sstablepartitions would, and runs them as observed sizes. */
-static bool check_import(struct fuzz *fuzz, const struct naive_input *input)
+static bool check_import(const struct answer *answer, struct fuzz *fuzz, const struct naive_input *input)
 {
     size_t index = draw(fuzz, fuzz->scenario->strategy_count);
     const struct lab_limits *limits = &fuzz->scenario->limits;
@@ -284,7 +393,6 @@ static bool check_import(struct fuzz *fuzz, const struct naive_input *input)
                 input->keys[naive->partitions[i].key_index].name, naive->partitions[i].bucket,
                 naive->partitions[i].bytes, naive->partitions[i].rows);
     bool has_any = fclose(file) == 0 && naive->partition_count > 0;
-    naive_free(naive);
     snprintf(text, sizeof text,
              "limits: {partition_rows: 9, over_limit_share: 0%%}\nstrategies:\n  - observed: {file: %s}\n",
              fuzz->sizes);
@@ -303,7 +411,12 @@ static bool check_import(struct fuzz *fuzz, const struct naive_input *input)
             one.over_of[1] != other.over_of[1] || other.by != LAB_BY_CERTAINTY ||
             other.within != (exceeds ? LAB_EXCEEDS : LAB_WITHIN))
             is_fine = broken(fuzz, "an import of its own partitions is judged otherwise");
+        is_fine = is_fine && twin_known(answer, &observed->strategies[0], limits, naive) &&
+                  (one.partitions > 3000 ||
+                   twin_drift(answer, draw(fuzz, fuzz->scenario->strategy_count), &observed->strategies[0],
+                              (enum lab_size_unit)draw(fuzz, LAB_SIZE_UNITS)));
     }
+    naive_free(naive);
     lab_result_destroy(observed);
     lab_scenario_destroy(scenario);
     remove(fuzz->sizes);
@@ -421,11 +534,11 @@ static bool check_twin(struct fuzz *fuzz, bool may_tune)
                                   .random = &fuzz->random,
                                   .message = fuzz->message,
                                   .size = sizeof fuzz->message};
-    bool is_fine = twin_verdicts(&answer) && twin_choice(&answer) && twin_rule(&answer) &&
-                   twin_horizons(&answer) && twin_expected(&answer) && twin_shares(&answer) &&
-                   twin_eras(&answer);
+    bool is_fine = twin_verdicts(&answer) && twin_judgments(&answer) && twin_choice(&answer) &&
+                   twin_rule(&answer) && twin_horizons(&answer) && twin_expected(&answer) &&
+                   twin_shares(&answer) && twin_spikes(&answer) && twin_eras(&answer) && twin_values(&answer);
     is_fine = is_fine && (fuzz->scenario->design.is_given || fuzz->scenario->deletes.share > 0 ||
-                          (check_import(fuzz, input) && check_percentiles(fuzz, input)));
+                          (check_import(&answer, fuzz, input) && check_percentiles(fuzz, input)));
     if (is_fine && may_tune)
         is_fine = twin_tune(&answer);
     naive_input_free(input);
@@ -442,13 +555,23 @@ static bool check(struct fuzz *fuzz, uint64_t seed)
     struct lab_result *plain = NULL;
     struct sim_error error;
     bool is_fine = lab_run(fuzz->scenario, 1, NULL, &plain, &error) || broken(fuzz, error.text);
-    is_fine = is_fine && naive_check(fuzz->scenario, plain, fuzz->message, sizeof fuzz->message);
+    is_fine = is_fine && naive_check(fuzz->scenario, plain, fuzz->message, sizeof fuzz->message) &&
+              check_resumed(fuzz, plain);
     lab_result_destroy(plain);
-    return is_fine &&
-           check_twin(fuzz, fuzz->result->rows > 0 && fuzz->result->rows < tuned_rows &&
-                                !fuzz->scenario->design.is_given) &&
+    return is_fine && check_twin(fuzz, fuzz->result->rows > 0 && fuzz->result->rows < tuned_rows) &&
            check_threads(fuzz) && check_alone(fuzz) && check_edges(fuzz) && check_limits(fuzz) &&
            check_more(fuzz);
+}
+
+/* Statistics of other scenarios, of some seeds. */
+static bool check_streams(struct fuzz *fuzz, uint64_t seed)
+{
+    char *message = fuzz->message;
+    return (seed % 48 != 0 || stream_check_distribution(seed, message, MESSAGE_SIZE)) &&
+           (seed % 16 != 8 || stream_check_sizes(seed, message, MESSAGE_SIZE)) &&
+           (seed % 64 != 20 || stream_check_threads(seed, message, MESSAGE_SIZE)) &&
+           (seed % 16 != 12 || stream_check_histogram(seed, message, MESSAGE_SIZE)) &&
+           (seed % 16 != 2 || stream_check_expected(seed, message, MESSAGE_SIZE));
 }
 
 static bool check_seed(uint64_t seed)
@@ -460,7 +583,7 @@ static bool check_seed(uint64_t seed)
     is_fine = is_fine && parse(&fuzz, text, &fuzz.scenario);
     if (is_fine) {
         draw_terms(&fuzz);
-        is_fine = check(&fuzz, seed);
+        is_fine = check(&fuzz, seed) && check_streams(&fuzz, seed);
     }
     if (!is_fine)
         printf("seed %" PRIu64 ": %s\n  again: lab_answers_fuzz --seeds %" PRIu64 "\n", seed, fuzz.message,

@@ -12,6 +12,7 @@
 
 #include "kernel/time.h"
 #include "lab/metric.h"
+#include "lab/stored.h"
 #include "tune/expected.h"
 #include "tune/odds.h"
 #include "workload/rows.h"
@@ -40,18 +41,18 @@ double twin_metric(const struct lab_strategy_result *strategy, const char *name)
     return (double)NAN;
 }
 
-static double or_zero(double value)
+double twin_or_zero(double value)
 {
     return isnan(value) ? 0 : value;
 }
 
-static bool is_near(double told, double wanted)
+bool twin_is_near(double told, double wanted)
 {
     return (isnan(told) && isnan(wanted)) || told == wanted || fabs(told - wanted) <= NEAR * fabs(wanted);
 }
 
 /* P(at most k of n), each with chance p. */
-static double binomial_upto(double k, double n, double p)
+double twin_binomial_upto(double k, double n, double p)
 {
     double sum = 0;
     if (k >= n)
@@ -76,219 +77,6 @@ static double poisson_above(double mean, double k)
     for (double i = k + 1; i < k + 60 + 20 * sqrt(mean) + mean; i++)
         sum += exp(i * log(mean) - mean - lgamma(i + 1));
     return sum;
-}
-
-/* --- verdicts */
-
-static bool is_certain(const struct answer *answer, const struct lab_strategy *strategy)
-{
-    enum bk_kind kind = strategy->settings.strategy.kind;
-    return answer->scenario->trace_path != NULL &&
-           (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
-}
-
-/* The judgment that follows from the run's metrics. */
-static void judge(const struct answer *answer, size_t index, enum lab_within *within, enum lab_judged_by *by,
-                  double *most)
-{
-    const struct lab_strategy_result *strategy = &answer->result->strategies[index];
-    const struct lab_limits *limits = &answer->scenario->limits;
-    double n = twin_metric(strategy, "partitions.total"),
-           over = twin_metric(strategy, "partitions.over_limit");
-    double expected = twin_metric(strategy, "expected.over_limit"), chance = 1 - limits->confidence;
-    double least = twin_metric(strategy, "expected.over_limit_least"), may = limits->over_limit_share;
-    *most = (double)NAN;
-    *by = LAB_BY_NOTHING;
-    *within = LAB_NOT_JUDGED;
-    if (n == 0)
-        return;
-    *within = over > may * n ? LAB_EXCEEDS : LAB_WITHIN;
-    *by = is_certain(answer, &answer->scenario->strategies[index]) ? LAB_BY_CERTAINTY : LAB_BY_SAMPLE;
-    if (*by == LAB_BY_CERTAINTY || (may == 0 && over > 0))
-        return;
-    if (!isnan(expected)) {
-        *most = twin_metric(strategy, "expected.share");
-        *by = expected == 0 ? LAB_BY_CERTAINTY : LAB_BY_DISTRIBUTION;
-        *within = (may == 0 ? expected <= chance : *most <= may) ? LAB_WITHIN : LAB_EXCEEDS;
-        if (*within == LAB_WITHIN)
-            return;
-        *by = LAB_BY_DISTRIBUTION;
-        if (least > (may == 0 ? chance : may * n))
-            return;
-    }
-    *by = LAB_BY_SAMPLE;
-    *most = -1; /* a confidence bound */
-    bool seems_over =
-        binomial_upto(over, n, may)<chance / 2, /* as few are unlikely if the share were `may` */
-                                    is_more = over> 0 &&
-        1 - binomial_upto(over - 1, n, may) < chance / 2;
-    *within = may == 0 || seems_over ? LAB_WITHIN : is_more ? LAB_EXCEEDS : LAB_NOT_JUDGED;
-}
-
-/* A bound of Clopper and Pearson: with that share, as few as were seen have exactly this chance. */
-static bool is_bound(double share, double over, double n, double confidence)
-{
-    double chance = (1 - confidence) / 2;
-    return over >= n ? share == 1 : fabs(binomial_upto(over, n, share) - chance) <= 1e-6 * chance;
-}
-
-static bool check_verdict(const struct answer *answer, size_t index)
-{
-    const struct lab_strategy_result *strategy = &answer->result->strategies[index];
-    const struct lab_limits *limits = &answer->scenario->limits;
-    struct lab_facts facts = lab_facts_of(answer->result, strategy);
-    struct lab_judgment told = lab_judgment_of(limits, &facts);
-    double n = twin_metric(strategy, "partitions.total"), most,
-           over = twin_metric(strategy, "partitions.over_limit");
-    const double over_of[] = {or_zero(twin_metric(strategy, "partitions.over_limit_rows")),
-                              or_zero(twin_metric(strategy, "partitions.over_limit_bytes"))};
-    enum lab_within within;
-    enum lab_judged_by by;
-    judge(answer, index, &within, &by, &most);
-    unsigned exceeded = 0;
-    for (unsigned unit = 0; within == LAB_EXCEEDS && unit < LAB_SIZE_UNITS; unit++)
-        exceeded |= over_of[unit] > 0 ? 1u << unit : 0;
-    if (told.within != within || told.by != by)
-        return twin_differs(answer,
-                            "%s: judged %d by %s, and %d by %s by the twin (%.0f of %.0f, at most %g)",
-                            strategy->label, told.within, lab_judged_by_name(told.by), within,
-                            lab_judged_by_name(by), over, n, limits->over_limit_share);
-    if (n == 0)
-        return true;
-    if ((double)told.partitions != n || (double)told.over != over || (double)told.over_of[0] != over_of[0] ||
-        (double)told.over_of[1] != over_of[1] || told.exceeded != exceeded || !is_near(told.share, over / n))
-        return twin_differs(answer, "%s: the facts of its verdict differ", strategy->label);
-    bool is_fine =
-        most == -1 ? is_bound(told.share_most, over, n, limits->confidence) : is_near(told.share_most, most);
-    return is_fine ||
-           twin_differs(answer, "%s: at most %.9g of other seeds' partitions, and %.9g by the twin",
-                        strategy->label, told.share_most, most);
-}
-
-bool twin_verdicts(const struct answer *answer)
-{
-    for (size_t i = 0; i < answer->result->strategy_count; i++) {
-        if (!check_verdict(answer, i))
-            return false;
-    }
-    return true;
-}
-
-/* --- costs and the choice */
-
-static double cost_of(const struct answer *answer, const struct lab_strategy_result *strategy)
-{
-    const struct lab_prices *set = &answer->scenario->prices;
-    const bool is_set = set->state_read > 0;
-    const struct {
-        const char *name;
-        double price;
-    } counts[] = {{"writes.counter_increments", is_set ? set->counter_increment : 1},
-                  {"writes.state_reads", is_set ? set->state_read : 1},
-                  {"writes.state_writes", is_set ? set->state_write : 1},
-                  {"writes.lwt", is_set ? set->lwt : 1},
-                  {"writes.lock_ops", is_set ? set->lock : 1},
-                  {"writes.rows_scanned", is_set ? set->row_scanned : 0}};
-    double sum = 0, rows = twin_metric(strategy, "writes.rows");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        sum += counts[i].price * twin_metric(strategy, counts[i].name);
-    sum += (is_set ? set->partition_read : 1) * or_zero(twin_metric(strategy, "reads.count")) *
-           or_zero(twin_metric(strategy, "reads.partitions_per_read.mean"));
-    return rows > 0 ? 1000 * sum / rows : (double)NAN;
-}
-
-/* The candidate to take: first by load, then, of those near the least, by CV, room and place. */
-size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance)
-{
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        size_t best = SIZE_MAX;
-        double least = (double)INFINITY;
-        for (size_t i = 0; i < count; i++) {
-            if (all[i].is_eligible && (all[i].requirements & 1u) == pass && all[i].load < least)
-                least = all[i].load;
-        }
-        for (size_t i = 0; i < count; i++) {
-            if (!all[i].is_eligible || (all[i].requirements & 1u) != pass ||
-                all[i].load > least + tolerance * least)
-                continue;
-            double cv = isnan(all[i].cv) ? 1e300 : all[i].cv;
-            double other = best == SIZE_MAX ? 2e300 : isnan(all[best].cv) ? 1e300 : all[best].cv;
-            if (cv < other || (cv == other && all[i].fullness < all[best].fullness))
-                best = i;
-        }
-        if (best != SIZE_MAX)
-            return best;
-    }
-    return SIZE_MAX;
-}
-
-static bool check_score(const struct answer *answer, size_t index, const struct lab_score *score)
-{
-    const struct lab_strategy_result *strategy = &answer->result->strategies[index];
-    const struct lab_settings *settings = &answer->scenario->strategies[index].settings;
-    const struct lab_limits *limits = &answer->scenario->limits;
-    const enum bk_kind kind = settings->strategy.kind;
-    double cost = cost_of(answer, strategy), mean = twin_metric(strategy, "partitions.closed.rows.mean");
-    double cv = mean > 0 ? twin_metric(strategy, "partitions.closed.rows.stddev") / mean : (double)NAN;
-    double in_rows = limits->partition_rows == 0 ? 0
-                                                 : or_zero(twin_metric(strategy, "partitions.all.rows.max")) /
-                                                       (double)limits->partition_rows;
-    double in_bytes =
-        limits->partition_bytes == 0
-            ? 0
-            : or_zero(twin_metric(strategy, "partitions.all.bytes.max")) / (double)limits->partition_bytes;
-    bool is_endless =
-        (kind == BK_UNBUCKETED || kind == BK_HASH) && or_zero(twin_metric(strategy, "rows.expired")) == 0;
-    bool is_eligible = score->judgment.within == LAB_WITHIN && !is_endless && !isnan(cost);
-    bool needs_numbers = kind == BK_COUNT && settings->source == BK_SOURCE_EXTERNAL;
-    if (!is_near(score->cost, cost) || !is_near(score->candidate.load, 1000 + cost) ||
-        !is_near(score->candidate.cv, cv) || !is_near(score->candidate.fullness, fmax(in_rows, in_bytes)))
-        return twin_differs(answer, "%s: costs %.9g with CV %.9g, and %.9g with %.9g by the twin",
-                            strategy->label, score->cost, score->candidate.cv, cost, cv);
-    if (score->candidate.is_eligible != is_eligible ||
-        (score->candidate.requirements & 1u) != (uint32_t)needs_numbers)
-        return twin_differs(answer, "%s: whether it may be chosen differs", strategy->label);
-    return true;
-}
-
-bool twin_choice(const struct answer *answer)
-{
-    struct lab_score scores[LAB_STRATEGIES_MAX];
-    struct lab_candidate candidates[LAB_STRATEGIES_MAX];
-    size_t told = lab_choose(answer->result, scores), count = answer->result->strategy_count;
-    for (size_t i = 0; i < count; i++) {
-        if (!check_score(answer, i, &scores[i]))
-            return false;
-        candidates[i] = scores[i].candidate;
-    }
-    size_t wanted = twin_choose(candidates, count, answer->scenario->limits.tolerance);
-    return told == wanted ||
-           twin_differs(answer, "strategy %zu is chosen, and %zu by the twin", told, wanted);
-}
-
-bool twin_rule(const struct answer *answer)
-{
-    static const double loads[] = {1024, 1032, 1032.0000001, 1040, 1280, 2048};
-    static const double tolerances[] = {0, 0.0078125, 0.015625, 0.25, 1};
-    struct lab_candidate all[6];
-    for (int round = 0; round < 50; round++) {
-        size_t count = 1 + sim_random_below(answer->random, 6);
-        for (size_t i = 0; i < count; i++)
-            all[i] = (struct lab_candidate){
-                .is_eligible = sim_random_below(answer->random, 4) > 0,
-                .requirements = (uint32_t)sim_random_below(answer->random, 1u << LAB_REQUIREMENT_COUNT),
-                .load = loads[sim_random_below(answer->random, 6)],
-                .cv = sim_random_below(answer->random, 4) == 0
-                          ? (double)NAN
-                          : (double)sim_random_below(answer->random, 3) / 4,
-                .fullness = (double)sim_random_below(answer->random, 3) / 4};
-        double tolerance = tolerances[sim_random_below(answer->random, 5)];
-        size_t told = lab_choose_from(all, count, tolerance), wanted = twin_choose(all, count, tolerance);
-        if (told != wanted)
-            return twin_differs(answer, "of %zu drawn candidates %td is chosen, and %td by the twin", count,
-                                (ptrdiff_t)told, (ptrdiff_t)wanted);
-    }
-    return true;
 }
 
 /* --- growth and horizons */
@@ -357,41 +145,41 @@ static double grown(double growth, double days, double times, bool is_rate)
     return is_rate ? log(times * so_far / days) / growth : log(1 + growth * times * so_far) / growth;
 }
 
-static double horizon_of(const struct answer *answer, size_t index, double growth, double days,
-                         double *all_days)
+/* How many times these rows and bytes the nearest limit is. */
+static double room_of(const struct lab_limits *limits, double rows, double bytes)
 {
-    const struct lab_strategy_result *strategy = &answer->result->strategies[index];
+    double room = (double)INFINITY;
+    if (limits->partition_rows > 0 && rows > 0)
+        room = fmin(room, (double)limits->partition_rows / rows);
+    if (limits->partition_bytes > 0 && bytes > 0)
+        room = fmin(room, (double)limits->partition_bytes / bytes);
+    return room;
+}
+
+double twin_horizon(const struct answer *answer, const struct lab_settings *settings,
+                    const struct twin_outlook *outlook, double *all_days)
+{
     const struct lab_limits *limits = &answer->scenario->limits;
-    const enum bk_kind kind = answer->scenario->strategies[index].settings.strategy.kind;
-    const char *const names[][2] = {{"partitions.all.rows.max", "partitions.all.bytes.max"},
-                                    {"keys.rows.max", "keys.bytes.max"}};
-    double seen = twin_metric(strategy, "partitions.first_over_days"), room[2];
-    for (int i = 0; i < 2; i++) {
-        double rows = or_zero(twin_metric(strategy, names[i][0])),
-               bytes = or_zero(twin_metric(strategy, names[i][1]));
-        room[i] = (double)INFINITY;
-        if (limits->partition_rows > 0 && rows > 0)
-            room[i] = fmin(room[i], (double)limits->partition_rows / rows);
-        if (limits->partition_bytes > 0 && bytes > 0)
-            room[i] = fmin(room[i], (double)limits->partition_bytes / bytes);
-    }
+    const enum bk_kind kind = settings->strategy.kind;
+    const double days = outlook->days, growth = outlook->growth,
+                 room = room_of(limits, outlook->rows, outlook->bytes);
     double ttl_days = (double)answer->scenario->row_ttl_ns / (double)SIM_DAY;
     bool stops = ttl_days > 0 && ttl_days <= days;
-    double unbucketed = grown(growth, days, room[1], false);
-    double most = twin_metric(strategy, "expected.over_limit"),
-           least = twin_metric(strategy, "expected.over_limit_least");
+    double unbucketed = grown(growth, days, room_of(limits, outlook->key_rows, outlook->key_bytes), false);
     *all_days = stops ? (double)NAN : unbucketed;
-    if (!isnan(seen))
-        return seen;
+    if (!isnan(outlook->seen))
+        return outlook->seen;
     if ((kind == BK_UNBUCKETED || kind == BK_HASH) && !stops)
-        return grown(growth, days, room[0], false);
+        return grown(growth, days, room, false);
     if (answer->scenario->trace_path != NULL && kind == BK_TIME)
-        return growth > 0 ? fmax(days, grown(growth, days, room[0], true)) : (double)NAN;
-    if (isnan(most))
+        return growth > 0 ? fmax(days, grown(growth, days, room, true)) : (double)NAN;
+    if (isnan(outlook->most) || isinf(outlook->most))
         return (double)NAN;
-    if (most <= NEVER)
+    if (outlook->most <= NEVER)
         return (double)INFINITY;
-    return least > 0 ? fmax(unbucketed, grown(growth, days, 2 / (least + most), false)) : (double)NAN;
+    return outlook->least > 0
+               ? fmax(unbucketed, grown(growth, days, 2 / (outlook->least + outlook->most), false))
+               : (double)NAN;
 }
 
 bool twin_horizons(const struct answer *answer)
@@ -404,7 +192,18 @@ bool twin_horizons(const struct answer *answer)
         return true;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        double all_days, wanted = horizon_of(answer, i, growth, days, &all_days);
+        const struct twin_outlook outlook = {
+            .growth = growth,
+            .days = days,
+            .seen = twin_metric(strategy, "partitions.first_over_days"),
+            .rows = twin_or_zero(twin_metric(strategy, "partitions.all.rows.max")),
+            .bytes = twin_or_zero(twin_metric(strategy, "partitions.all.bytes.max")),
+            .key_rows = twin_or_zero(twin_metric(strategy, "keys.rows.max")),
+            .key_bytes = twin_or_zero(twin_metric(strategy, "keys.bytes.max")),
+            .most = twin_metric(strategy, "expected.over_limit"),
+            .least = twin_metric(strategy, "expected.over_limit_least")};
+        double all_days,
+            wanted = twin_horizon(answer, &answer->scenario->strategies[i].settings, &outlook, &all_days);
         double doubles = growth > 0 ? log(2) / growth : (double)NAN;
         const struct {
             const char *name;
@@ -415,7 +214,7 @@ bool twin_horizons(const struct answer *answer)
         for (size_t j = 0; j < 3; j++) {
             double is = twin_metric(strategy, told[j].name),
                    should = told[j].wanted > LAB_DAYS_MOST ? LAB_DAYS_MOST : told[j].wanted;
-            if (!is_near(is, should))
+            if (!twin_is_near(is, should))
                 return twin_differs(answer, "%s: %s is %.9g, and %.9g by the twin", strategy->label,
                                     told[j].name, is, should);
         }
@@ -477,13 +276,13 @@ static double rows_above(const struct answer *answer, const struct lab_settings 
         double of = (double)strategy->of.probabilistic.chance_denominator;
         double p = of > 0 ? (double)strategy->of.probabilistic.chance_numerator / of
                           : pow(0.5, strategy->of.probabilistic.bits);
-        return binomial_upto((double)strategy->of.probabilistic.threshold - 1, n, p);
+        return twin_binomial_upto((double)strategy->of.probabilistic.threshold - 1, n, p);
     }
     if (strategy->kind != BK_WEIGHTED || size->kind != SIM_SIZE_CONSTANT)
         return (double)NAN;
     uint64_t bytes = size->a < 1 ? 1 : (uint64_t)size->a, unit = strategy->of.weighted.bytes;
     double sure = n * (double)(bytes / unit), left = (double)strategy->of.weighted.threshold - 1 - sure;
-    return left < 0 ? 0 : binomial_upto(left, n, (double)(bytes % unit) / (double)unit);
+    return left < 0 ? 0 : twin_binomial_upto(left, n, (double)(bytes % unit) / (double)unit);
 }
 
 /* The mean is the sum of P(N > n) over all n. */
@@ -498,7 +297,7 @@ static bool check_mean(const struct answer *answer, const struct lab_settings *s
         return true;
     for (double n = 0; tail > 1e-15 && n < 20000; tail = rows_above(answer, settings, ++n))
         sum += tail;
-    return tail > 1e-15 || is_near(tune_weighted_mean_bytes(&distribution), sum * (double)bytes) ||
+    return tail > 1e-15 || twin_is_near(tune_weighted_mean_bytes(&distribution), sum * (double)bytes) ||
            twin_differs(answer, "weighted: %.9g bytes on average, and %.9g by the twin",
                         tune_weighted_mean_bytes(&distribution), sum * (double)bytes);
 }
@@ -514,14 +313,14 @@ static bool check_odds(const struct answer *answer, const struct lab_settings *s
                                                     ? (double)strategy->of.probabilistic.chance_numerator / of
                                                     : pow(0.5, strategy->of.probabilistic.bits),
                                            .threshold = strategy->of.probabilistic.threshold};
-    double upto = 1 - rows_above(answer, settings, n),
+    double upto = fmax(0, 1 - rows_above(answer, settings, n)),
            below = n > 0 ? 1 - rows_above(answer, settings, n - 1) : 0;
     uint64_t rows = (uint64_t)n, quantile = tune_quantile(&odds, upto > 0.999 ? 0.5 : upto);
     double of_quantile = 1 - rows_above(answer, settings, (double)quantile);
     return (fabs(tune_pmf(&odds, rows) - (upto - below)) < 1e-9 &&
             fabs(tune_below(&odds, rows) - below) < 1e-9 &&
-            is_near(tune_mean_rows(&odds), (double)odds.threshold / odds.p) &&
-            is_near(tune_stddev_rows(&odds), sqrt((double)odds.threshold * (1 - odds.p)) / odds.p) &&
+            twin_is_near(tune_mean_rows(&odds), (double)odds.threshold / odds.p) &&
+            twin_is_near(tune_stddev_rows(&odds), sqrt((double)odds.threshold * (1 - odds.p)) / odds.p) &&
             of_quantile >= (upto > 0.999 ? 0.5 : upto) - 1e-9) ||
            twin_differs(answer, "the distribution differs at %.0f rows", n);
 }
@@ -552,6 +351,16 @@ static double renewal_sum(const struct answer *answer, const struct lab_settings
     return sum;
 }
 
+static void expected_of(const struct answer *answer, const struct lab_scenario *scenario,
+                        const struct lab_settings *settings, struct lab_facts *out)
+{
+    const struct tune_prospect prospect = {.scenario = scenario,
+                                           .factor = 1,
+                                           .rows = (double)answer->input->rows,
+                                           .keys = (double)answer->input->keys_with_rows};
+    tune_expected_of(&prospect, settings, out);
+}
+
 static bool check_rows(const struct answer *answer, const struct lab_strategy *strategy, uint64_t limit)
 {
     struct lab_scenario scenario = *answer->scenario;
@@ -562,11 +371,7 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
     bool counts = !isnan(tail), is_bursty = scenario.workload.backfill_before_ns > 0 || has_own;
     scenario.limits.partition_rows = limit;
     scenario.limits.partition_bytes = 0;
-    const struct tune_prospect prospect = {.scenario = &scenario,
-                                           .factor = 1,
-                                           .rows = (double)answer->input->rows,
-                                           .keys = (double)answer->input->keys_with_rows};
-    tune_expected_of(&prospect, &strategy->settings, &told);
+    expected_of(answer, &scenario, &strategy->settings, &told);
     bool is_known =
         counts || (is_synthetic && !is_bursty && core->kind != BK_COUNT && !bk_kind_fires(core->kind));
     is_known = is_known && !scenario.design.is_given && scenario.deletes.share == 0 &&
@@ -580,7 +385,8 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
         const struct bk_strategy whole = {.kind = BK_UNBUCKETED};
         least = most = core->max_age_ns > 0 ? 0 : renewal_sum(answer, &strategy->settings, n);
         most = is_synthetic && poisson_sum(answer, &whole, n) < 0.0101 ? 0 : most;
-        if (!is_near(told.expected_share, fmax(tail, core->kind == BK_COUNT ? 0 : 2.2250738585072014e-308)) &&
+        if (!twin_is_near(told.expected_share,
+                          fmax(tail, core->kind == BK_COUNT ? 0 : 2.2250738585072014e-308)) &&
             fabs(told.expected_share - tail) > 1e-13)
             return twin_differs(answer,
                                 "%s: a partition has more than %.0f rows with %.9g, and %.9g by the twin",
@@ -596,6 +402,91 @@ static bool check_rows(const struct answer *answer, const struct lab_strategy *s
            core->max_age_ns > 0 ||
            twin_differs(answer, "%s: %.9g to %.9g partitions above %.0f rows, and %.9g to %.9g by the twin",
                         strategy->label, told.expected_least, told.expected_most, n, least, most);
+}
+
+/* A limit in bytes, for rows of one payload: the bounds contain those of the limits in rows between which it
+ * lies, and are not further away than a tenth of the rows. */
+static bool check_constant(const struct answer *answer, const struct lab_strategy *strategy, uint64_t rows)
+{
+    struct lab_scenario scenario = *answer->scenario;
+    const struct sim_size *size = &scenario.workload.row_bytes;
+    uint64_t small = UINT64_MAX, large = 0;
+    struct lab_facts told, in_rows[2];
+    if ((scenario.trace_path != NULL && !scenario.has_row_bytes) || size->kind != SIM_SIZE_CONSTANT)
+        return true;
+    for (size_t k = 0; k < answer->input->key_count; k++) {
+        for (size_t i = 0; i < answer->input->keys[k].count; i++) {
+            const uint64_t bytes = answer->input->keys[k].rows[i].weight;
+            small = bytes < small ? bytes : small;
+            large = bytes > large ? bytes : large;
+        }
+    }
+    scenario.limits.partition_rows = 0;
+    scenario.limits.partition_bytes =
+        rows * large + lab_partition_bytes(&scenario.row_cost, 64, rows, rows * large);
+    expected_of(answer, &scenario, &strategy->settings, &told);
+    const uint64_t ends[2] = {rows - rows / 10 - 3 * (rows > 3), scenario.limits.partition_bytes / small};
+    for (int i = 0; i < 2; i++) {
+        scenario.limits.partition_rows = ends[i] > 0 ? ends[i] : 1;
+        scenario.limits.partition_bytes = 0;
+        expected_of(answer, &scenario, &strategy->settings, &in_rows[i]);
+    }
+    bool is_tight = !in_rows[0].has_distribution || rows < 40 ||
+                    told.expected_most <= in_rows[0].expected_most * (1 + NEAR) + TINY;
+    return (told.has_distribution == in_rows[1].has_distribution && is_tight &&
+            (!told.has_distribution ||
+             (told.expected_most >= in_rows[1].expected_most * (1 - NEAR) - TINY &&
+              told.expected_least <= in_rows[1].expected_least * (1 + NEAR) + TINY))) ||
+           twin_differs(answer,
+                        "%s: %.9g to %.9g partitions above the bytes of %u rows, and above %u and %u rows "
+                        "%.9g and %.9g",
+                        strategy->label, told.expected_least, told.expected_most, (unsigned)rows,
+                        (unsigned)ends[0], (unsigned)ends[1], in_rows[0].expected_most,
+                        in_rows[1].expected_most);
+}
+
+/* The size that a share u of the sizes does not exceed, from 1 - u. */
+static double quantile(const struct sim_size *size, double rest)
+{
+    double low = -40, high = 40; /* of the normal distribution */
+    if (size->kind == SIM_SIZE_UNIFORM)
+        return size->a + (1 - rest) * (size->b - size->a);
+    if (size->kind == SIM_SIZE_PARETO)
+        return size->a * pow(rest, -1 / size->b);
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        *(0.5 * erfc(middle / sqrt(2)) > rest ? &low : &high) = middle;
+    }
+    return size->kind == SIM_SIZE_CONSTANT ? size->a : exp(size->log_mean + size->b * low);
+}
+
+/* log of the least of Chernoff's bounds of the chance that n rows have more than `room` bytes, over caps of a
+ * row's size and over t on a grid. */
+static double log_tail(const struct lab_scenario *scenario, double n, double room)
+{
+    enum { ATOMS = 900, STEPS = 300 };
+    double bytes[ATOMS], rest[ATOMS], best = 0, mean = 0;
+    for (int i = 0; i < ATOMS; i++) {
+        rest[i] = i < 600 ? 1 - 0.99 * (i + 1) / 600 : 0.01 * pow(10, -(i - 599) / 13.0);
+        double payload = fmin(ceil(quantile(&scenario->workload.row_bytes, rest[i])), 0x1p40);
+        bytes[i] = (double)lab_row_bytes(&scenario->row_cost, (uint64_t)fmax(payload, 1), 10);
+        mean += ((i == 0 ? 1 : rest[i - 1]) - rest[i]) * bytes[i];
+    }
+    for (int part = 1; n * mean < room && part <= 64; part *= 4) {
+        int last = 0;
+        double least = 0;
+        while (last + 1 < ATOMS && bytes[last + 1] <= room / part)
+            last++;
+        for (int step = 1; step <= STEPS; step++) {
+            double t = (200 / bytes[last] + 200 / room) * pow((double)step / STEPS, 3), sum = 0;
+            for (int i = 0; i <= last; i++)
+                sum += ((i == 0 ? 1 : rest[i - 1]) - rest[i]) * exp(t * (bytes[i] - bytes[last]));
+            sum += rest[last] * exp(-t * bytes[last]);
+            least = fmin(least, n * (t * bytes[last] + log(sum)) - t * room);
+        }
+        best = fmin(best, log(fmin(1, n * rest[last] + exp(least))));
+    }
+    return best;
 }
 
 /* Partitions of drawn sizes: of some hundred that are drawn, more exceed the limit than its upper bound makes
@@ -626,14 +517,21 @@ static bool check_bytes(const struct answer *answer, const struct lab_strategy *
     limited.limits.partition_bytes = limit + limit * sim_random_below(answer->random, 12) / 10 + 1;
     for (int i = 0; i < DRAWN; i++)
         over += sizes[i] > limited.limits.partition_bytes;
-    const struct tune_prospect prospect = {.scenario = &limited,
-                                           .factor = 1,
-                                           .rows = (double)answer->input->rows,
-                                           .keys = (double)answer->input->keys_with_rows};
-    tune_expected_of(&prospect, &strategy->settings, &told);
+    expected_of(answer, &limited, &strategy->settings, &told);
+    /* A header for as many of the smallest rows as the limit has room for. */
+    const uint64_t bytes = limited.limits.partition_bytes,
+                   most = bytes / lab_row_bytes(&scenario->row_cost, 1, 1) + 1,
+                   around = lab_partition_bytes(&scenario->row_cost, 64, most, bytes);
+    const double n = (double)core->of.count.rows, room = bytes > around ? (double)(bytes - around) : 0,
+                 log_wanted = scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT || room == 0
+                                  ? 0
+                                  : log_tail(scenario, n, room);
+    if (told.has_distribution && log_wanted < -0.5 && log(told.expected_share) > 0.9 * log_wanted + 0.3)
+        return twin_differs(answer, "%s: %.0f rows have more than %.0f bytes with %.6g, and %.6g by the twin",
+                            strategy->label, n, room, told.expected_share, exp(log_wanted));
     if (!told.has_distribution || over == 0 || told.expected_share >= 1)
         return true;
-    return 1 - binomial_upto((double)over - 1, DRAWN, told.expected_share) > 1e-9 ||
+    return 1 - twin_binomial_upto((double)over - 1, DRAWN, told.expected_share) > 1e-9 ||
            twin_differs(answer,
                         "%s: %u of %d drawn partitions exceed %.0f bytes, with %.3g by their distribution",
                         strategy->label, (unsigned)over, DRAWN, (double)limited.limits.partition_bytes,
@@ -648,7 +546,7 @@ bool twin_expected(const struct answer *answer)
         double over = twin_metric(told, "partitions.over_limit"),
                most = twin_metric(told, "expected.over_limit"),
                least = twin_metric(told, "expected.over_limit_least");
-        double rows = or_zero(twin_metric(told, "partitions.all.rows.p90"));
+        double rows = twin_or_zero(twin_metric(told, "partitions.all.rows.p90"));
         if (over > 0 && !isnan(most) && poisson_above(most, over - 1) < UNLIKELY)
             return twin_differs(answer, "%s: %.0f partitions over, at most %.3g expected", told->label, over,
                                 most);
@@ -658,7 +556,7 @@ bool twin_expected(const struct answer *answer)
         uint64_t limit = (uint64_t)rows + sim_random_below(answer->random, (uint64_t)rows / 2 + 4);
         if (rows > 0 && (!check_odds(answer, &strategy->settings, (double)limit) ||
                          !check_mean(answer, &strategy->settings) || !check_rows(answer, strategy, limit) ||
-                         !check_bytes(answer, strategy)))
+                         !check_constant(answer, strategy, limit) || !check_bytes(answer, strategy)))
             return false;
     }
     return true;
@@ -679,6 +577,76 @@ bool twin_shares(const struct answer *answer)
             return twin_differs(answer, "the share of key %u differs", (unsigned)i);
     }
     return true;
+}
+
+/* A spike of a number of keys strikes exactly this number, and each key is as likely as any other. */
+bool twin_spikes(const struct answer *answer)
+{
+    enum { SEEDS = 200 };
+    struct wl_spike spikes[2] = {{.factor = 2}, {.factor = 3}};
+    struct wl_workload workload = {
+        .key_count = 1 + sim_random_below(answer->random, 40), .spike_count = 2, .spikes = spikes};
+    uint64_t both = 0, first = 0;
+    spikes[0].keys_count = 1 + sim_random_below(answer->random, workload.key_count);
+    spikes[1].keys_count = 1 + sim_random_below(answer->random, workload.key_count);
+    const double share = (double)spikes[0].keys_count / (double)workload.key_count,
+                 other = (double)spikes[1].keys_count / (double)workload.key_count;
+    const uint64_t watched = sim_random_below(answer->random, workload.key_count);
+    for (int round = 0; round < SEEDS; round++) {
+        workload.seed = sim_random_next(answer->random);
+        for (size_t i = 0; i < 2; i++) {
+            uint64_t count = 0;
+            for (uint64_t key = 0; key < workload.key_count; key++)
+                count += wl_spike_strikes(&workload, i, key);
+            if (count != spikes[i].keys_count)
+                return twin_differs(answer, "a spike of %u keys strikes %u", (unsigned)spikes[i].keys_count,
+                                    (unsigned)count);
+        }
+        first += wl_spike_strikes(&workload, 0, watched);
+        both += wl_spike_strikes(&workload, 0, watched) && wl_spike_strikes(&workload, 1, watched);
+    }
+    /* Two sides, two figures. */
+    const double hits[] = {(double)first, (double)both}, shares[] = {share, share * other};
+    for (int i = 0; i < 2; i++) {
+        if (twin_binomial_upto(hits[i], SEEDS, shares[i]) < UNLIKELY ||
+            (hits[i] > 0 && 1 - twin_binomial_upto(hits[i] - 1, SEEDS, shares[i]) < UNLIKELY))
+            return twin_differs(answer,
+                                "a spike of a share of %.3g of the keys strikes one in %.0f of %d seeds",
+                                shares[i], hits[i], SEEDS);
+    }
+    return true;
+}
+
+/* The values of columns: of some thousand rows, each value has its share. */
+bool twin_values(const struct answer *answer)
+{
+    enum { ROWS = 3000 };
+    const struct lab_design *design = &answer->scenario->design;
+    struct lab_values values;
+    if (!design->is_given)
+        return true;
+    bool is_fine = lab_values_init(&values, design, false);
+    lab_values_begin(&values, sim_random_next(answer->random), sim_random_next(answer->random));
+    for (size_t i = 0; is_fine && i < values.count; i++) {
+        const struct lab_column *column = &design->columns[values.columns[i].column];
+        double total = 0;
+        for (uint32_t value = 0; value < column->values; value++)
+            total += pow(value + 1, -column->zipf);
+        for (uint32_t value = 0; is_fine && value < column->values; value++) {
+            const double share = pow(value + 1, -column->zipf) / total;
+            double hits = 0;
+            for (uint64_t row = 0; row < ROWS; row++)
+                hits += lab_values_of_column(&values, lab_values_of_row(&values, row),
+                                             values.columns[i].column) == value;
+            is_fine = twin_binomial_upto(hits, ROWS, share) > UNLIKELY &&
+                      (hits == 0 || 1 - twin_binomial_upto(hits - 1, ROWS, share) > UNLIKELY);
+            if (!is_fine)
+                twin_differs(answer, "value %u of column '%s' is in %.0f of %d rows, and its share is %.4f",
+                             (unsigned)value, column->name, hits, ROWS, share);
+        }
+    }
+    lab_values_clear(&values);
+    return is_fine;
 }
 
 /* A key's rows under settings that change and that all writers know. */

@@ -18,8 +18,28 @@ struct answer {
     size_t size;
 };
 
+/* What follows from facts. */
+struct twin_verdict {
+    enum lab_within within;
+    enum lab_judged_by by;
+    double share, most; /* most: NaN: there is none; -1: a confidence bound */
+    unsigned exceeded;
+};
+struct twin_verdict twin_judge(const struct lab_limits *limits, const struct lab_facts *facts);
+
 /* Each returns false when something differs, and describes it. */
+
+/* answers_judge.c */
+bool twin_judged(const struct answer *answer, const char *label, const struct lab_limits *limits,
+                 const struct lab_facts *facts, const struct lab_judgment *told);
 bool twin_verdicts(const struct answer *answer);
+bool twin_judgments(const struct answer *answer);
+/* Observed partitions, by the list that they were read from. */
+bool twin_known(const struct answer *answer, const struct lab_strategy_result *observed,
+                const struct lab_limits *limits, const struct naive_result *naive);
+/* Whether they have drifted from those of a strategy of the run. */
+bool twin_drift(const struct answer *answer, size_t index, const struct lab_strategy_result *observed,
+                enum lab_size_unit unit);
 bool twin_choice(const struct answer *answer);
 /* The rule of choice, for candidates that are drawn so that they tie and lie on the edge of the tolerance. */
 bool twin_rule(const struct answer *answer);
@@ -27,15 +47,34 @@ bool twin_rule(const struct answer *answer);
 size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance);
 /* answers_contest.c: `tune` with two seeds. */
 bool twin_tune(const struct answer *answer);
+
+/* answers_twin.c */
+/* What decides when the first partition exceeds a limit. */
+struct twin_outlook {
+    double growth, days;        /* the length of the run */
+    double seen;                /* the day on which it happened; NaN: it did not */
+    double rows, bytes;         /* of the largest partition */
+    double key_rows, key_bytes; /* of the largest key */
+    double most, least;         /* expected numbers; NaN: not known */
+};
+/* In days; *all_days: without buckets. */
+double twin_horizon(const struct answer *answer, const struct lab_settings *settings,
+                    const struct twin_outlook *outlook, double *all_days);
 bool twin_horizons(const struct answer *answer);
 /* Expected numbers of partitions above drawn limits. */
 bool twin_expected(const struct answer *answer);
 /* Popularity by its definition; buckets of settings that change, which the naive engine shares with the core.
  */
 bool twin_shares(const struct answer *answer);
+bool twin_spikes(const struct answer *answer);
 bool twin_eras(const struct answer *answer);
+bool twin_values(const struct answer *answer);
 
 __attribute__((format(printf, 2, 3))) bool twin_differs(const struct answer *answer, const char *format, ...);
 double twin_metric(const struct lab_strategy_result *strategy, const char *name); /* NaN: absent */
+double twin_or_zero(double value);
+bool twin_is_near(double told, double wanted);
+/* P(at most k of n), each with chance p. */
+double twin_binomial_upto(double k, double n, double p);
 
 #endif

@@ -91,6 +91,39 @@ static bool check_tuples(struct sim_random *random)
     return ok;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The sizes of a search, in parts that are merged, and the size of each rank. */
+static bool check_sizes(struct sim_random *random)
+{
+    struct lab_sizes parts[2] = {{.small_count = 0}, {.small_count = 0}};
+    const bool is_many = sim_random_below(random, 16) == 0;
+    const size_t count =
+        is_many ? LAB_SIZES_LISTED + sim_random_below(random, 9) : 1 + sim_random_below(random, 400);
+    const uint64_t most = UINT64_C(1) << (1 + sim_random_below(random, is_many ? 12 : 40));
+    uint64_t *list = calloc(count, sizeof *list), ranks[6], found[6];
+    bool ok = list != NULL;
+    for (size_t i = 0; i < count; i++) {
+        list[i] = 1 + sim_random_below(random, most);
+        lab_sizes_add(&parts[sim_random_below(random, is_many ? 1 : 2)], list[i]);
+    }
+    lab_sizes_merge(&parts[0], &parts[1]);
+    qsort(list, count, sizeof *list, by_number);
+    for (int i = 0; i < 6; i++)
+        ranks[i] = i == 0 ? 1 : i == 1 ? count : 1 + sim_random_below(random, count);
+    ok = lab_sizes_find(&parts[0], ranks, 6, found);
+    for (int i = 0; ok && i < 6; i++)
+        ok = found[i] == list[count - ranks[i]];
+    lab_sizes_clear(&parts[0]);
+    lab_sizes_clear(&parts[1]);
+    free(list);
+    return ok;
+}
+
 bool stream_check_histogram(uint64_t seed, char *message, size_t size)
 {
     struct sim_random random;
@@ -136,6 +169,10 @@ bool stream_check_histogram(uint64_t seed, char *message, size_t size)
     for (size_t i = 0; i < part_count; i++)
         lab_histogram_clear(&parts[i]);
     free(list);
+    if (ok && !check_sizes(&random)) {
+        snprintf(message, size, "the size of a rank is not that of a sorted list");
+        ok = false;
+    }
     if (ok && !check_tuples(&random)) {
         snprintf(message, size, "a table of tuples is not the array of its counts");
         ok = false;
