@@ -24,7 +24,7 @@ COMMANDS = (
      ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
     ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
     ("bucketlab run scenarios/three-state.yaml", ("nodes", "latency")),
-    ("bucketlab tune scenarios/tune-sensors.yaml --out charts", ("tune-front", "tune-thresholds", "tune-regions")),
+    ("bucketlab tune scenarios/tune-sensors.yaml --out charts", ("tune-front",)),
 )
 
 

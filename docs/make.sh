@@ -11,9 +11,8 @@ trap 'rm -rf "$folder"' EXIT
 
 "$bucketlab" run scenarios/chat-channels.yaml --quiet --db "$folder/make.db" --out "$folder" >"$folder/run.txt"
 "$bucketlab" run scenarios/three-state.yaml --quiet --db "$folder/make.db" --out "$folder" >/dev/null
-"$bucketlab" tune --rows 12000..32000 --risk 0.003 --out "$folder" >/dev/null
 cp "$folder"/chat-channels-{summary,partitions-rows,partitions-bytes,survival-rows,costs}.png "$folder/three-state-bucket-changes.png" \
-    "$folder/tune-risk.png" docs/images/
+    docs/images/
 python3 -B docs/charts.py "$bucketlab"
 python3 -B docs/costs.py --write docs/strategies.md "$bucketlab"
 python3 -B docs/facts.py "$bucketlab"

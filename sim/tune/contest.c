@@ -699,8 +699,8 @@ static size_t spread(struct tune_margin *margin)
 }
 
 /* The distribution decides where it can. Rates that it leaves open are halved by runs. */
-static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, uint32_t threads,
-                        struct lab_progress *progress, struct sim_error *error)
+static bool find_margin(struct tune_contest *contest, struct tune_margin *margin, bool may_run,
+                        uint32_t threads, struct lab_progress *progress, struct sim_error *error)
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
     const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
@@ -711,7 +711,7 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
         else
             margin->steps[i].within = LAB_EXCEEDS;
     }
-    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS;) {
+    for (size_t next; (next = spread(margin)) < TUNE_MARGIN_STEPS && may_run;) {
         struct tune_margin_step *step = &margin->steps[next];
         if (!tune_watch(contest, &entrant, 1, contest->scenario->seed, step->factor, threads, progress,
                         &step->seen, NULL, error))
@@ -726,7 +726,7 @@ static bool find_margin(struct tune_contest *contest, struct tune_margin *margin
     return true;
 }
 
-/* Of the recommended setting and, where runs are cheap, of the best of each other kind. */
+/* Of the recommended setting, and of the best of each other kind as far as distributions decide. */
 static bool find_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                          struct sim_error *error)
 {
@@ -744,7 +744,7 @@ static bool find_margins(struct tune_contest *contest, uint32_t threads, struct 
     for (size_t i = 0; i < contest->margin_count; i++) {
         struct tune_margin *margin = &contest->margins[i];
         margin->is_tried = contest->scenario->trace_path == NULL && (i == 0 || is_shared(contest));
-        if (margin->is_tried && !find_margin(contest, margin, threads, progress, error))
+        if (margin->is_tried && !find_margin(contest, margin, i == 0, threads, progress, error))
             return false;
     }
     return true;

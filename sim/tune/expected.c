@@ -53,7 +53,8 @@ static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_
     return least;
 }
 
-double tune_unbucketed_days(const struct tune_outlook *outlook)
+/* When the busiest key has as many rows as a partition may have. */
+static double unbucketed_days(const struct tune_outlook *outlook)
 {
     return tune_growth_rows_at(
         &outlook->growth, outlook->days,
@@ -84,7 +85,7 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
     if (!(facts->expected_least > 0) || isnan(expected))
         return (double)NAN;
     /* No partition has more rows than its key so far. */
-    return fmax(tune_growth_rows_at(growth, days, 1 / expected), tune_unbucketed_days(outlook));
+    return fmax(tune_growth_rows_at(growth, days, 1 / expected), unbucketed_days(outlook));
 }
 
 static double figure(const struct lab_strategy_result *strategy, const char *name)
@@ -116,7 +117,7 @@ static bool add_all(struct tune_outlook *outlook, const struct lab_result *resul
         whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
     /* If rows expire, the partitions of `unbucketed` may not grow. */
     const double unbucketed =
-        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : tune_unbucketed_days(outlook);
+        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : unbucketed_days(outlook);
     return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
            (outlook->growth.per_day == 0 ||
             add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
@@ -696,8 +697,9 @@ static double rounded(double value)
     return strtod(text, NULL);
 }
 
-bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *result,
-                       struct sim_error *error)
+/* Adds the metrics expected.* to each strategy of a run. */
+static bool add_expected(const struct lab_scenario *scenario, struct lab_result *result,
+                         struct sim_error *error)
 {
     const struct lab_limits *limits = &scenario->limits;
     struct tune_rates rates = {.count = 0};
@@ -806,7 +808,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
     const struct lab_limits *limits = &scenario->limits;
     struct tune_outlook outlook = {
         .scenario = scenario, .days = fmax(1, (double)(result->end_ns - result->start_ns)) / (double)SIM_DAY};
-    if (!tune_expected_add(scenario, result, error))
+    if (!add_expected(scenario, result, error))
         return false;
     if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
         result->strategy_count == 0 || isnan(figure(&result->strategies[0], "keys.rows.max")))

@@ -474,7 +474,7 @@ uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *ch
     return rarest(goal, chances, &index) ? chance_at(chances, index) : 0;
 }
 
-struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
+static struct tune_candidate candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
     struct tune_candidate candidate = {.one_in = one_in, .distribution = distribution_of(one_in, threshold)};
     candidate.below = tune_below(&candidate.distribution, goal->rows_min);
@@ -487,7 +487,7 @@ static void list(const struct tune_goal *goal, const struct tune_fit *fit, size_
 {
     uint64_t threshold = fit->first;
     for (; threshold <= fit->last && out->candidate_count < list_max; threshold++)
-        out->candidates[out->candidate_count++] = tune_candidate_of(goal, fit->one_in, threshold);
+        out->candidates[out->candidate_count++] = candidate_of(goal, fit->one_in, threshold);
     uint64_t rest = fit->last + 1 - threshold;
     out->left_out = rest > UINT64_MAX - out->left_out ? UINT64_MAX : out->left_out + rest;
 }
@@ -519,7 +519,7 @@ bool tune_search(const struct tune_goal *goal, const struct tune_chances *chance
         out->fits[out->fit_count++] = fit;
         list(goal, &fit, list_max, out);
     }
-    out->recommended = tune_candidate_of(goal, out->fits[0].one_in, out->fits[0].best);
+    out->recommended = candidate_of(goal, out->fits[0].one_in, out->fits[0].best);
     return true;
 }
 

@@ -142,28 +142,6 @@ class TuneTest(ProgramTest):
         for line in (text + any_number + huge).splitlines():
             self.assertLessEqual(len(line), 80, line)
 
-    def test_chart_is_drawn_on_request(self):
-        self.good("tune", *GOAL)
-        self.assertEqual(self.files(), [])
-        text = self.good("tune", *GOAL, "--out", "here", "--format", "png,svg")
-        self.assertTrue(text.endswith("\ncharts\n  here/tune-risk.png\n  here/tune-risk.svg\n"), text)
-        answer = self.tune("--rows", "1..9223372036854775807", "--risk", "0.5", "--probability", "any",
-                           "--out", "there/", "--format", "pdf")
-        self.assertEqual(answer["recommended"]["threshold"], 1)
-        self.assertIn("applies only to 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
-        self.good("tune", *GOAL, "--format", "svg")
-        self.assertEqual(self.files(), ["bucketlab-out", "bucketlab-out/tune-risk.svg", "here", "here/tune-risk.png",
-                                        "here/tune-risk.svg", "there", "there/tune-risk.pdf"])
-        with open(os.path.join(self.folder, "here/tune-risk.svg"), "rb") as file:
-            first = file.read()
-        with open(os.path.join(self.folder, "bucketlab-out/tune-risk.svg"), "rb") as file:
-            self.assertEqual(file.read(), first)
-        for rows, risk in [("7..7", "0"), ("0..1", "0.9"), ("1..3", "0.99")]:
-            self.good("tune", "--rows", rows, "--risk", risk, "--out", "small")
-        self.write("file", "")
-        self.bad(2, "tune", *GOAL, "--json", "--out", "file")
-        self.bad(2, "tune", *GOAL, "--json", "--format", "gif")
-
     def test_impossible_limit_is_named_with_a_working_remedy(self):
         for limits in [["--bits", "10..12"], ["--max-increments", "0.1"], ["--bits", "10", "--max-increments", "0.99"],
                        ["--bits", "8..12", "--max-increments", "0.9"], ["--bits", "10", "--max-increments", "1.96"],

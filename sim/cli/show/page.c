@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/contest_charts.h"
 #include "cli/text.h"
-#include "contest_views.h"
 #include "reports/option.h"
 #include "reports/page.h"
 
@@ -88,12 +88,12 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
 {
     if (!charts->has_page)
         return true;
-    struct cli_contest_views views = {.has_front = false};
+    struct cli_contest_front made = {.points = NULL};
     const struct why why = why_of(page->answer);
     bool is_stored = page->info->run != 0;
     char *again[] = {replay_line(page), run_line(page)};
     bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
-    is_fine = is_fine && (page->answer == NULL || cli_contest_views_make(page->answer, &views, error));
+    is_fine = is_fine && (page->answer == NULL || cli_contest_front_make(page->answer, &made, error));
     if (is_fine) {
         const struct report_page out = {
             .result = page->result,
@@ -106,14 +106,12 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
             .recommended = text(json_object_get(page->answer, "recommended"), "label"),
             .why = why.texts,
             .why_count = why.count,
-            .front = views.has_front ? &views.front : NULL,
-            .heatmap = views.has_heatmap ? &views.heatmap : NULL,
-            .regions = views.regions.is_shown ? &views.regions.data : NULL,
+            .front = made.front.count > 0 ? &made.front : NULL,
         };
         free(charts->page);
         is_fine = report_page_write(&out, charts->folder, &charts->page, error);
     }
-    cli_contest_views_free(&views);
+    cli_contest_front_free(&made);
     free(again[0]);
     free(again[1]);
     return is_fine;

@@ -3,6 +3,7 @@
  * exact distribution. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,7 @@
 #include "cli/sample.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
-#include "tune_answer.h"
-#include "tune_heatmap.h"
+#include "tune/odds.h"
 #include "tune_scenario.h"
 
 static const struct cli_option options[] = {
@@ -40,9 +40,7 @@ static const struct cli_option options[] = {
     {"emit", "FILE",
      "write the recommended setting in the form that the core's\n"
      "bk_strategy_parse() reads"},
-    {"out", "DIR",
-     "folder of the charts (default bucketlab-out);\n"
-     "with --rows: draw the risk of the settings"},
+    {"out", "DIR", "folder of the charts (default bucketlab-out)"},
     CLI_OPTION_FORMAT,
     {"no-charts", NULL, "draw no charts"},
     CLI_OPTION_JOBS,
@@ -54,8 +52,8 @@ static const struct cli_option options[] = {
 static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
 {
     static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
-    static const char *const of_scenario[] = {"seed", "seeds",     "set",  "sample", "emit",
-                                              "db",   "no-charts", "jobs", NULL};
+    static const char *const of_scenario[] = {"seed", "seeds",     "set",  "sample", "emit", "out",
+                                              "db",   "no-charts", "jobs", "format", NULL};
     for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
         if (cli_has(args, *name))
             return sim_fail(error, SIM_ERROR_INPUT,
@@ -68,6 +66,254 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
     return true;
 }
 
+#define SHARE_SURE    1e-30 /* smallest tail probability that is accurate */
+#define LINES_MAX     12    /* the most lines for chances that are not powers of 2 */
+#define DIGITS_WHOLE  99999999
+#define TEXT_SIZE     1024
+#define LINE_END      80
+#define ODDS_MEAN_MAX 0x1p53 /* limit of `odds` */
+#define CV_UNEVEN     0.5
+
+struct answer {
+    struct tune_goal goal;
+    struct tune_chances chances;
+    struct tune_found found; /* the settings found, with the recommended one */
+};
+
+/* --- what is printed */
+
+/* The exponent of a power of 2; -1 for any other number. */
+static int bits_of(uint64_t one_in)
+{
+    int bits = 0;
+    for (; one_in % 2 == 0; one_in /= 2)
+        bits++;
+    return one_in == 1 ? bits : -1;
+}
+
+/* Formats a chance: "9 bits", "1 bit", or "one row in 549" if chances other than powers of two are
+ * considered. */
+static void chance_text(const struct tune_chances *chances, uint64_t one_in, char *buffer, size_t size)
+{
+    if (chances->powers)
+        snprintf(buffer, size, "%d bit%s", bits_of(one_in), one_in == 2 ? "" : "s");
+    else
+        snprintf(buffer, size, "one row in %" PRIu64, one_in);
+}
+
+/* Formats a share in percent: "0.21 %", with this number of digits, and two more near 100 %; "<1e-28 %" below
+ * the accuracy of the distribution. */
+static void share_text(double share, int digits, char *buffer)
+{
+    if (share > 0 && share < SHARE_SURE)
+        snprintf(buffer, CLI_NUMBER_SIZE, "<%.0e %%", 100 * SHARE_SURE);
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g %%", share < 0.99 ? digits : digits + 2, 100 * share);
+}
+
+/* Formats a share above `limit`, with enough digits to distinguish it from the limit. */
+static void share_above_text(double share, double limit, char *buffer)
+{
+    int digits = share < 0.99 ? 2 : 4;
+    do
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g %%", digits, 100 * share);
+    while (strtod(buffer, NULL) <= 100 * limit && digits++ < 17);
+}
+
+struct text {
+    char buffer[TEXT_SIZE];
+    size_t used;
+};
+
+static json_t *candidate_as_json(const struct answer *answer, const struct tune_candidate *candidate)
+{
+    const struct tune_distribution *distribution = &candidate->distribution;
+    int bits = bits_of(candidate->one_in);
+    char chance[CLI_NUMBER_SIZE];
+    snprintf(chance, sizeof chance, "1/%" PRIu64, candidate->one_in);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "bits",
+                                bits >= 0 && bits <= (int)BK_BITS_MAX ? json_integer(bits) : json_null()) &&
+                   (answer->chances.powers || cli_json_set(object, "probability", json_string(chance))) &&
+                   cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
+                   cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
+                   cli_json_set(object, "p_below", cli_json_number(candidate->below)) &&
+                   cli_json_set(object, "p_above", cli_json_number(candidate->above)) &&
+                   cli_json_set(object, "counter_increments_per_1000_rows",
+                                cli_json_number(tune_increments_per_1000_rows(distribution)));
+    return cli_json_complete(object, is_fine);
+}
+
+static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->buffer + text->used, sizeof text->buffer - text->used, format, arguments);
+    va_end(arguments);
+    if (length > 0 && (size_t)length < sizeof text->buffer - text->used)
+        text->used += (size_t)length;
+}
+
+static void say_rarer(const struct answer *answer, struct text *text)
+{
+    const struct tune_found *found = &answer->found;
+    char chance[64], risk[CLI_NUMBER_SIZE];
+    if (!found->has_rarer) {
+        say(text, " No lower probability was tried%s.",
+            answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
+                ? ": a setting has at most 32 bits"
+                : "");
+        return;
+    }
+    chance_text(&answer->chances, found->rarer.one_in, chance, sizeof chance);
+    share_above_text(found->rarer.best_risk, answer->goal.risk, risk);
+    say(text,
+        " With %s, the next cheaper probability, no threshold stays within the risk: the best one, %" PRIu64
+        ", has a risk of %s.",
+        chance, found->rarer.best, risk);
+}
+
+static void say_commoner(const struct answer *answer, struct text *text)
+{
+    const struct tune_found *found = &answer->found;
+    if (!answer->chances.powers || found->fit_count < 2)
+        return;
+    char chance[64], risk[CLI_NUMBER_SIZE];
+    const struct tune_fit *next = &found->fits[1];
+    const struct tune_distribution distribution = {1.0 / (double)next->one_in, next->best};
+    chance_text(&answer->chances, next->one_in, chance, sizeof chance);
+    share_text(next->best_risk, 2, risk);
+    say(text,
+        " With %s and threshold %" PRIu64
+        ", at twice the increments, the standard deviation is %.3g %% of the mean and "
+        "the risk %s.",
+        chance, next->best, 100 * tune_stddev_rows(&distribution) / tune_mean_rows(&distribution), risk);
+}
+
+static void say_why(const struct answer *answer, struct text *text)
+{
+    const struct tune_candidate *best = &answer->found.recommended;
+    const struct tune_distribution *distribution = &best->distribution;
+    char chance[64], below[CLI_NUMBER_SIZE], above[CLI_NUMBER_SIZE], both[CLI_NUMBER_SIZE];
+    chance_text(&answer->chances, best->one_in, chance, sizeof chance);
+    double mean = tune_mean_rows(distribution), stddev = tune_stddev_rows(distribution);
+    say(text,
+        "With %s and threshold %" PRIu64
+        " a partition has %.15g rows on average, with a standard deviation of "
+        "%.5g (%.3g %% of the mean%s).",
+        chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
+        stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
+    share_text(best->below, 2, below);
+    share_text(best->above, 2, above);
+    double risk = tune_risk(distribution, &answer->goal);
+    share_text(risk, 3, both);
+    if (distribution->p == 1)
+        say(text, " Every row counts, so none has fewer or more.");
+    else if (answer->goal.rows_min <= 1)
+        say(text, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above, answer->goal.rows_max,
+            100 * answer->goal.risk);
+    else
+        say(text,
+            " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
+            ", %s together (%.6g %% allowed).",
+            below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
+    if (risk > 0 && risk < 0.5 && distribution->p < 1) {
+        char one_in[CLI_NUMBER_SIZE];
+        cli_compact(1 / risk, 3, one_in);
+        say(text, " That is one partition in %s.", one_in);
+    }
+    say(text, " That costs %.4g counter increments per 1000 rows.",
+        tune_increments_per_1000_rows(distribution));
+    say_rarer(answer, text);
+    say_commoner(answer, text);
+}
+
+static json_t *answer_as_json(const struct answer *answer)
+{
+    const struct tune_found *found = &answer->found;
+    struct text why = {.used = 0};
+    say_why(answer, &why);
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < found->candidate_count; i++)
+        list = cli_json_append(list, candidate_as_json(answer, &found->candidates[i]));
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "candidates", list) &&
+        cli_json_set(object, "left_out", found->is_counted ? cli_json_whole(found->left_out) : json_null()) &&
+        cli_json_set(object, "recommended", candidate_as_json(answer, &found->recommended)) &&
+        cli_json_set(object, "why", json_string(why.buffer));
+    return cli_json_complete(object, is_fine);
+}
+
+/* Exact up to 8 digits. */
+static void whole_text(uint64_t value, char *buffer)
+{
+    if (value <= DIGITS_WHOLE)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%" PRIu64, value);
+    else
+        cli_compact((double)value, 6, buffer);
+}
+
+static void print_fit(const struct answer *answer, const struct tune_fit *fit, bool is_recommended)
+{
+    const struct tune_distribution distribution = {1.0 / (double)fit->one_in, fit->best};
+    char chance[CLI_NUMBER_SIZE], first[CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE], best[CLI_NUMBER_SIZE],
+        risk[CLI_NUMBER_SIZE], mean[CLI_NUMBER_SIZE], stddev[CLI_NUMBER_SIZE], range[2 * CLI_NUMBER_SIZE + 2];
+    if (answer->chances.powers)
+        snprintf(chance, sizeof chance, "%d", bits_of(fit->one_in));
+    else
+        whole_text(fit->one_in, chance);
+    whole_text(fit->first, first);
+    whole_text(fit->last, last);
+    whole_text(fit->best, best);
+    snprintf(range, sizeof range, "%s%s%s", first, fit->last > fit->first ? ".." : "",
+             fit->last > fit->first ? last : "");
+    share_text(fit->best_risk, 2, risk);
+    cli_compact(tune_mean_rows(&distribution), 6, mean);
+    cli_compact(tune_stddev_rows(&distribution), 6, stddev);
+    printf("%c %9s  %-19s %8s %10s %10.4g %8s %7s\n", is_recommended ? '*' : ' ', chance, range, best, risk,
+           tune_increments_per_1000_rows(&distribution), mean, stddev);
+}
+
+static void print_rest(const struct answer *answer, size_t shown)
+{
+    const struct tune_found *found = &answer->found;
+    if (shown < found->fit_count || !found->is_counted)
+        printf("  and every number below %" PRIu64 "; --json lists their thresholds, too\n",
+               found->fits[shown - 1].one_in);
+    printf("\n* recommended: of the settings with the fewest increments the one of least risk");
+}
+
+static void print_answer(const struct answer *answer)
+{
+    const struct tune_found *found = &answer->found;
+    const struct tune_candidate *best = &found->recommended;
+    struct text why = {.used = 0};
+    say_why(answer, &why);
+    printf("rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less\n\n", answer->goal.rows_min,
+           answer->goal.rows_max, 100 * answer->goal.risk);
+    printf("  %9s  %-19s %8s %10s %10s\n", "", "thresholds", "the best", "its", "increments");
+    printf("  %9s  %-19s %8s %10s %10s %8s %7s\n", answer->chances.powers ? "bits" : "one in", "within risk",
+           "of them", "risk", "per 1000", "mean", "stddev");
+    size_t shown = answer->chances.powers || found->fit_count <= LINES_MAX ? found->fit_count : LINES_MAX;
+    for (size_t i = 0; i < shown; i++)
+        print_fit(answer, &found->fits[i], i == 0);
+    print_rest(answer, shown);
+    cli_print_wrapped(why.buffer, LINE_END);
+    printf("\n\n");
+    if (tune_mean_rows(&best->distribution) > ODDS_MEAN_MAX)
+        return;
+    int bits = bits_of(best->one_in);
+    if (bits >= 0 && bits <= (int)BK_BITS_MAX)
+        printf("  bucketlab odds --bits %d", bits);
+    else
+        printf("  bucketlab odds --probability 1/%" PRIu64, best->one_in);
+    printf(" --threshold %" PRIu64 " --below %" PRIu64 " --above %" PRIu64 "\n", best->distribution.threshold,
+           answer->goal.rows_min, answer->goal.rows_max);
+}
+
+/* --- what was asked */
+
 /* The most chances that are considered, and the most pairs that are listed, so that the answer is
  * immediate. */
 enum { FITS_MAX = 1000, LIST_MAX = 50000 };
@@ -79,31 +325,6 @@ struct limits {
     uint64_t rarity;      /* the smallest N with at most this number of increments; RARITY_NONE: none */
     uint64_t rarity_bits; /* the same in bits; 64: none */
 };
-
-/* Charts are only drawn if a folder or a format is given. */
-static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
-                        struct sim_error *error)
-{
-    struct cli_charts charts = {.folder = ""};
-    bool has_chart = cli_has(args, "out") || cli_has(args, "format");
-    bool is_fine = !has_chart || cli_charts_read(args, &charts, error);
-    if (is_fine && charts.has_page)
-        is_fine = sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --format html applies only to 'tune SCENARIO', whose run has a page; choose png, "
-            "svg or pdf");
-    is_fine = is_fine && (!has_chart || cli_tune_draw(answer, &charts, error));
-    if (is_fine && cli_has(args, "json")) {
-        is_fine = cli_json_print(cli_tune_json(answer), error);
-    } else if (is_fine) {
-        cli_tune_print(answer);
-        if (has_chart)
-            printf("\ncharts\n");
-        cli_charts_print(&charts, "  ");
-    }
-    cli_charts_free(&charts);
-    return is_fine;
-}
 
 static bool read_risk(const char *text, double *out, struct sim_error *error)
 {
@@ -252,8 +473,8 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
 
 /* More frequent chances always stay within the limits (tune/odds.h), so the most frequent one that was
  * considered is reported. */
-static bool refuse(const struct cli_args *args, const struct limits *limits,
-                   const struct cli_tune_answer *answer, struct sim_error *error)
+static bool refuse(const struct cli_args *args, const struct limits *limits, const struct answer *answer,
+                   struct sim_error *error)
 {
     const struct tune_fit *nearest = &answer->found.rarer;
     const struct tune_chances below = {1, nearest->one_in, answer->chances.powers};
@@ -261,15 +482,15 @@ static bool refuse(const struct cli_args *args, const struct limits *limits,
     const char *bits = cli_value(args, "bits", NULL), *increments = cli_value(args, "max-increments", NULL);
     char risk[CLI_NUMBER_SIZE], chance[64], limit[160], risk_cure[CLI_NUMBER_SIZE], cure[160] = "",
                                                                                     fewest[CLI_NUMBER_SIZE];
-    cli_tune_share_above(nearest->best_risk, answer->goal.risk, risk);
-    cli_tune_chance(&answer->chances, nearest->one_in, chance, sizeof chance);
+    share_above_text(nearest->best_risk, answer->goal.risk, risk);
+    chance_text(&answer->chances, nearest->one_in, chance, sizeof chance);
     if (increments == NULL || (bits != NULL && limits->bits_least >= limits->rarity_bits))
         snprintf(limit, sizeof limit, "--bits %.40s", bits);
     else
         snprintf(limit, sizeof limit, "--max-increments %.40s, that is %s or %s", increments, chance,
                  answer->chances.powers ? "more" : "fewer");
-    if (bits != NULL && (uint64_t)cli_tune_bits(rarest) < limits->bits_least)
-        snprintf(cure, sizeof cure, "--bits %d", cli_tune_bits(rarest));
+    if (bits != NULL && (uint64_t)bits_of(rarest) < limits->bits_least)
+        snprintf(cure, sizeof cure, "--bits %d", bits_of(rarest));
     round_up(1000 * (1.0 / (double)rarest), 3, fewest);
     if (rarest < limits->rarity)
         snprintf(cure + strlen(cure), sizeof cure - strlen(cure), "%s--max-increments %s",
@@ -286,7 +507,7 @@ static bool refuse(const struct cli_args *args, const struct limits *limits,
 
 static int tune_rows(const struct cli_args *args, struct sim_error *error)
 {
-    struct cli_tune_answer answer = {0};
+    struct answer answer = {0};
     struct limits limits = {.bits_most = BK_BITS_MAX, .increments = 1000};
     bool is_fine = read_goal(args, &answer.goal, error) && read_limits(args, &limits, error) &&
                    choose_chances(args, &limits, &answer.chances, error);
@@ -294,8 +515,10 @@ static int tune_rows(const struct cli_args *args, struct sim_error *error)
         is_fine = sim_fail_memory(error);
     if (is_fine && answer.found.fit_count == 0)
         is_fine = refuse(args, &limits, &answer, error);
+    else if (is_fine && cli_has(args, "json"))
+        is_fine = cli_json_print(answer_as_json(&answer), error);
     else if (is_fine)
-        is_fine = answer_rows(args, &answer, error);
+        print_answer(&answer);
     tune_found_free(&answer.found);
     return is_fine ? 0 : (int)error->class;
 }

@@ -43,10 +43,6 @@ struct tune_prospect {
  * burst. */
 void tune_expected_of(const struct tune_prospect *prospect, const struct lab_settings *settings,
                       struct lab_facts *out);
-/* Adds the metrics expected.* to each strategy of a run. False: out of memory. */
-bool tune_expected_add(const struct lab_scenario *scenario, struct lab_result *result,
-                       struct sim_error *error);
-
 /* The growth of a trace, whose rate is modelled as r e^(gt). Whole weeks are compared, because rates have
  * daily and weekly cycles: each week of the second half with the week half the trace earlier. The logarithms
  * of these ratios are a sample, and g is their mean divided by the time between the weeks. The trace counts
@@ -94,8 +90,6 @@ bool tune_rows_stop(const struct lab_scenario *scenario, double days);
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                             const struct lab_facts *facts, double seen_days, uint64_t rows_most,
                             uint64_t bytes_most);
-/* When the busiest key has as many rows as a partition may have. */
-double tune_unbucketed_days(const struct tune_outlook *outlook);
 /* Adds what is known about limits beside the run's own partitions, to a single run: the metrics expected.*
  * and horizon.*. For a trace of four weeks or more, the file may be read to determine its growth. */
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,

@@ -137,7 +137,6 @@ bool tune_holds(const struct tune_distribution *distribution, const struct tune_
 struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in);
 /* The rarest of the chances considered that holds with some threshold, as its N; 0 when none does. */
 uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *chances);
-struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold);
 /* Examines up to fits_max probabilities, at least 1, and lists up to list_max pairs. Returns false when out
  * of memory. The caller must call tune_found_free() in either case. */
 bool tune_search(const struct tune_goal *goal, const struct tune_chances *chances, size_t fits_max,

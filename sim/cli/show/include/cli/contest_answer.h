@@ -16,20 +16,15 @@ struct cli_saying {
 };
 void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- contest_table.c: the relevant settings, one per line; when out of memory nothing is printed */
+/* Prints the relevant settings, one per line; when out of memory nothing is printed. */
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
 /* The indices of the entrants that the table lists, in its order; the caller must free *out. Returns false
  * when out of memory. */
 bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
-/* Formats a share in percent: "0.012". */
-void cli_percent(double share, char *buffer);
 
-/* --- contest_why.c: the answer in sentences */
 /* The answer, made from the listed settings; the caller must free it with report_answer_free(). NULL when out
  * of memory. There must be a recommendation. */
 struct report_answer *cli_contest_answer(const struct tune_contest *contest);
-/* How long a table without buckets stays within the limits: by `unbucketed`, if it competes. */
-struct report_horizon cli_contest_horizon(const struct tune_contest *contest);
 /* Notes beside the answer, one sentence each: a lead that is too short, no partition that ended, settings
  * left out. "" when there are none. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
@@ -37,7 +32,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
  * what it fails by, and the remedy. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
 
-/* --- contest_json.c; NULL when out of memory */
+/* NULL when out of memory. */
 json_t *cli_contest_json(const struct tune_contest *contest);
 
 #endif
