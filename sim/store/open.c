@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opens and closes a database.
+/* Opens and closes a database: its header is checked before SQLite sees it, and its schema before anything is
+ * read; a writer applies the migrations that are missing.
  *
  * A reader's connection is writable where possible: SQLite then recovers what a killed writer left, and the
  * last connection removes the write-ahead log. If the file or its folder is read-only, SQLite cannot create
@@ -7,7 +8,8 @@
  * database is then opened as immutable, which needs neither. An immutable database ignores a log or a
  * journal, so if one of these has changes, SQLite opens the database read-only by its own rules, which
  * require these files. */
-#define _XOPEN_SOURCE 700
+#define _XOPEN_SOURCE   700
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,9 +23,40 @@
 /* In bytes; the values of a run are far smaller. */
 #define VALUE_MAX 100000000
 
-bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
+/* keep_log: for a refused database, whose write-ahead log must not be checkpointed. */
+static void disconnect(struct store *store, bool keep_log)
 {
-    return store_open_with(path, mode, &store_options_default, out, error);
+    if (store->db != NULL && keep_log)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    disconnect(store, false);
+    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
+        free(store->texts[i]);
+    free(store->path);
+    free(store->file);
+    free(store);
+}
+
+static bool check_kind(const struct store *store, bool *is_there, struct sim_error *error)
+{
+    struct stat status;
+    *is_there = stat(store->file, &status) == 0;
+    if (!*is_there)
+        return errno == ENOENT || store_fail_system(store, errno, error);
+    if (S_ISDIR(status.st_mode))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: a directory; name a database file with --db",
+                        store->path);
+    if (!S_ISREG(status.st_mode))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: not a regular file; name a database file with --db", store->path);
+    return true;
 }
 
 /* Whether SQLite cannot write the file, or cannot create files next to it. */
@@ -81,6 +114,95 @@ static int connect_reader(struct store *store)
     return sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI, NULL);
 }
 
+/* Checks the first page of a database file: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6. */
+
+#define MAGIC                 "SQLite format 3" /* with the NUL at its end */
+#define USER_VERSION_OFFSET   60
+#define APPLICATION_ID_OFFSET 68
+#define TREE_OFFSET           100 /* offset of the schema table's page: its kind, and its number of cells at + 3 */
+#define TREE_LEAF             0x0d
+#define HEADER_SIZE           108
+#define PAGE_SIZE_MIN         512
+
+static bool is_filled(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
+/* Reads through SQLite's own file handle: opening and closing the file separately would release the locks of
+ * every other connection of this process (POSIX). Nothing was read or locked so far. */
+static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    /* SQLite treats a file of one byte as empty, and would overwrite it. */
+    struct stat status;
+    if (stat(sqlite3_db_filename(store->db, "main"), &status) != 0)
+        return store_fail_system(store, errno, error);
+    *size = status.st_size;
+    if (code == SQLITE_OK && *size >= PAGE_SIZE_MIN)
+        code = file->pMethods->xRead(file, bytes, HEADER_SIZE, 0);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Refuses a version that is too new or too old; used for the header and for the schema. */
+static bool store_version_check(const struct store *store, int64_t version, struct sim_error *error)
+{
+    if (version > store->options.version)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: made by a newer bucketlab (database version %lld, this program knows %d); "
+                        "update the program, or name another with --db",
+                        store->path, (long long)version, store->options.version);
+    return version >= 0 || store_fail_damaged(store, "its version is below 0", error);
+}
+
+static bool fail_foreign(const struct store *store, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: a database of another program; name one of bucketlab's, or a new file, with --db",
+                    store->path);
+}
+
+/* Checks the file's first bytes before SQLite does, so that a foreign file is refused without taking a lock
+ * or creating a file next to it. *has_log: the database has a write-ahead log. */
+static bool store_header_check(struct store *store, bool *has_log, struct sim_error *error)
+{
+    unsigned char bytes[HEADER_SIZE];
+    int64_t size = 0;
+    const char *name = sqlite3_db_filename(store->db, "main");
+    *has_log = is_filled(sqlite3_filename_wal(name));
+    if (!read_header(store, bytes, &size, error))
+        return false;
+    if (size == 0 && *has_log)
+        return store_fail_damaged(store, "there is a write-ahead log, but the database file is empty", error);
+    if (size == 0)
+        return true;
+    /* A large first run writes its other pages before the first page. If it was killed then, its journal is
+     * left, and SQLite will roll the file back to an empty one. */
+    static const unsigned char blank[sizeof MAGIC];
+    if (size >= PAGE_SIZE_MIN && memcmp(bytes, blank, sizeof blank) == 0 &&
+        is_filled(sqlite3_filename_journal(name)))
+        return true;
+    if (size < PAGE_SIZE_MIN || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
+        return store_fail(store, SQLITE_NOTADB, error);
+    uint32_t id = big_endian(bytes + APPLICATION_ID_OFFSET);
+    if (id == STORE_APPLICATION_ID)
+        return store_version_check(store, (int32_t)big_endian(bytes + USER_VERSION_OFFSET), error);
+    /* A database without an application id and without tables is treated as new. Changes in its write-ahead
+     * log are not visible here. */
+    bool has_tables = bytes[TREE_OFFSET] != TREE_LEAF || bytes[TREE_OFFSET + 3] != 0 ||
+                      bytes[TREE_OFFSET + 4] != 0 || *has_log;
+    if (id != 0 || has_tables || big_endian(bytes + USER_VERSION_OFFSET) != 0)
+        return fail_foreign(store, error);
+    return true;
+}
+
 /* A database may be of unknown origin. */
 static void distrust(struct store *store)
 {
@@ -103,21 +225,436 @@ static bool configure(struct store *store, struct sim_error *error)
            (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
 }
 
+static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *value = 0;
+    bool fine =
+        store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
+    if (fine)
+        *value = store_take_integer(&row);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* The header was checked already, but the newest version may be in the write-ahead log, and another process
+ * may have changed it since. */
+static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
+{
+    int64_t id, tables;
+    if (!pragma(store, "PRAGMA user_version", version, error) ||
+        !pragma(store, "PRAGMA application_id", &id, error) ||
+        !pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: another program has just taken it over; name another with --db", store->path);
+    return store_version_check(store, *version, error);
+}
+
+/* The tables and views, and the migrations of older databases (docs/database.md). */
+
+/* ANY: an INTEGER, or digits as TEXT when the number needs more than 63 bits. */
+static const char version_1_tables[] =
+    "CREATE TABLE run (\n"
+    "  run INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+    "  scenario TEXT NOT NULL, about TEXT, source TEXT,\n"
+    "  seed ANY NOT NULL, digest TEXT NOT NULL, rows ANY NOT NULL, keys ANY NOT NULL,\n"
+    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,\n"
+    "  limit_partition_rows ANY NOT NULL, limit_partition_bytes ANY NOT NULL, limit_tiny_rows ANY NOT NULL,\n"
+    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT,\n"
+    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT\n"
+    ") STRICT;\n"
+    "CREATE TABLE strategy (\n"
+    "  strategy INTEGER PRIMARY KEY,\n"
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  label TEXT NOT NULL, kind TEXT NOT NULL, placement_digest TEXT NOT NULL,\n"
+    "  UNIQUE (run, position), UNIQUE (run, label)\n"
+    ") STRICT;\n"
+    "CREATE TABLE setting (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  name TEXT NOT NULL, value ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, name)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE metric (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  name TEXT NOT NULL, value REAL,\n"
+    "  PRIMARY KEY (strategy, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE histogram (\n"
+    "  histogram INTEGER PRIMARY KEY,\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  state TEXT NOT NULL, unit TEXT NOT NULL, is_rounded INTEGER NOT NULL CHECK (is_rounded IN (0, 1)),\n"
+    "  count ANY NOT NULL, weight ANY NOT NULL, least ANY NOT NULL, most ANY NOT NULL,\n"
+    "  sum ANY NOT NULL, sum_of_squares ANY NOT NULL,\n"
+    "  weighted_sum ANY NOT NULL, weighted_sum_of_squares ANY NOT NULL,\n"
+    "  UNIQUE (strategy, state, unit)\n"
+    ") STRICT;\n"
+    "CREATE TABLE bin (\n"
+    "  histogram INTEGER NOT NULL REFERENCES histogram ON DELETE CASCADE,\n"
+    "  size ANY NOT NULL, count ANY NOT NULL, weight ANY NOT NULL,\n"
+    "  PRIMARY KEY (histogram, size)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE expectation (\n"
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  text TEXT NOT NULL, actual REAL, ok INTEGER NOT NULL CHECK (ok IN (0, 1)),\n"
+    "  PRIMARY KEY (run, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW runs AS SELECT run, scenario, seed, digest, rows, keys,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"
+    "  (SELECT count(*) FROM strategy WHERE strategy.run = run.run) AS strategies,\n"
+    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run) AS expects,\n"
+    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok) AS failed,\n"
+    "  source,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', start_ns / 1000000000, 'unixepoch') AS starts,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', end_ns / 1000000000, 'unixepoch') AS ends,\n"
+    "  scenario_path, overrides FROM run;\n"
+    "CREATE VIEW strategies AS SELECT run, label, kind,\n"
+    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)\n"
+    "    AS settings, placement_digest FROM strategy;\n"
+    "CREATE VIEW strategy_metrics AS SELECT run, label, name AS metric, value\n"
+    "  FROM metric JOIN strategy USING (strategy);\n"
+    "CREATE VIEW partition_histogram AS SELECT run, label, state, unit, size, bin.count AS partitions,\n"
+    "  bin.weight AS rows FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy)\n"
+    "  WHERE state IN ('closed', 'open');\n"
+    "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
+    "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
+
+/* Tables for cluster runs: the digest of events, and the agents' views of a bucket around a change. */
+static const char version_2_tables[] =
+    "CREATE TABLE event_log (\n"
+    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
+    "  digest TEXT NOT NULL, events ANY NOT NULL, stride ANY NOT NULL, marks BLOB NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE change (\n"
+    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
+    "  key TEXT NOT NULL, change_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, agents INTEGER NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE belief (\n"
+    "  strategy INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  time_ns INTEGER NOT NULL, agent INTEGER NOT NULL, bucket INTEGER NOT NULL,\n"
+    "  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),\n"
+    "  is_changing INTEGER NOT NULL CHECK (is_changing IN (0, 1)),\n"
+    "  PRIMARY KEY (strategy, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "DROP VIEW strategies;\n"
+    "CREATE VIEW strategies AS SELECT run, label, kind,\n"
+    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)\n"
+    "    AS settings, placement_digest, event_log.digest AS event_digest, events\n"
+    "  FROM strategy LEFT JOIN event_log USING (strategy);\n"
+    "CREATE VIEW agent_views AS SELECT run, label, key, change_ns, until_ns, agents, time_ns, agent, "
+    "bucket,\n"
+    "  is_known, is_changing\n"
+    "  FROM belief JOIN change USING (strategy) JOIN strategy USING (strategy);\n";
+
+/* The largest partitions, sweeps, baselines, and the answers of tune. */
+static const char version_3_tables[] =
+    "CREATE TABLE largest (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  unit TEXT NOT NULL CHECK (unit IN ('rows', 'bytes')),\n"
+    "  key TEXT NOT NULL, key_index ANY NOT NULL, bucket INTEGER NOT NULL, size ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, unit)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep (\n"
+    "  sweep INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+    "  identity TEXT NOT NULL UNIQUE, scenario TEXT NOT NULL, version TEXT NOT NULL,\n"
+    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT,\n"
+    "  points ANY NOT NULL, jobs ANY NOT NULL, created_unix_s INTEGER NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE sweep_point (\n"
+    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, point INTEGER NOT NULL,\n"
+    "  settings TEXT NOT NULL,\n"
+    "  PRIMARY KEY (sweep, point)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep_job (\n"
+    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, job INTEGER NOT NULL,\n"
+    "  point INTEGER NOT NULL, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
+    "  PRIMARY KEY (sweep, job)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE baseline (\n"
+    "  scenario TEXT PRIMARY KEY, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
+    "  seeds INTEGER NOT NULL\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE baseline_metric (\n"
+    "  scenario TEXT NOT NULL REFERENCES baseline ON DELETE CASCADE,\n"
+    "  label TEXT NOT NULL, name TEXT NOT NULL,\n"
+    "  count INTEGER NOT NULL, mean REAL NOT NULL, stddev REAL NOT NULL, low REAL, high REAL,\n"
+    "  PRIMARY KEY (scenario, label, name)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE tune (\n"
+    "  run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,\n"
+    "  answer TEXT NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
+    "  FROM largest JOIN strategy USING (strategy);\n";
+
+/* The load of nodes, and the sizes of the partitions that began in each interval of the run. */
+static const char version_4_tables[] =
+    "CREATE TABLE node (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  name TEXT NOT NULL, rows ANY NOT NULL, bytes ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE slice (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  state TEXT NOT NULL CHECK (state IN ('closed', 'open')),\n"
+    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, partitions ANY NOT NULL,\n"
+    "  rows_least ANY NOT NULL, rows_p10 ANY NOT NULL, rows_p50 ANY NOT NULL, rows_p90 ANY NOT NULL,\n"
+    "  rows_most ANY NOT NULL, bytes_least ANY NOT NULL, bytes_p10 ANY NOT NULL,\n"
+    "  bytes_p50 ANY NOT NULL, bytes_p90 ANY NOT NULL, bytes_most ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, state, start_ns)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW node_load AS SELECT run, label, name AS node, rows, bytes\n"
+    "  FROM node JOIN strategy USING (strategy);\n"
+    "CREATE VIEW partition_timeline AS SELECT run, label, state, unit,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%fZ', start_ns / 1e9, 'unixepoch') AS starts,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%fZ', end_ns / 1e9, 'unixepoch') AS ends, partitions, least, p10, p50,\n"
+    "  p90, most FROM (\n"
+    "    SELECT strategy, state, 'rows' AS unit, start_ns, end_ns, partitions, rows_least AS least,\n"
+    "    rows_p10 AS p10, rows_p50 AS p50, rows_p90 AS p90, rows_most AS most FROM slice UNION ALL\n"
+    "    SELECT strategy, state, 'bytes', start_ns, end_ns, partitions, bytes_least, bytes_p10, bytes_p50,\n"
+    "    bytes_p90, bytes_most FROM slice) JOIN strategy USING (strategy);\n";
+
+/* Unfinished runs, and the states from which they can resume. */
+static const char version_5_tables[] =
+    "CREATE TABLE unfinished (\n"
+    "  run INTEGER PRIMARY KEY,\n"
+    "  attempt INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('running', 'stopped')),\n"
+    "  scenario TEXT NOT NULL, seed ANY NOT NULL, sources TEXT NOT NULL,\n"
+    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT NOT NULL,\n"
+    "  scenario_path TEXT NOT NULL, scenario_text TEXT NOT NULL, overrides TEXT NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE snapshot (\n"
+    "  run INTEGER NOT NULL REFERENCES unfinished ON DELETE CASCADE,\n"
+    "  part INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL,\n"
+    "  PRIMARY KEY (run, part, piece)\n"
+    ") STRICT;\n"
+    "CREATE VIEW unfinished_runs AS SELECT run, scenario, seed, state, attempt,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"
+    "  (SELECT count(DISTINCT part) FROM snapshot WHERE snapshot.run = unfinished.run) AS parts,\n"
+    "  (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE snapshot.run = unfinished.run)\n"
+    "    AS bytes, scenario_path, overrides FROM unfinished;\n";
+
+/* Settings of locks, of reads and of changes are rows of `setting`, which an older program would take for
+ * damage. No table changes, so a reader accepts version 5. */
+static const char version_6_tables[] = "";
+
+/* The outcomes of the finished runs of an unfinished tune. Readers do not use them. */
+static const char version_7_tables[] =
+    "CREATE TABLE tune_outcome (\n"
+    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
+    "  outcome BLOB NOT NULL,\n"
+    "  PRIMARY KEY (identity, job)\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
+/* The strategy `none` became `unbucketed`, and so did its default label; `made` rows became `synthetic`.
+ * store_load_run() knows the earlier names, so a reader accepts version 5. */
+static const char version_8_tables[] =
+    "UPDATE baseline_metric SET label = 'unbucketed' WHERE label = 'none' AND EXISTS (\n"
+    "  SELECT 1 FROM baseline JOIN strategy USING (run) WHERE baseline.scenario = baseline_metric.scenario\n"
+    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
+    "UPDATE expectation SET text = 'unbucketed.' || substr(text, 6) WHERE text LIKE 'none.%' AND EXISTS (\n"
+    "  SELECT 1 FROM strategy WHERE strategy.run = expectation.run\n"
+    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
+    "UPDATE OR IGNORE strategy SET label = 'unbucketed' WHERE label = 'none' AND kind = 'none';\n"
+    "UPDATE strategy SET kind = 'unbucketed' WHERE kind = 'none';\n"
+    "UPDATE run SET source = 'synthetic' WHERE source = 'made';\n";
+
+/* The criteria of a run that are not the default. A missing table means an empty one, so a reader accepts
+ * version 5. */
+static const char version_9_tables[] =
+    "CREATE TABLE run_term (\n"
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, value REAL NOT NULL,\n"
+    "  PRIMARY KEY (run, name)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW run_terms AS SELECT run, name AS term, value FROM run_term;\n";
+
+/* The bins of a histogram are one text instead of a row each; `bin` shows them as before. Readers accept
+ * both. */
+static const char version_10_tables[] =
+    "ALTER TABLE histogram ADD COLUMN bins TEXT NOT NULL DEFAULT '[]';\n"
+    "UPDATE histogram SET bins = " STORE_BINS_OF_ROWS ";\n"
+    "DROP TABLE bin;\n"
+    "CREATE VIEW bin AS SELECT histogram, json_extract(value, '$[0]') AS size,\n"
+    "  json_extract(value, '$[1]') AS count, json_extract(value, '$[2]') AS weight\n"
+    "  FROM histogram, json_each(bins);\n";
+
+/* Snapshots of unfinished runs are gone, and outcomes are no longer those of a tune only. The outcomes of an
+ * earlier version are not used. */
+static const char version_11_tables[] =
+    "DROP VIEW unfinished_runs;\n"
+    "DROP TABLE snapshot;\n"
+    "DROP TABLE unfinished;\n"
+    "DROP TABLE tune_outcome;\n"
+    "CREATE TABLE outcome (\n"
+    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
+    "  outcome BLOB NOT NULL,\n"
+    "  PRIMARY KEY (identity, job)\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
+static const struct store_migration migrations[] = {
+    {version_1_tables}, {version_2_tables},  {version_3_tables}, {version_4_tables},
+    {version_5_tables}, {version_6_tables},  {version_7_tables}, {version_8_tables},
+    {version_9_tables}, {version_10_tables}, {version_11_tables}};
+
+/* No database of this program needs more, in steps of SQLite's virtual machine. */
+#define CHECK_STEPS 20000000
+
+static int give_up(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+/* Whether two statements are the same except for white space. Either may be NULL. */
+static bool is_same_sql(const char *one, const char *other)
+{
+    static const char blank[] = " \t\n";
+    if (one == NULL || other == NULL)
+        return one == other;
+    for (;; one++, other++) {
+        one += strspn(one, blank);
+        other += strspn(other, blank);
+        if (*one != *other || *one == '\0')
+            return *one == *other;
+    }
+}
+
+static bool fail_schema(const struct store *store, const char *what, const char *name,
+                        struct sim_error *error)
+{
+    return sim_fail(
+        error, SIM_ERROR_ENVIRONMENT,
+        "%s: %s '%.64s' is not as bucketlab makes it, so nothing was read; name another with --db",
+        store->path, what, name);
+}
+
+/* Compares one row of the schema with that of a database of our own. */
+static bool check_object(const struct store *store, sqlite3_stmt *object, sqlite3_stmt *find, int64_t *found,
+                         struct sim_error *error)
+{
+    const char *texts[4]; /* type, name, table, SQL */
+    for (int i = 0; i < 4; i++)
+        texts[i] = (const char *)sqlite3_column_text(object, i);
+    if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
+        return store_fail_damaged(store, "its schema", error);
+    sqlite3_reset(find);
+    sqlite3_bind_text(find, 1, texts[1], -1, SQLITE_STATIC);
+    sqlite3_bind_text(find, 2, texts[2], -1, SQLITE_STATIC);
+    bool is_ours = false, is_named = false;
+    int code;
+    while ((code = sqlite3_step(find)) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(find, 0);
+        const char *name = (const char *)sqlite3_column_text(find, 1);
+        const char *sql = (const char *)sqlite3_column_text(find, 2);
+        if (type == NULL || name == NULL || (sql == NULL && sqlite3_column_type(find, 2) != SQLITE_NULL))
+            return sim_fail_memory(error);
+        is_named = true;
+        is_ours = is_ours ||
+                  (strcmp(texts[0], type) == 0 && strcmp(texts[1], name) == 0 && is_same_sql(texts[3], sql));
+    }
+    if (code != SQLITE_DONE)
+        return sim_fail_memory(error);
+    *found += is_ours;
+    /* Tables and views of the user's own are never read. */
+    bool is_refused = is_named ? !is_ours : strcmp(texts[0], "trigger") == 0;
+    return !is_refused || fail_schema(store, texts[0], texts[1], error);
+}
+
+static bool check_objects(struct store *store, sqlite3 *own, struct sim_error *error)
+{
+    static const char all[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
+    sqlite3_stmt *objects = NULL, *find = NULL, *count = NULL;
+    int64_t found = 0, wanted = 0;
+    int code = sqlite3_prepare_v2(own,
+                                  "SELECT type, name, sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE "
+                                  "OR tbl_name = ?2 COLLATE NOCASE",
+                                  -1, &find, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(own, "SELECT count(*) FROM sqlite_schema", -1, &count, NULL);
+    const bool is_counted = code == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW;
+    if (is_counted)
+        wanted = sqlite3_column_int64(count, 0);
+    bool fine = (is_counted || sim_fail_memory(error)) && store_prepare(store, all, &objects, error);
+    sqlite3_progress_handler(store->db, CHECK_STEPS, give_up, NULL);
+    while (fine && (code = sqlite3_step(objects)) == SQLITE_ROW)
+        fine = check_object(store, objects, find, &found, error);
+    fine = fine && (code == SQLITE_DONE || store_fail(store, code, error));
+    sqlite3_progress_handler(store->db, 0, NULL, NULL);
+    sqlite3_finalize(objects);
+    sqlite3_finalize(find);
+    sqlite3_finalize(count);
+    return fine && (found == wanted || store_fail_damaged(store, "a table is missing", error));
+}
+
+/* Refuses a schema that is not this program's: a table could be a view that computes without end, and a
+ * trigger could write what it likes. The right one is that of a database in memory, made by the same
+ * migrations. */
+static bool check_schema(struct store *store, int64_t version, struct sim_error *error)
+{
+    sqlite3 *own = NULL;
+    int code = sqlite3_open_v2(":memory:", &own, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    for (int64_t i = 0; code == SQLITE_OK && i < version; i++)
+        code = sqlite3_exec(own, store->options.migrations[i].sql, NULL, NULL, NULL);
+    bool fine = code == SQLITE_OK ? check_objects(store, own, error) : sim_fail_memory(error);
+    sqlite3_close(own);
+    return fine;
+}
+
+/* Makes the same checks for a reader, which may not migrate. */
+static bool store_schema_check(struct store *store, struct sim_error *error)
+{
+    int64_t version;
+    if (!read_version(store, &version, error))
+        return false;
+    if (version == 0)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: an empty database; run a scenario first, or name another with --db",
+                        store->path);
+    if (version < store->options.readable_version)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: made by an older bucketlab (database version %lld, this program reads %d); run "
+                        "a scenario into it, which brings it up to date",
+                        store->path, (long long)version, store->options.version);
+    return check_schema(store, version, error);
+}
+
+static bool apply(struct store *store, int64_t from, struct sim_error *error)
+{
+    for (int64_t i = from; i < store->options.version; i++) {
+        if (!store_execute(store, store->options.migrations[i].sql, error))
+            return false;
+    }
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+             store->options.version);
+    return store_execute(store, sql, error);
+}
+
+/* Applies the missing migrations in one transaction, which stays open when `continues` is true. */
+static bool store_migrate(struct store *store, bool continues, struct sim_error *error)
+{
+    /* The write lock is taken even when no migration is missing, so that a program that cannot write fails
+     * now, not at the end of a long run. */
+    int64_t version;
+    bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&
+                check_schema(store, version, error) &&
+                (version == store->options.version || apply(store, version, error));
+    if (fine && continues)
+        return true;
+    fine = fine && (version == store->options.version || store_execute(store, "COMMIT", error));
+    store_rollback(store);
+    return fine;
+}
+
 /* Sets WAL mode, which is stored in the file. When it cannot be set now (another process has the database
  * open, or the file system has no shared memory), the rollback journal works as well. The schema is written
  * before, so that the header always has the application id. */
 static void use_log(struct store *store)
 {
     sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-}
-
-/* keep_log: for a refused database, whose write-ahead log must not be checkpointed. */
-static void disconnect(struct store *store, bool keep_log)
-{
-    if (store->db != NULL && keep_log)
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_close(store->db);
-    store->db = NULL;
 }
 
 static bool open_file(struct store *store, int create, struct sim_error *error)
@@ -139,21 +676,6 @@ static bool open_file(struct store *store, int create, struct sim_error *error)
     }
     if (store->mode == STORE_WRITE && create == 0)
         use_log(store);
-    return true;
-}
-
-static bool check_kind(const struct store *store, bool *is_there, struct sim_error *error)
-{
-    struct stat status;
-    *is_there = stat(store->file, &status) == 0;
-    if (!*is_there)
-        return errno == ENOENT || store_fail_system(store, errno, error);
-    if (S_ISDIR(status.st_mode))
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: a directory; name a database file with --db",
-                        store->path);
-    if (!S_ISREG(status.st_mode))
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                        "%s: not a regular file; name a database file with --db", store->path);
     return true;
 }
 
@@ -222,16 +744,16 @@ bool store_open_with(const char *path, enum store_mode mode, const struct store_
     return true;
 }
 
-void store_close(struct store *store)
+const struct store_options store_options_default = {
+    .busy_timeout_ms = 3000,
+    .migrations = migrations,
+    .version = sizeof migrations / sizeof *migrations,
+    .readable_version = 5,
+};
+
+bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
 {
-    if (store == NULL)
-        return;
-    disconnect(store, false);
-    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
-        free(store->texts[i]);
-    free(store->path);
-    free(store->file);
-    free(store);
+    return store_open_with(path, mode, &store_options_default, out, error);
 }
 
 bool store_begin(struct store *store, bool *is_new, struct sim_error *error)
@@ -281,4 +803,21 @@ void store_end(struct store *store, bool is_new, bool fine)
         disconnect(store, false);
         remove_empty(store);
     }
+}
+
+bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *is_there = false;
+    if (!store_prepare(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?",
+                       &statement, error))
+        return false;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    bool fine = store_next(store, statement, &row, &more, error);
+    if (fine && more)
+        *is_there = store_take_integer(&row) > 0;
+    sqlite3_finalize(statement);
+    return fine;
 }

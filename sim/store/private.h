@@ -52,25 +52,8 @@ bool store_begin(struct store *store, bool *is_new, struct sim_error *error);
 /* Rolls back what was not committed, and removes a new database whose run is not `fine`. */
 void store_end(struct store *store, bool is_new, bool fine);
 
-/* --- header.c */
-
-/* Checks the file's first bytes before SQLite does, so that a foreign file is refused without taking a lock
- * or creating a file next to it. *has_log: the database has a write-ahead log. */
-bool store_header_check(struct store *store, bool *has_log, struct sim_error *error);
-/* Refuses a version that is too new or too old; used for the header and for the schema. */
-bool store_version_check(const struct store *store, int64_t version, struct sim_error *error);
-
-/* --- schema.c */
-
-/* Applies the missing migrations in one transaction, which stays open when `continues` is true. */
-bool store_migrate(struct store *store, bool continues, struct sim_error *error);
-/* Makes the same checks for a reader, which may not migrate. */
-bool store_schema_check(struct store *store, struct sim_error *error);
-
 /* Whether the database has a table: a reader accepts databases of older versions. */
 bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error);
-
-/* --- fail.c */
 
 /* Fills the error for a result code of SQLite; returns false. */
 bool store_fail(const struct store *store, int code, struct sim_error *error);
@@ -124,7 +107,7 @@ bool store_row_check(const struct store *store, const struct store_row *row, str
 bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *row, bool *more,
                 struct sim_error *error);
 
-/* --- save.c */
+/* --- run.c */
 
 /* Stores a run within a transaction that store_begin() began. */
 bool store_save_within(struct store *store, const struct store_run_info *info,
@@ -136,28 +119,13 @@ bool store_saver_add(struct store *store, struct store_saver *saver, const struc
                      const struct lab_result *result, int64_t *run, struct sim_error *error);
 void store_saver_free(struct store_saver *saver); /* saver may be NULL */
 
-/* --- load.c */
-
 /* store_load_run() within an open transaction. */
 bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                        struct sim_error *error);
 
-/* --- terms.c: the criteria by which a run is judged, as (name, value) */
+/* --- strategy.c */
 
-bool store_terms_save(struct store *store, sqlite3_stmt *insert, int64_t run, const struct lab_result *result,
-                      struct sim_error *error);
-bool store_terms_load(struct store *store, int64_t run, struct lab_result *result, struct sim_error *error);
-
-/* --- settings.c: a strategy's settings as (name, value) */
-
-bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
-                         const struct lab_strategy_result *result, struct sim_error *error);
-/* kind: the name of the strategy's kind, as stored. */
-bool store_settings_load(struct store *store, int64_t id, const char *kind, struct lab_strategy_result *out,
-                         struct sim_error *error);
-
-/* --- histograms.c: the histograms of a strategy, including its latencies */
-
+/* The histograms of a strategy, including its latencies. */
 /* histogram.bins, from a database whose bins are rows. */
 #define STORE_BINS_OF_ROWS                                                                                   \
     "(SELECT json_group_array(json_array(size, count, weight)) FROM bin WHERE bin.histogram = "              \
@@ -169,18 +137,15 @@ bool store_bins_are_rows(struct store *store, bool *are_rows, struct sim_error *
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
 
-/* --- figures.c: the metrics of a strategy */
-
+/* The metrics of a strategy. */
 bool store_metrics_load(struct store *store, int64_t id, struct lab_metrics *out, struct sim_error *error);
 
-/* --- largest.c: the largest partitions, with key and bucket */
-
+/* The largest partitions, with key and bucket. */
 bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                         const struct lab_largest *largest, struct sim_error *error);
 bool store_largest_load(struct store *store, int64_t id, struct lab_largest *out, struct sim_error *error);
 
-/* --- slices.c: the sizes of partitions over time, and the load of each node */
-
+/* The sizes of partitions over time, and the load of each node. */
 bool store_slices_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                        const struct lab_timeline *timeline, struct sim_error *error);
 bool store_slices_load(struct store *store, int64_t id, struct lab_timeline *out, struct sim_error *error);
@@ -189,8 +154,7 @@ bool store_nodes_save(struct store *store, sqlite3_stmt *insert, int64_t id,
 bool store_nodes_load(struct store *store, int64_t id, struct lab_strategy_result *out,
                       struct sim_error *error);
 
-/* --- events.c: the event log and the views of a strategy in a cluster run; other runs have none */
-
+/* The event log and the views of a strategy in a cluster run; other runs have none. */
 bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                        const struct lab_event_log *events, struct sim_error *error);
 bool store_events_load(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error);

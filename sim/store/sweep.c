@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stores the jobs of a sweep, so that it can be resumed. */
-#include "store/sweep.h"
-
+/* Stores steps of longer work, so that it can be resumed: jobs of a sweep, runs of `tune`, and outcomes of
+ * other work, such as the partial result of a run. Lists the runs that differ only in their seeds. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -9,7 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "bucketing/hash.h"
+#include "kernel/digest.h"
+#include "kernel/grow.h"
 #include "private.h"
+#include "store/outcomes.h"
+#include "store/sweep.h"
 
 struct store_sweep {
     struct store *store;
@@ -98,6 +102,15 @@ static bool learn(struct store_sweep *sweep, struct sim_error *error)
     return fine;
 }
 
+void store_sweep_close(struct store_sweep *sweep)
+{
+    if (sweep == NULL)
+        return;
+    free(sweep->is_done);
+    free(sweep->digests);
+    free(sweep);
+}
+
 bool store_sweep_open(struct store *store, const struct lab_sweep *of, const char *path, const char *version,
                       struct store_sweep **out, struct sim_error *error)
 {
@@ -116,15 +129,6 @@ bool store_sweep_open(struct store *store, const struct lab_sweep *of, const cha
     }
     *out = sweep;
     return true;
-}
-
-void store_sweep_close(struct store_sweep *sweep)
-{
-    if (sweep == NULL)
-        return;
-    free(sweep->is_done);
-    free(sweep->digests);
-    free(sweep);
 }
 
 bool store_sweep_is_done(const struct store_sweep *sweep, uint64_t job)
@@ -336,5 +340,264 @@ bool store_sweep_visit(struct store_sweep *sweep, const char *names,
     }
     sqlite3_finalize(statement);
     store_rollback(store);
+    return fine;
+}
+
+/* Lists the runs that differ from a given run only in the seed. */
+
+struct seeds {
+    struct store_seed *items;
+    size_t count, capacity;
+};
+
+static const char *skip_seed(const char *overrides)
+{
+    static const char seed[] = "seed=";
+    while (strncmp(overrides, seed, sizeof seed - 1) == 0) {
+        overrides += strcspn(overrides, "\n");
+        overrides += *overrides == '\n';
+    }
+    return overrides;
+}
+
+/* Compares two lists of overrides, one per line, without those of the seed. */
+static bool are_equal(const char *one, const char *other)
+{
+    one = skip_seed(one == NULL ? "" : one);
+    other = skip_seed(other == NULL ? "" : other);
+    while (*one != '\0' && *other != '\0') {
+        size_t length = strcspn(one, "\n");
+        if (length != strcspn(other, "\n") || memcmp(one, other, length) != 0)
+            return false;
+        one = skip_seed(one + length + (one[length] == '\n'));
+        other = skip_seed(other + length + (other[length] == '\n'));
+    }
+    return *one == *other;
+}
+
+static bool take_seed(struct store *store, struct store_row *row, struct seeds *seeds,
+                      struct sim_error *error)
+{
+    struct store_seed seed = {.run = store_take_integer(row)};
+    seed.seed = (uint64_t)store_take_whole(row, UINT64_MAX);
+    char *overrides = store_take_text(row), *wanted = store_take_text(row);
+    bool fine = store_row_check(store, row, error);
+    bool is_one = fine && are_equal(overrides, wanted);
+    free(overrides);
+    free(wanted);
+    if (is_one && !sim_grow(&seeds->items, &seeds->capacity, seeds->count + 1, sizeof *seeds->items))
+        return sim_fail_memory(error);
+    if (is_one)
+        seeds->items[seeds->count++] = seed;
+    return fine;
+}
+
+static int compare_seeds(const void *left, const void *right)
+{
+    const struct store_seed *one = left, *other = right;
+    if (one->seed != other->seed)
+        return one->seed < other->seed ? -1 : 1;
+    return (one->run < other->run) - (one->run > other->run);
+}
+
+bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out, size_t *count,
+                      struct sim_error *error)
+{
+    static const char sql[] =
+        "SELECT other.run, other.seed, other.overrides, one.overrides FROM run AS one JOIN run AS other ON "
+        "other.scenario = one.scenario AND other.version IS one.version AND "
+        "other.scenario_text IS one.scenario_text AND (one.source IN ('made', 'synthetic') OR "
+        "other.scenario_path IS one.scenario_path) WHERE one.run = ? ORDER BY other.run DESC";
+    sqlite3_stmt *statement;
+    struct store_row row;
+    struct seeds seeds = {NULL, 0, 0};
+    *out = NULL;
+    *count = 0;
+    if (store->db == NULL)
+        return true;
+    bool more = true, fine = store_query(store, sql, run, &statement, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more)
+        fine = take_seed(store, &row, &seeds, error);
+    sqlite3_finalize(statement);
+    if (!fine) {
+        free(seeds.items);
+        return false;
+    }
+    if (seeds.count > 0)
+        qsort(seeds.items, seeds.count, sizeof *seeds.items, compare_seeds);
+    for (size_t i = 0; i < seeds.count; i++) {
+        if (*count == 0 || seeds.items[*count - 1].seed != seeds.items[i].seed)
+            seeds.items[(*count)++] = seeds.items[i];
+    }
+    *out = seeds.items;
+    return true;
+}
+
+/* Stores and loads the answers of `tune`. */
+
+static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
+    if (fine) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, run);
+        store_bind_text(&binder, answer);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
+
+bool store_outcomes_forget(struct store *store, const struct store_work *work, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    if (store->db == NULL)
+        return true;
+    bool fine =
+        store_prepare(store, "DELETE FROM outcome WHERE command = ? OR identity = ?", &statement, error);
+    if (fine) {
+        struct store_binder binder = {.statement = statement};
+        store_bind_digest(&binder, work->command);
+        store_bind_digest(&binder, work->identity);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+bool store_tune_save(struct store *store, const struct store_work *tune, struct store_run_info *info,
+                     const struct lab_result *result, const char *answer, struct sim_error *error)
+{
+    int64_t run = 0;
+    bool is_new, fine = store_begin(store, &is_new, error);
+    fine = fine && store_save_within(store, info, result, &run, error) &&
+           insert_answer(store, run, answer, error) && store_outcomes_forget(store, tune, error) &&
+           store_execute(store, "COMMIT", error);
+    store_end(store, is_new, fine);
+    if (fine)
+        info->run = run;
+    return fine;
+}
+
+bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error)
+{
+    sqlite3_stmt *select = NULL;
+    struct store_row row;
+    bool more = false;
+    *answer = NULL;
+    bool fine = store_prepare(store, "SELECT answer FROM tune WHERE run = ?", &select, error);
+    if (fine)
+        sqlite3_bind_int64(select, 1, run);
+    fine = fine && store_next(store, select, &row, &more, error);
+    if (fine && more) {
+        *answer = store_take_text(&row);
+        fine = store_row_check(store, &row, error);
+    }
+    sqlite3_finalize(select);
+    if (!fine) {
+        free(*answer);
+        *answer = NULL;
+    }
+    return fine;
+}
+
+/* Stores outcomes, one row per outcome, with a digest over identity, job and bytes, so that a damaged one is
+ * not used. */
+
+static uint64_t digest_of(uint64_t identity, const struct store_outcome *outcome)
+{
+    uint64_t digest = sim_digest_chain(identity, outcome->job);
+    return sim_digest_chain(digest, bk_murmur3_128(outcome->bytes, outcome->size, 0).h1);
+}
+
+/* Appends the row's outcome, if it is intact. False when out of memory. */
+static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count,
+                         size_t *capacity)
+{
+    struct store_outcome outcome = {.job = store_take_digest(row)};
+    uint64_t digest = store_take_digest(row);
+    const unsigned char *bytes = store_take_blob(row, &outcome.size);
+    if (!sim_grow(out, capacity, *count + 1, sizeof **out))
+        return false;
+    outcome.bytes = malloc(outcome.size + 1);
+    if (outcome.bytes == NULL)
+        return false;
+    if (bytes == NULL)
+        outcome.size = 0; /* no bytes, or out of memory */
+    else
+        memcpy(outcome.bytes, bytes, outcome.size);
+    if (digest_of(identity, &outcome) == digest)
+        (*out)[(*count)++] = outcome;
+    else
+        free(outcome.bytes);
+    return true;
+}
+
+void store_outcomes_free(struct store_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(outcomes[i].bytes);
+    free(outcomes);
+}
+
+bool store_outcomes_load(struct store *store, const struct store_work *work, struct store_outcome **out,
+                         size_t *count, struct sim_error *error)
+{
+    static const char sql[] = "SELECT job, digest, outcome FROM outcome WHERE identity = ?";
+    sqlite3_stmt *statement;
+    struct store_row row;
+    size_t capacity = 0;
+    *out = NULL;
+    *count = 0;
+    if (store->db == NULL)
+        return true;
+    bool more = true, fine = store_prepare(store, sql, &statement, error);
+    if (fine) {
+        struct store_binder binder = {.statement = statement};
+        store_bind_digest(&binder, work->identity);
+        fine = binder.code == SQLITE_OK || store_fail(store, binder.code, error);
+    }
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        fine = take_outcome(&row, work->identity, out, count, &capacity) || sim_fail_memory(error);
+        fine = fine && store_row_check(store, &row, error);
+    }
+    sqlite3_finalize(statement);
+    if (!fine) {
+        store_outcomes_free(*out, *count);
+        *out = NULL;
+        *count = 0;
+    }
+    return fine;
+}
+
+static bool insert_outcomes(struct store *store, const struct store_work *work,
+                            const struct store_outcome *outcomes, size_t count, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(store,
+                              "INSERT OR REPLACE INTO outcome (identity, job, command, digest, outcome) "
+                              "VALUES (?, ?, ?, ?, ?)",
+                              &insert, error);
+    for (size_t i = 0; fine && i < count; i++) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_digest(&binder, work->identity);
+        store_bind_digest(&binder, outcomes[i].job);
+        store_bind_digest(&binder, work->command);
+        store_bind_digest(&binder, digest_of(work->identity, &outcomes[i]));
+        store_bind_blob(&binder, outcomes[i].bytes, outcomes[i].size);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
+
+bool store_outcomes_keep(struct store *store, const struct store_work *work,
+                         const struct store_outcome *outcomes, size_t count, struct sim_error *error)
+{
+    bool is_new, fine = store_begin(store, &is_new, error);
+    fine =
+        fine && insert_outcomes(store, work, outcomes, count, error) && store_execute(store, "COMMIT", error);
+    store_end(store, is_new, fine);
     return fine;
 }
