@@ -1,10 +1,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sorts the rows of a sample, serialises and compresses them. */
-#include "sample/sample.h"
+/* In: the rows of a CSV file, as cqlsh writes them. Keeps them as the bytes that Cassandra stores, sorted by
+ * token. Out: the size of their sstable, and of the file when its chunks are compressed. */
+#include <assert.h>
+#include <inttypes.h>
+#include <lz4.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "cassandra/sstable.h"
+#include "cassandra/token.h"
+#include "kernel/error.h"
+#include "kernel/grow.h"
+#include "kernel/text.h"
 #include "kernel/time.h"
+#include "lab/scenario.h"
 #include "sample/chunks.h"
-#include "sample_rows.h"
+#include "sample/sample.h"
+#include "workload/csv.h"
+
+#define SAMPLE_COLUMNS_MAX LAB_COLUMNS_MAX
+
+struct sample_column {
+    const struct lab_column *column;
+    enum cass_type type;
+    bool is_in_file, is_descending;
+    bool occurs; /* the column has a value in some row */
+    size_t field;
+};
+
+struct sample_rows {
+    struct sample_column keys[SAMPLE_COLUMNS_MAX]; /* columns of the partition key */
+    size_t key_count;
+    /* All other columns: clustering columns, regular columns from index `regular`, static columns from index
+     * `statics`. */
+    struct sample_column others[SAMPLE_COLUMNS_MAX];
+    size_t regular, statics, other_count;
+    uint8_t *bytes;
+    size_t size, capacity;
+    struct sample_row *rows;
+    size_t count, rows_capacity;
+};
+
+struct sample_row {
+    const struct sample_rows *rows;
+    int64_t token, timestamp_us;
+    uint64_t at;     /* offset in sample_rows.bytes */
+    uint64_t number; /* number of the row in the file */
+};
 
 #define NO_DELETION_S INT64_C(1442880000) /* minimum deletion time of an sstable without deletions */
 
@@ -54,6 +97,18 @@ static void begin_file(struct file *file, const struct lab_scenario *scenario, c
     file->writer.keeps = true;
 }
 
+static struct cass_bytes sample_rows_value(const struct sample_rows *rows, uint64_t *at)
+{
+    uint32_t told;
+    memcpy(&told, rows->bytes + *at, sizeof told);
+    *at += sizeof told;
+    if (told == 0)
+        return (struct cass_bytes){NULL, 0};
+    struct cass_bytes value = {rows->bytes + *at, told - 1};
+    *at += told - 1;
+    return value;
+}
+
 static void take_cells(const struct file *file, int64_t timestamp_us, uint64_t *at, size_t first, size_t end,
                        struct cass_stored_cell *cells)
 {
@@ -68,6 +123,16 @@ static void take_cells(const struct file *file, int64_t timestamp_us, uint64_t *
                                                    .ttl_s = file->ttl_s,
                                                    .expires_s = timestamp_us / 1000000 + file->ttl_s};
     }
+}
+
+/* Each returns the value at offset *at, and advances *at past it. A value with NULL bytes is null. */
+static struct cass_bytes sample_rows_key(const struct sample_rows *rows, uint64_t *at)
+{
+    uint32_t size;
+    memcpy(&size, rows->bytes + *at, sizeof size);
+    struct cass_bytes key = {rows->bytes + *at + sizeof size, size};
+    *at += sizeof size + size;
+    return key;
 }
 
 /* Begins a partition with the keys and static values of its first row. Every row of the sample writes the
@@ -105,6 +170,85 @@ static void put_row(struct file *file, const struct sample_row *row)
     cass_sstable_row(&file->writer, &stored);
 }
 
+static int compare_bytes(const struct cass_bytes *a, const struct cass_bytes *b)
+{
+    size_t size = a->size < b->size ? a->size : b->size;
+    int order = memcmp(a->bytes, b->bytes, size);
+    return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+/* Parses the fields of a sample, and extracts times from them. */
+
+#define MS_NS          INT64_C(1000000)
+#define NUMBER_SIZE    32u
+#define UUID_EPOCH_100 INT64_C(0x01B21DD213814000) /* 1970-01-01 in units of 100 ns since 1582-10-15 */
+
+/* The time of a UUID of version 1, in microseconds since 1970. */
+static int64_t sample_uuid_time_us(const uint8_t *uuid)
+{
+    static const uint8_t order[] = {6, 7, 4, 5, 0, 1, 2, 3};
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < sizeof order; i++)
+        ticks = ticks << 8 | (i == 0 ? uuid[order[i]] & 0x0fu : uuid[order[i]]);
+    return ((int64_t)ticks - UUID_EPOCH_100) / 10;
+}
+
+/* Compares two ids by their time, and then byte by byte as signed bytes, as Cassandra does for compatibility
+ * with its first UUIDs. */
+static int compare_ids(const uint8_t *a, const uint8_t *b)
+{
+    int64_t one = sample_uuid_time_us(a), other = sample_uuid_time_us(b);
+    static const uint8_t order[] = {6, 7, 4, 5, 0, 1, 2, 3};
+    if (one != other)
+        return one < other ? -1 : 1;
+    for (size_t i = 0; i < sizeof order; i++) {
+        if (a[order[i]] != b[order[i]])
+            return a[order[i]] < b[order[i]] ? -1 : 1;
+    }
+    for (size_t i = 8; i < 16; i++) {
+        if (a[i] != b[i])
+            return (int8_t)a[i] < (int8_t)b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Compares two values; whole numbers are big-endian, and the first byte has the sign. */
+static int compare_values(enum cass_type type, const struct cass_bytes *a, const struct cass_bytes *b)
+{
+    const uint8_t *one = a->bytes, *other = b->bytes;
+    if (type == CASS_UUID)
+        return compare_ids(one, other);
+    if ((type == CASS_BIGINT || type == CASS_TIMESTAMP) && (one[0] ^ other[0]) >> 7 != 0)
+        return one[0] >> 7 != 0 ? -1 : 1;
+    return compare_bytes(a, b);
+}
+
+static int compare_clustering(const struct sample_rows *rows, uint64_t a_at, uint64_t b_at)
+{
+    for (size_t i = 0; i < rows->regular; i++) {
+        struct cass_bytes one = sample_rows_value(rows, &a_at), other = sample_rows_value(rows, &b_at);
+        int order = compare_values(rows->others[i].type, &one, &other);
+        if (order != 0)
+            return rows->others[i].is_descending ? -order : order;
+    }
+    return 0;
+}
+
+static int compare_rows(const struct sample_row *a, const struct sample_row *b, bool by_clustering)
+{
+    if (a->token != b->token)
+        return a->token < b->token ? -1 : 1;
+    uint64_t a_at = a->at, b_at = b->at;
+    struct cass_bytes one = sample_rows_key(a->rows, &a_at), other = sample_rows_key(b->rows, &b_at);
+    int order = compare_bytes(&one, &other);
+    return order != 0 || !by_clustering ? order : compare_clustering(a->rows, a_at, b_at);
+}
+
+static bool sample_rows_are_same(const struct sample_row *a, const struct sample_row *b)
+{
+    return compare_rows(a, b, true) == 0;
+}
+
 /* Writes the rows of one partition, from `first` to before `end`. */
 static void write_partition(struct file *file, size_t first, size_t end, struct sample_figures *out)
 {
@@ -123,6 +267,12 @@ static void write_partition(struct file *file, size_t first, size_t end, struct 
     out->partitions++;
 }
 
+/* Whether two rows are in the same partition, and whether they have the same primary key. */
+static bool sample_rows_share_partition(const struct sample_row *a, const struct sample_row *b)
+{
+    return compare_rows(a, b, false) == 0;
+}
+
 static void write_rows(struct file *file, struct sample_figures *out)
 {
     const struct sample_row *rows = file->rows->rows;
@@ -133,6 +283,434 @@ static void write_rows(struct file *file, struct sample_figures *out)
         write_partition(file, first, end, out);
     }
     out->bytes = file->writer.size;
+}
+
+static enum cass_type type_of(const struct lab_column *column)
+{
+    switch (column->feed) {
+    case LAB_FEED_BUCKET:
+        return CASS_BIGINT;
+    case LAB_FEED_TIME:
+        return CASS_TIMESTAMP;
+    case LAB_FEED_ID:
+        return CASS_UUID; /* sorted like a timeuuid */
+    case LAB_FEED_DATA:
+        return column->type;
+    default:
+        return CASS_TEXT;
+    }
+}
+
+static bool is_in_key(const struct lab_design *design, size_t column)
+{
+    return memchr(design->partition, (int)column, design->partition_count) != NULL ||
+           memchr(design->clustering, (int)column, design->clustering_count) != NULL;
+}
+
+/* Inserts a column into the columns from index `first` on, in order of names. */
+static void add_by_name(struct sample_rows *rows, size_t first, const struct lab_column *column)
+{
+    size_t at = rows->other_count++;
+    for (; at > first && strcmp(rows->others[at - 1].column->name, column->name) > 0; at--)
+        rows->others[at] = rows->others[at - 1];
+    rows->others[at] = (struct sample_column){.column = column, .type = type_of(column)};
+}
+
+static void list_columns(struct sample_rows *rows, const struct lab_design *design)
+{
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        rows->keys[rows->key_count++] = (struct sample_column){.column = column, .type = type_of(column)};
+    }
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        const struct lab_column *column = &design->columns[design->clustering[i]];
+        rows->others[rows->other_count++] = (struct sample_column){
+            .column = column, .type = type_of(column), .is_descending = design->is_descending[i]};
+    }
+    rows->regular = rows->other_count;
+    for (size_t i = 0; i < design->column_count; i++) {
+        if (!is_in_key(design, i) && !design->columns[i].is_static)
+            add_by_name(rows, rows->regular, &design->columns[i]);
+    }
+    rows->statics = rows->other_count;
+    for (size_t i = 0; i < design->column_count; i++) {
+        if (!is_in_key(design, i) && design->columns[i].is_static)
+            add_by_name(rows, rows->statics, &design->columns[i]);
+    }
+}
+
+static struct sample_column *column_named(struct sample_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->key_count; i++) {
+        if (strcmp(rows->keys[i].column->name, name) == 0)
+            return &rows->keys[i];
+    }
+    for (size_t i = 0; i < rows->other_count; i++) {
+        if (strcmp(rows->others[i].column->name, name) == 0)
+            return &rows->others[i];
+    }
+    return NULL;
+}
+
+/* Reads rows, and sorts them into the order of an sstable. */
+
+#define BUCKET_BYTES 8u
+#define SHOWN        60
+
+static bool check_is_there(const struct sample_column *column, const char *path, struct sim_error *error)
+{
+    return column->is_in_file || column->column->feed == LAB_FEED_BUCKET ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:1: no column '%s', which is in the table's primary key; export it too", path,
+                    column->column->name);
+}
+
+static bool read_header(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
+                        struct sim_error *error)
+{
+    for (size_t i = 0; i < record->count; i++) {
+        struct sample_column *column = column_named(rows, record->fields[i]);
+        if (column == NULL)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "%s:%" PRIu64 ": '%.*s' is not a column of the scenario's table; name it under "
+                "row.columns or in 'table', leave it out, or put the columns' names into the first "
+                "line, as COPY TO does WITH HEADER = TRUE",
+                path, record->line, SHOWN, record->fields[i]);
+        if (column->is_in_file)
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s' appears twice; remove one",
+                            path, record->line, column->column->name);
+        column->is_in_file = true;
+        column->field = i;
+    }
+    for (size_t i = 0; i < rows->key_count; i++) {
+        if (!check_is_there(&rows->keys[i], path, error))
+            return false;
+    }
+    for (size_t i = 0; i < rows->regular; i++) {
+        if (!check_is_there(&rows->others[i], path, error))
+            return false;
+    }
+    return true;
+}
+
+static bool check_fields(const char *path, const struct wl_csv_record *record, size_t wanted,
+                         struct sim_error *error)
+{
+    return record->count == wanted ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": %zu fields where the first line has %zu; write a row per line, and quote fields "
+                    "with a comma",
+                    path, record->line, record->count, wanted);
+}
+
+static bool copy(const void *bytes, size_t size, uint8_t **out, size_t *out_size, struct sim_error *error)
+{
+    *out = malloc(size + 1);
+    if (*out == NULL)
+        return sim_fail_memory(error);
+    memcpy(*out, bytes, size);
+    *out_size = size;
+    return true;
+}
+
+/* Writes one shard: a header with one index, the id of its node, its clock and its count. */
+static bool parse_counter(const char *text, uint8_t **out, size_t *size, struct sim_error *error)
+{
+    static const uint8_t begin[] = {0,    1,    0x80, 0,    0xd1, 0x7e, 0x3a, 0x90, 0x5b, 0xc2,
+                                    0x11, 0xee, 0x9a, 0x41, 0x6d, 0xf3, 0x2c, 0x88, 0x05, 0xb7,
+                                    0,    0,    0,    0,    0,    0,    0,    1};
+    uint8_t *count = NULL, whole[CASS_COUNTER_VALUE_SIZE(1)];
+    size_t count_size;
+    if (!cass_value_parse(CASS_BIGINT, text, &count, &count_size, error))
+        return false;
+    memcpy(whole, begin, sizeof begin);
+    memcpy(whole + sizeof begin, count, count_size);
+    free(count);
+    return copy(whole, sizeof whole, out, size, error);
+}
+
+/* Parses the zone "+0100", "+01:00", "Z" or "" to minutes. */
+static bool parse_zone(const char *text, int *minutes)
+{
+    unsigned hours = 0, rest = 0;
+    int used = 0;
+    *minutes = 0;
+    if (*text == '\0' || strcmp(text, "Z") == 0)
+        return true;
+    if (*text != '+' && *text != '-')
+        return false;
+    if ((sscanf(text + 1, "%2u:%2u%n", &hours, &rest, &used) != 2 || used != 5) &&
+        (sscanf(text + 1, "%2u%2u%n", &hours, &rest, &used) != 2 || used != 4))
+        return false;
+    *minutes = (int)(hours * 60 + rest) * (*text == '-' ? -1 : 1);
+    return text[1 + used] == '\0' && hours < 24 && rest < 60;
+}
+
+/* Rewrites the text to the form that sim_time_parse() accepts: a T between date and time, seconds, and a Z at
+ * the end. */
+static bool sample_time_parse(const char *text, int64_t *out_ms)
+{
+    char plain[64], clock[32] = "00:00:00";
+    int minutes = 0;
+    int64_t ns;
+    size_t date = strcspn(text, " T");
+    if (date != 10)
+        return false;
+    if (text[date] != '\0') {
+        const char *time = text + date + 1;
+        size_t size = strcspn(time, "Z+-");
+        if (size < 5 || size + 4 > sizeof clock || !parse_zone(time + size, &minutes))
+            return false;
+        snprintf(clock, sizeof clock, "%.*s%s", (int)size, time, size == 5 ? ":00" : "");
+    }
+    snprintf(plain, sizeof plain, "%.10sT%sZ", text, clock);
+    if (sim_time_parse(plain, &ns) != 0)
+        return false;
+    int64_t ms = ns / MS_NS - (ns % MS_NS < 0);
+    *out_ms = ms - minutes * INT64_C(60000);
+    return true;
+}
+
+/* *out is malloc'ed and the caller's. Text is copied unchanged. A timestamp is milliseconds since 1970, or a
+ * date with a time and a zone. A counter is stored as one shard with its count. Errors: SIM_ERROR_INPUT,
+ * without file and line. */
+static bool sample_value_parse(enum cass_type type, const char *text, size_t text_size, uint8_t **out,
+                               size_t *size, struct sim_error *error)
+{
+    char number[NUMBER_SIZE];
+    int64_t ms;
+    *out = NULL;
+    *size = 0;
+    if (type == CASS_TEXT)
+        return copy(text, text_size, out, size, error);
+    if (type == CASS_COUNTER)
+        return parse_counter(text, out, size, error);
+    if (type == CASS_BOOLEAN && (strcmp(text, "True") == 0 || strcmp(text, "False") == 0))
+        return cass_value_parse(type, *text == 'T' ? "true" : "false", out, size, error);
+    if (type == CASS_TIMESTAMP && sample_time_parse(text, &ms)) {
+        snprintf(number, sizeof number, "%lld", (long long)ms);
+        return cass_value_parse(type, number, out, size, error);
+    }
+    return cass_value_parse(type, text, out, size, error);
+}
+
+/* Sets *out to the malloc'ed value of a column: NULL for null, zeros for a bucket column that is not in the
+ * file. */
+static bool value_of(const struct sample_column *column, const char *path, const struct wl_csv_record *record,
+                     uint8_t **out, size_t *size, struct sim_error *error)
+{
+    struct sim_error why;
+    *out = NULL;
+    *size = 0;
+    if (!column->is_in_file && column->column->feed == LAB_FEED_BUCKET) {
+        *size = BUCKET_BYTES;
+        *out = calloc(1, BUCKET_BYTES);
+        return *out != NULL || sim_fail_memory(error);
+    }
+    if (!column->is_in_file || record->sizes[column->field] == 0)
+        return true;
+    const char *text = record->fields[column->field];
+    size_t text_size = record->sizes[column->field];
+    if (column->type != CASS_TEXT && strlen(text) != text_size)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": column '%s': a zero byte; export it as a blob", path, record->line,
+                        column->column->name);
+    if (sample_value_parse(column->type, text, text_size, out, size, &why))
+        return true;
+    if (why.class != SIM_ERROR_INPUT)
+        return sim_fail(error, why.class, "%s", why.text);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s': %s", path, record->line,
+                    column->column->name, why.text);
+}
+
+static bool fail_null(const struct sample_column *column, const char *path, uint64_t line,
+                      struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": column '%s' of the primary key is empty; give it a value, or leave the row "
+                    "out",
+                    path, line, column->column->name);
+}
+
+/* Sets the row's time of writing if the value contains a time. */
+static void take_time(const struct sample_column *column, const uint8_t *value, struct sample_row *row,
+                      bool *is_told)
+{
+    if (column->column->feed == LAB_FEED_TIME) {
+        uint64_t ms = 0;
+        for (size_t i = 0; i < 8; i++)
+            ms = ms << 8 | value[i];
+        if (__builtin_mul_overflow((int64_t)ms, 1000, &row->timestamp_us))
+            row->timestamp_us = INT64_MAX;
+        *is_told = true;
+    } else if (column->column->feed == LAB_FEED_ID && !*is_told && value[6] >> 4 == 1) {
+        row->timestamp_us = sample_uuid_time_us(value);
+    }
+}
+
+static bool put(struct sample_rows *rows, const void *bytes, size_t size, struct sim_error *error)
+{
+    if (!sim_grow(&rows->bytes, &rows->capacity, rows->size + size, sizeof *rows->bytes))
+        return sim_fail_memory(error);
+    if (size > 0)
+        memcpy(rows->bytes + rows->size, bytes, size);
+    rows->size += size;
+    return true;
+}
+
+static bool put_sized(struct sample_rows *rows, uint32_t told, const void *bytes, size_t size,
+                      struct sim_error *error)
+{
+    return put(rows, &told, sizeof told, error) && put(rows, bytes, size, error);
+}
+
+static bool add_key(struct sample_rows *rows, struct sample_row *row, const char *path,
+                    const struct wl_csv_record *record, bool *is_told, struct sim_error *error)
+{
+    struct cass_component parts[SAMPLE_COLUMNS_MAX];
+    uint8_t *values[SAMPLE_COLUMNS_MAX] = {NULL}, *key = NULL;
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows->key_count; i++) {
+        size_t size;
+        ok = value_of(&rows->keys[i], path, record, &values[i], &size, error) &&
+             (values[i] != NULL || fail_null(&rows->keys[i], path, record->line, error)) &&
+             (size <= CASS_COMPONENT_SIZE_MAX ||
+              sim_fail(error, SIM_ERROR_INPUT,
+                       "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path,
+                       record->line));
+        if (ok)
+            take_time(&rows->keys[i], values[i], row, is_told);
+        parts[i] = (struct cass_component){values[i], size};
+    }
+    size_t size = ok ? cass_key_size(parts, rows->key_count) : 0;
+    ok = ok &&
+         (size <= CASS_COMPONENT_SIZE_MAX ||
+          sim_fail(error, SIM_ERROR_INPUT,
+                   "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path, record->line));
+    ok = ok && ((key = malloc(size + 1)) != NULL || sim_fail_memory(error));
+    if (ok) {
+        cass_key_serialise(parts, rows->key_count, key);
+        row->token = cass_token(key, size);
+        ok = put_sized(rows, (uint32_t)size, key, size, error);
+    }
+    for (size_t i = 0; i < rows->key_count; i++)
+        free(values[i]);
+    free(key);
+    return ok;
+}
+
+static bool add_row(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
+                    struct sim_error *error)
+{
+    if (!sim_grow(&rows->rows, &rows->rows_capacity, rows->count + 1, sizeof *rows->rows))
+        return sim_fail_memory(error);
+    struct sample_row *row = &rows->rows[rows->count];
+    bool is_told = false;
+    *row = (struct sample_row){.rows = rows, .at = rows->size, .number = rows->count};
+    if (!add_key(rows, row, path, record, &is_told, error))
+        return false;
+    for (size_t i = 0; i < rows->other_count; i++) {
+        struct sample_column *column = &rows->others[i];
+        uint8_t *value;
+        size_t size;
+        if (!value_of(column, path, record, &value, &size, error))
+            return false;
+        if (value == NULL && i < rows->regular)
+            return fail_null(column, path, record->line, error);
+        if (value != NULL && i < rows->regular)
+            take_time(column, value, row, &is_told);
+        column->occurs = column->occurs || value != NULL;
+        bool ok = put_sized(rows, value == NULL ? 0 : (uint32_t)size + 1, value, size, error);
+        free(value);
+        if (!ok)
+            return false;
+    }
+    rows->count++;
+    return true;
+}
+
+/* Reads the file. The caller must clear *out even after a failure. */
+static bool sample_rows_read(const struct lab_scenario *scenario, const char *path, struct sample_rows *out,
+                             struct sim_error *error)
+{
+    struct wl_csv *csv;
+    struct wl_csv_record record;
+    *out = (struct sample_rows){0};
+    list_columns(out, &scenario->design);
+    if (!wl_csv_open(path, "sample", &csv, error))
+        return false;
+    bool ok = wl_csv_next(csv, &record, error);
+    size_t wanted = record.count;
+    ok = ok && (record.count == 0 || read_header(out, path, &record, error));
+    while (ok && wanted > 0) {
+        ok = wl_csv_next(csv, &record, error);
+        if (!ok || record.count == 0)
+            break;
+        ok = check_fields(path, &record, wanted, error) && add_row(out, path, &record, error);
+    }
+    wl_csv_close(csv);
+    return ok &&
+           (out->count > 0 ||
+            sim_fail(error, SIM_ERROR_INPUT,
+                     "%s: a sample without rows; export some, as by COPY t TO 'rows.csv' WITH HEADER = TRUE",
+                     path));
+}
+
+static void sample_rows_clear(struct sample_rows *rows)
+{
+    free(rows->bytes);
+    free(rows->rows);
+    *rows = (struct sample_rows){0};
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct sample_row *one = a, *other = b;
+    int order = compare_rows(one, other, true);
+    return order != 0 ? order : (one->number > other->number) - (one->number < other->number);
+}
+
+/* Sorts by token, partition key and clustering columns; rows that are equal in all of these stay in the order
+ * of the file. */
+static void sample_rows_sort(struct sample_rows *rows)
+{
+    qsort(rows->rows, rows->count, sizeof *rows->rows, compare);
+}
+
+/* A chunk that does not compress below the limit is stored uncompressed; the last chunk of the file, which
+ * may be shorter than the limit, is padded to it. */
+static uint64_t stored_bytes(const struct sample_chunks *chunks, uint32_t size, uint32_t compressed)
+{
+    if (compressed < chunks->most)
+        return compressed;
+    return size > chunks->most ? size : chunks->most;
+}
+
+/* Compresses chunk by chunk, and keeps only the lengths. */
+
+#define LENGTH_BYTES 4u
+#define CRC_BYTES    4u
+
+bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size,
+                             uint64_t *out)
+{
+    *out = 0;
+    assert(chunks->bytes > 0 && chunks->bytes <= 1u << 30);
+    int bound = LZ4_compressBound((int)chunks->bytes);
+    char *scratch = malloc((size_t)bound);
+    if (scratch == NULL)
+        return false;
+    for (uint64_t at = 0; at < size; at += chunks->bytes) {
+        uint32_t some = size - at < chunks->bytes ? (uint32_t)(size - at) : chunks->bytes;
+        int length = LZ4_compress_default((const char *)bytes + at, scratch, (int)some, bound);
+        assert(length > 0);
+        *out += stored_bytes(chunks, some, LENGTH_BYTES + (uint32_t)length) + CRC_BYTES;
+    }
+    free(scratch);
+    return true;
 }
 
 bool sample_measure(const struct lab_scenario *scenario, const char *path, struct sample_figures *out,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs a scenario with the engine that it specifies. */
-#include "lab/run.h"
-
+/* Runs a scenario with the engine that it specifies, and judges its expectations: what can be refused is
+ * refused before the run. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,19 +10,183 @@
 #include "kernel/text.h"
 #include "lab/cluster_engine.h"
 #include "lab/drift.h"
-#include "lab/expects.h"
 #include "lab/fields.h"
 #include "lab/metric.h"
 #include "lab/result.h"
+#include "lab/run.h"
 #include "lab/scenario.h"
 #include "lab/stored.h"
 #include "lab/stream.h"
+#include "lab/tally.h"
 #include "lab/tuples.h"
 
-bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
-             struct lab_result **out, struct sim_error *error)
+/* "chat.yaml:14:5", or the option that has the expectation. */
+#define PLACE_SIZE 32
+static const char *place_of(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                            char at[PLACE_SIZE])
 {
-    return lab_run_in(scenario, jobs, &(const struct lab_run_context){.progress = progress}, out, error);
+    at[0] = '\0';
+    if (expect->line == 0)
+        return "--set expect";
+    snprintf(at, PLACE_SIZE, ":%d:%d", expect->line, expect->column);
+    return scenario->path;
+}
+
+/* The metric's name without the label: the longest one that fits, as in lab_result_find(). */
+static const char *name_of(const struct lab_scenario *scenario, const struct lab_expect *expect)
+{
+    size_t longest = strcspn(expect->metric, ".");
+    for (size_t i = 0; i < scenario->strategy_count + scenario->observed_count; i++) {
+        const char *label = i < scenario->strategy_count
+                                ? scenario->strategies[i].label
+                                : scenario->observed[i - scenario->strategy_count].label;
+        size_t size = strlen(label);
+        if (size > longest && strncmp(expect->metric, label, size) == 0 && expect->metric[size] == '.')
+            longest = size;
+    }
+    return expect->metric + longest + 1;
+}
+
+/* Checks the expectations of a scenario against the table of metrics, and judges them by a result. */
+
+/* Names of metrics. */
+struct names {
+    char (*items)[LAB_METRIC_NAME_SIZE]; /* NULL: they are only counted */
+    const char **list;                   /* of the items */
+    size_t count;
+};
+
+static void add_name(void *context, const char *name)
+{
+    struct names *names = context;
+    if (names->items != NULL) {
+        snprintf(names->items[names->count], sizeof *names->items, "%s", name);
+        names->list[names->count] = names->items[names->count];
+    }
+    names->count++;
+}
+
+/* With several kinds of read, "reads.count" is also "reads.range.count" and so on. */
+static void add_name_of_kinds(void *context, const char *name)
+{
+    static const char reads[] = "reads.";
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        char of_kind[LAB_METRIC_NAME_SIZE];
+        snprintf(of_kind, sizeof of_kind, "%s%s.%s", reads, lab_read_kind_name((enum lab_read_kind)kind),
+                 name + strlen(reads));
+        add_name(context, of_kind);
+    }
+}
+
+static void add_names(struct names *names)
+{
+    names->count = 0;
+    for (size_t i = 0; i < lab_metric_row_count; i++) {
+        if (lab_metric_table[i].is_late)
+            continue;
+        lab_metric_names(&lab_metric_table[i], add_name, names);
+        if (lab_metric_table[i].is_of_kinds)
+            lab_metric_names(&lab_metric_table[i], add_name_of_kinds, names);
+    }
+}
+
+/* Whether no run of the scenario has the metric, since there is no such limit. */
+static bool has_no_limit(const struct lab_scenario *scenario, const char *name)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    if (strcmp(name, "partitions.over_limit") == 0)
+        return limits->partition_rows == 0 && limits->partition_bytes == 0;
+    return (strcmp(name, "partitions.over_limit_rows") == 0 && limits->partition_rows == 0) ||
+           (strcmp(name, "partitions.over_limit_bytes") == 0 && limits->partition_bytes == 0) ||
+           (strcmp(name, "partitions.tiny") == 0 && limits->tiny_rows == 0);
+}
+
+static bool fail_unknown(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                         const char *name, struct sim_error *error)
+{
+    char at[PLACE_SIZE];
+    const char *place = place_of(scenario, expect, at);
+    struct names names = {.items = NULL};
+    add_names(&names);
+    names.items = calloc(names.count, sizeof *names.items);
+    names.list = calloc(names.count, sizeof *names.list);
+    const char *nearest = NULL;
+    if (names.items != NULL && names.list != NULL) {
+        add_names(&names);
+        nearest = lab_metric_nearest(name, names.list, names.count);
+    }
+    int label = (int)(name - expect->metric); /* with its point */
+    if (nearest != NULL && has_no_limit(scenario, nearest))
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "%s%s: this run has no metric '%s'; did you mean '%.*s%s'? It is absent %s; "
+                 "docs/metrics.md has all",
+                 place, at, expect->metric, label, expect->metric, nearest,
+                 lab_metric_row_of(nearest)->absent);
+    else if (nearest != NULL)
+        sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%.*s%s'?", place,
+                 at, expect->metric, label, expect->metric, nearest);
+    else
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has", place,
+                 at, expect->metric);
+    free(names.items);
+    free(names.list);
+    return false;
+}
+
+/* Whether a metric of this unit can be compared with a number that is written with that unit; if not, *cure
+ * says how to write it. */
+static bool has_unit(enum lab_metric_unit unit, enum lab_expect_unit written, const char **cure)
+{
+    enum lab_expect_unit own = LAB_EXPECT_THOUSANDS;
+    *cure = "a number, as in 50000 or 50k";
+    if (unit == LAB_METRIC_BYTES) {
+        own = LAB_EXPECT_BYTES;
+        *cure = "a size, as in 50MB";
+    } else if (unit == LAB_METRIC_MS) {
+        own = LAB_EXPECT_DURATION;
+        *cure = "a duration, as in 50ms";
+    } else if (unit == LAB_METRIC_SHARE) {
+        own = LAB_EXPECT_SHARE;
+        *cure = "a share, as in 50%";
+    }
+    return written == LAB_EXPECT_PLAIN || written == own;
+}
+
+static bool check(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                  struct sim_error *error)
+{
+    static const char *const written[] = {[LAB_EXPECT_PLAIN] = "a number",
+                                          [LAB_EXPECT_THOUSANDS] = "a count in k, M or G",
+                                          [LAB_EXPECT_BYTES] = "a size in bytes",
+                                          [LAB_EXPECT_DURATION] = "a duration",
+                                          [LAB_EXPECT_SHARE] = "a share"};
+    char at[PLACE_SIZE];
+    const char *place = place_of(scenario, expect, at), *name = name_of(scenario, expect), *cure;
+    const struct lab_metric_row *row = lab_metric_row_of(name);
+    if (row == NULL)
+        return fail_unknown(scenario, expect, name, error);
+    if (row->is_late)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s%s: an expectation cannot name '%s', which is added after expectations are "
+                        "judged; name another metric; docs/metrics.md has all",
+                        place, at, expect->metric);
+    if (!scenario->is_kept && !has_unit(row->unit, expect->unit, &cure))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s%s: '%s': the metric's unit is '%s', and it is compared with %s; end in %s", place,
+                        at, expect->text,
+                        row->unit == LAB_METRIC_VIOLATIONS ? "violations" : lab_metric_unit_name(row->unit),
+                        written[expect->unit], cure);
+    return true;
+}
+
+bool lab_expects_check(const struct lab_scenario *scenario, struct sim_error *error)
+{
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        if (!check(scenario, &scenario->expects[i], error))
+            return false;
+    }
+    return true;
 }
 
 /* Makes the result of a scenario whose strategies are all observed. */
@@ -97,6 +260,50 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
     return *out != NULL || (ok && sim_fail_memory(error));
 }
 
+/* Fails because of a metric that the run does not have, such as those of closed partitions when no partition
+ * closes. */
+static bool fail_absent(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                        struct sim_error *error)
+{
+    char at[PLACE_SIZE];
+    const char *place = place_of(scenario, expect, at);
+    const struct lab_metric_row *row = lab_metric_row_of(name_of(scenario, expect));
+    if (row != NULL && row->absent != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s%s: this run has no metric '%s', which is absent %s; docs/metrics.md has all",
+                        place, at, expect->metric, row->absent);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
+                    place, at, expect->metric);
+}
+
+/* Adds the judged expectations to the result. Refuses one whose metric the run does not have. */
+static bool judge_expects(const struct lab_scenario *scenario, struct lab_result *result,
+                          struct sim_error *error)
+{
+    result->expects_hold = true;
+    if (scenario->expect_count == 0)
+        return true;
+    result->expects = calloc(scenario->expect_count, sizeof *result->expects);
+    if (result->expects == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        const struct lab_expect *expect = &scenario->expects[i];
+        const struct lab_metric *metric = lab_result_find(result, expect->metric);
+        if (metric == NULL)
+            return fail_absent(scenario, expect, error);
+        struct lab_expect_result *judged = &result->expects[i];
+        judged->text = sim_text_copy(expect->text);
+        result->expect_count = i + 1;
+        if (judged->text == NULL)
+            return sim_fail_memory(error);
+        judged->actual = metric->value;
+        judged->ok = lab_expect_holds(expect, metric->value);
+        result->expects_hold = result->expects_hold && judged->ok;
+    }
+    return true;
+}
+
 bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
                 struct lab_result **out, struct sim_error *error)
 {
@@ -123,10 +330,16 @@ bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct
         return false;
     }
     lab_observed_append(result, observed, scenario->observed_count);
-    if (!lab_expects_judge(scenario, result, error)) {
+    if (!judge_expects(scenario, result, error)) {
         lab_result_destroy(result);
         return false;
     }
     *out = result;
     return true;
+}
+
+bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+             struct lab_result **out, struct sim_error *error)
+{
+    return lab_run_in(scenario, jobs, &(const struct lab_run_context){.progress = progress}, out, error);
 }

@@ -14,10 +14,10 @@
 #include "kernel/digest.h"
 #include "kernel/file.h"
 #include "kernel/text.h"
-#include "lab/expects.h"
 #include "lab/fields.h"
 #include "lab/quantity.h"
 #include "lab/result.h"
+#include "lab/run.h"
 #include "workload/trace_files.h"
 
 #define BLOCK_SIZE 65536

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel/error.h"
-#include "lab/expects.h"
+#include "lab/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

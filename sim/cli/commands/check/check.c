@@ -20,7 +20,7 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
-#include "lab/expects.h"
+#include "lab/run.h"
 #include "reports/reports.h"
 #include "store/store.h"
 #include "tune/expected.h"

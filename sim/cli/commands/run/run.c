@@ -17,11 +17,11 @@
 #include "cli/outputs.h"
 #include "cli/page.h"
 #include "cli/partial.h"
-#include "cli/sample.h"
 #include "cli/result.h"
+#include "cli/sample.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
-#include "lab/expects.h"
+#include "lab/run.h"
 #include "store/store.h"
 #include "tune/expected.h"
 

@@ -22,4 +22,9 @@ bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_prog
 bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
                 struct lab_result **out, struct sim_error *error);
 
+/* Refuses (SIM_ERROR_INPUT) an expectation on a metric that no run has, or that no expectation can name, and
+ * one whose number has a unit that the metric does not have. Earlier versions accepted these units, so a
+ * scenario of lab_scenario_again() may have them. lab_run() calls this first. */
+bool lab_expects_check(const struct lab_scenario *scenario, struct sim_error *error);
+
 #endif
