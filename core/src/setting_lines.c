@@ -9,29 +9,12 @@
 #define KIND(kind)    (1u << BK_##kind)
 #define PLACE(member) offsetof(struct bk_setting, member)
 
-static const struct bk_setting_word calendars[] = {{"hour", BK_CALENDAR_HOUR},
-                                                   {"day", BK_CALENDAR_DAY},
-                                                   {"week", BK_CALENDAR_WEEK},
-                                                   {"month", BK_CALENDAR_MONTH},
-                                                   {NULL, 0}};
-static const struct bk_setting_word sources[] = {{"external", BK_SOURCE_EXTERNAL},
-                                                 {"counter", BK_SOURCE_COUNTER},
-                                                 {"lwt", BK_SOURCE_LWT},
-                                                 {"lease", BK_SOURCE_LEASE},
-                                                 {"incremental", BK_SOURCE_INCREMENTAL},
-                                                 {"scan", BK_SOURCE_SCAN},
-                                                 {"memory", BK_SOURCE_MEMORY},
-                                                 {NULL, 0}};
-static const struct bk_setting_word coordinations[] = {{"single", BK_SINGLE},
-                                                       {"locked", BK_LOCKED},
-                                                       {"three-state", BK_THREE_STATE},
-                                                       {"guarded", BK_GUARDED},
-                                                       {NULL, 0}};
-static const struct bk_setting_word counters[] = {
-    {"rmw", BK_COUNTER_RMW}, {"lwt", BK_COUNTER_LWT}, {"counter", BK_COUNTER_COLUMN}, {NULL, 0}};
-static const struct bk_setting_word plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
-                                               {"all", BK_PLAN_ALL},           {"lazy", BK_PLAN_LAZY},
-                                               {"parallel", BK_PLAN_PARALLEL}, {NULL, 0}};
+#define WORD(word, value) {word, value},
+static const struct bk_setting_word calendars[] = {BK_CALENDAR_WORDS(WORD){NULL, 0}};
+static const struct bk_setting_word sources[] = {BK_SOURCE_WORDS(WORD){NULL, 0}};
+static const struct bk_setting_word coordinations[] = {BK_COORDINATION_WORDS(WORD){NULL, 0}};
+static const struct bk_setting_word counters[] = {BK_COUNTER_WORDS(WORD){NULL, 0}};
+static const struct bk_setting_word plans[] = {BK_PLAN_WORDS(WORD){NULL, 0}};
 static const struct bk_setting_word flags[] = {{"false", false}, {"true", true}, {NULL, 0}};
 
 const struct bk_setting_line bk_setting_lines[BK_LINE_COUNT] = {

@@ -61,6 +61,21 @@ struct bk_setting {
     int64_t read_late_ns;     /* with read_remember_empty: the late_ns of bk_empties_learn() */
 };
 
+/* The words of settings that are choices, in a setting's text and in a scenario: X(word, value). */
+#define BK_CALENDAR_WORDS(X)                                                                                 \
+    X("hour", BK_CALENDAR_HOUR)                                                                              \
+    X("day", BK_CALENDAR_DAY) X("week", BK_CALENDAR_WEEK) X("month", BK_CALENDAR_MONTH)
+#define BK_SOURCE_WORDS(X)                                                                                   \
+    X("external", BK_SOURCE_EXTERNAL)                                                                        \
+    X("counter", BK_SOURCE_COUNTER) X("lwt", BK_SOURCE_LWT) X("lease", BK_SOURCE_LEASE)                      \
+        X("incremental", BK_SOURCE_INCREMENTAL) X("scan", BK_SOURCE_SCAN) X("memory", BK_SOURCE_MEMORY)
+#define BK_COORDINATION_WORDS(X)                                                                             \
+    X("single", BK_SINGLE) X("locked", BK_LOCKED) X("three-state", BK_THREE_STATE) X("guarded", BK_GUARDED)
+#define BK_COUNTER_WORDS(X) X("rmw", BK_COUNTER_RMW) X("lwt", BK_COUNTER_LWT) X("counter", BK_COUNTER_COLUMN)
+#define BK_PLAN_WORDS(X)                                                                                     \
+    X("walk", BK_PLAN_WALK)                                                                                  \
+    X("pair", BK_PLAN_PAIR) X("all", BK_PLAN_ALL) X("lazy", BK_PLAN_LAZY) X("parallel", BK_PLAN_PARALLEL)
+
 #define BK_SETTING_ERROR_SIZE 160u
 struct bk_setting_error {
     uint32_t line; /* number of the wrong line, from 1; the last line when something is missing; 0: no line */

@@ -25,19 +25,9 @@
 #define SPAN            FROM(1, SPAN_MAX)
 #define MICROSECOND     FROM(1000, 0x1p63)
 
-static const struct lab_choice calendars[] = {{"hour", BK_CALENDAR_HOUR},
-                                              {"day", BK_CALENDAR_DAY},
-                                              {"week", BK_CALENDAR_WEEK},
-                                              {"month", BK_CALENDAR_MONTH},
-                                              {NULL, 0}};
-static const struct lab_choice sources[] = {{"external", BK_SOURCE_EXTERNAL},
-                                            {"counter", BK_SOURCE_COUNTER},
-                                            {"lwt", BK_SOURCE_LWT},
-                                            {"lease", BK_SOURCE_LEASE},
-                                            {"incremental", BK_SOURCE_INCREMENTAL},
-                                            {"scan", BK_SOURCE_SCAN},
-                                            {"memory", BK_SOURCE_MEMORY},
-                                            {NULL, 0}};
+#define WORD(word, value) {word, value},
+static const struct lab_choice calendars[] = {BK_CALENDAR_WORDS(WORD){NULL, 0}};
+static const struct lab_choice sources[] = {BK_SOURCE_WORDS(WORD){NULL, 0}};
 static const char *const drawn_sources[] = {"",
                                             "numbers of a counter column",
                                             "numbers by LWT",
@@ -45,13 +35,8 @@ static const char *const drawn_sources[] = {"",
                                             "new ones counted",
                                             "all counted",
                                             "counted by their writer"};
-static const struct lab_choice coordinations[] = {{"single", BK_SINGLE},
-                                                  {"locked", BK_LOCKED},
-                                                  {"three-state", BK_THREE_STATE},
-                                                  {"guarded", BK_GUARDED},
-                                                  {NULL, 0}};
-static const struct lab_choice counters[] = {
-    {"rmw", BK_COUNTER_RMW}, {"lwt", BK_COUNTER_LWT}, {"counter", BK_COUNTER_COLUMN}, {NULL, 0}};
+static const struct lab_choice coordinations[] = {BK_COORDINATION_WORDS(WORD){NULL, 0}};
+static const struct lab_choice counters[] = {BK_COUNTER_WORDS(WORD){NULL, 0}};
 static const struct lab_choice choices[] = {
     {"fixed", BK_IDGEN_FIXED}, {"rotate", BK_IDGEN_ROTATE}, {"random", BK_IDGEN_RANDOM}, {NULL, 0}};
 static const struct lab_choice locks[] = {
@@ -66,9 +51,7 @@ static const struct lab_choice formats[] = {{"auto", WL_OBSERVED_AUTO},
                                             {"tablehistograms", WL_OBSERVED_PERCENTILES},
                                             {"large_partitions", WL_OBSERVED_LARGEST},
                                             {NULL, 0}};
-const struct lab_choice lab_plan_words[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
-                                            {"all", BK_PLAN_ALL},           {"lazy", BK_PLAN_LAZY},
-                                            {"parallel", BK_PLAN_PARALLEL}, {NULL, 0}};
+const struct lab_choice lab_plan_words[] = {BK_PLAN_WORDS(WORD){NULL, 0}};
 
 const struct lab_setting lab_setting_table[] = {
     /* time */
