@@ -113,6 +113,11 @@ static void heard(struct lab_cluster_run *run, const struct cluster_event *event
     own(run, operation)->is_awaited = true;
     own(run, operation)->failures +=
         lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
+    if (operation->action == BK_ACT_CAS_STATE && operation->outcome.kind == BK_OUTCOME_NOT_APPLIED &&
+        !lab_request_failed(run, operation))
+        own(run, operation)->lost++;
+    if (operation->action == BK_ACT_READ_COUNTER && operation->outcome.kind == BK_OUTCOME_APPLIED)
+        own(run, operation)->lost = 0;
     lab_host_answered(run, event->agent, operation);
     lab_lock_heard(run, event->agent, operation);
     lab_copies_heard(run, event->agent, operation);
@@ -154,7 +159,7 @@ static void ended(struct lab_cluster_run *run, const struct cluster_event *event
     if (operation->is_read)
         return;
     if (event->kind == CLUSTER_ENDED)
-        lab_steps_ended(run, operation);
+        lab_steps_ended(run, operation, event->action->status);
     judge_of(run)->uncounted += operation->is_acknowledged && operation->fires && !is_counted;
 }
 

@@ -53,7 +53,7 @@ struct judged_operation {
     uint32_t failures;  /* number of its requests that failed so far */
     uint32_t tried;     /* number of failed tries of the current action */
     uint32_t answers;   /* to the requests of the current action */
-    uint32_t updates;   /* conditional updates of the state, of a protocol whose agents contend for them */
+    uint32_t lost;      /* conditional updates that lost to another one, since it began or was counted */
     uint32_t unknown_updates; /* conditional updates that count the row and have an unknown outcome */
     int64_t came_ns;          /* when its only answer came during a pause; 0: it did not */
     int64_t hold_ns;          /* the end of that pause, as it was known then */
@@ -200,7 +200,8 @@ uint32_t lab_may_go_back(const struct lab_cluster_run *run);
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again);
 /* The operation of a row has ended. */
-void lab_steps_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_steps_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                     enum bk_operation_status status);
 void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct bk_action *next);
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,

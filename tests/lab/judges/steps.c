@@ -15,6 +15,8 @@
 #define ANEW_MAX    64u
 #define BIT(column) (UINT32_C(1) << (column))
 #define NOT_KNOWN   UINT64_MAX
+/* Of a row, without failures: locked has the most of them. */
+#define MOST_REQUESTS 9u
 
 /* A step: the outcome of an operation's last action, and the agent's next action. */
 struct step {
@@ -435,21 +437,21 @@ static void judge_guarded_total(const struct step *step)
            "reaches the threshold but does not roll its key");
 }
 
-/* Judges a grant: it contains this time and extends beyond the current time, but not beyond the next line. */
+/* Judges a grant: it contains this time and extends beyond the current time, but not beyond the next line. It
+ * is doubled for each failed or lost update. */
 static bool is_granted(const struct step *step, int64_t time_ns, int64_t until_ns)
 {
     const struct lab_cluster_run *run = step->run;
+    const struct judged_operation *judged = own(run, step->operation);
+    uint32_t missed = judged->tried + judged->lost;
     int64_t now_ns = lab_agent_clock(run, step->agent), from_ns = time_ns > now_ns ? time_ns : now_ns;
     int64_t line_ns = is_aged(run) ? lab_line_above(run, time_ns) : INT64_MAX;
-    bool is_right = false;
-    for (unsigned i = 0; i <= BK_GRANT_DOUBLINGS_MAX; i++) {
-        int64_t due_ns = lab_until(from_ns, lab_times(INT64_C(1) << i, run->config.grant_ns));
-        is_right = is_right || until_ns == (due_ns < line_ns ? due_ns : line_ns);
-    }
-    return is_right;
+    int64_t times = INT64_C(1) << (missed < BK_GRANT_DOUBLINGS_MAX ? missed : BK_GRANT_DOUBLINGS_MAX);
+    int64_t due_ns = lab_until(from_ns, lab_times(times, run->config.grant_ns));
+    return until_ns == (due_ns < line_ns ? due_ns : line_ns);
 }
 
-/* A grant reaches a power of two of its length, at most BK_GRANT_DOUBLINGS_MAX, beyond now and the row; a
+/* A grant reaches beyond now and the row; a
  * roll begins where the grant before it ends, or at the line that its row has not been put beyond yet. */
 static void judge_grant(const struct step *step)
 {
@@ -747,6 +749,16 @@ static void judge_level(const struct step *step)
         demand(step, step->next->serial, "reads the state at a level other than SERIAL");
 }
 
+/* An update of unknown outcome that other agents contend for may be applied, or be applied later: it is never
+ * repeated, since it may be its own rival; the state is read first. */
+static void judge_unknown(const struct step *step)
+{
+    if (step->operation->action == BK_ACT_CAS_STATE && step->heard->kind == BK_OUTCOME_UNKNOWN &&
+        lab_contends_for_rows(step->run))
+        demand(step, step->next->kind != BK_ACT_CAS_STATE && step->next->kind != BK_ACT_WRITE_STATE,
+               "updates the state again although an update of unknown outcome may still be applied");
+}
+
 /* --- All steps. */
 
 static void judge_answer(const struct step *step)
@@ -818,6 +830,7 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     else if (operation->outcome.kind == BK_OUTCOME_APPLIED)
         judge_answer(&step);
     judge_level(&step);
+    judge_unknown(&step);
     own(run, operation)->is_start_kept =
         own(run, operation)->is_start_kept ||
         (operation->action == BK_ACT_WRITE_START && operation->outcome.kind == BK_OUTCOME_APPLIED);
@@ -837,17 +850,36 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                "adds an amount other than its weight");
 }
 
+/* The most requests of a row of which none failed or was lost. Buckets whose starts
+ * are looked up, and buckets between the state and a row beyond several lines, are not counted. */
+static uint32_t most_requests(const struct lab_cluster_run *run)
+{
+    if (!lab_keeps_state(run))
+        return run->config.source == BK_SOURCE_COUNTER ? 3 : 1;
+    return run->config.source == BK_SOURCE_MEMORY ? UINT32_MAX : MOST_REQUESTS; /* it counts each bucket */
+}
+
 /* With numbers from a counter column, its separate number of retries applies, too. */
-void lab_steps_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+void lab_steps_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                     enum bk_operation_status status)
 {
     const struct lab_agents *agents = &run->scenario->agents;
     bool is_less = run->config.source != BK_SOURCE_EXTERNAL && agents->counter_retries < agents->retries;
-    uint32_t tries = (is_less ? agents->counter_retries : agents->retries) + 1,
-             failures = own(run, operation)->failures;
+    const struct judged_operation *judged = own(run, operation);
+    uint32_t tries = (is_less ? agents->counter_retries : agents->retries) + 1, failures = judged->failures;
     if (!operation->is_acknowledged && failures < tries && failures > 0 &&
         lab_has_failed(operation->outcome.kind))
         judge_violate(run, operation->key,
                       "row %" PRIu64 " is given up after %" PRIu32 " failed requests; %" PRIu32
                       " tries are configured",
                       operation->row, failures, tries);
+    if (!operation->is_acknowledged && operation->was_unknown && status == BK_OPERATION_REFUSED)
+        judge_violate(run, operation->key, "row %" PRIu64 " is refused, but a put of it may have been stored",
+                      operation->row);
+    if (failures == 0 && judged->lost + judged->lock.held + judged->lock.raced == 0 &&
+        operation->requests > most_requests(run))
+        judge_violate(run, operation->key,
+                      "row %" PRIu64 " took %" PRIu32
+                      " requests, of which none failed; its protocol needs %" PRIu32,
+                      operation->row, operation->requests, most_requests(run));
 }
