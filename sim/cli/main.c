@@ -2,7 +2,6 @@
 /* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, returns its exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -150,6 +149,10 @@ static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error
     }
     if (strcmp(name, "help") == 0)
         return help_command(argc, argv, error);
+    if (strcmp(name, "complete") == 0 && argc > 3 && strcmp(argv[2], "--") == 0) {
+        cli_complete(argc - 3, argv + 3);
+        return 0;
+    }
     const struct cli_command *command = find_command(name);
     return command == NULL ? unknown_command(name, error)
                            : run_command(command, argc - 1, argv + 1, ranks, error);

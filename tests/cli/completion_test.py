@@ -68,14 +68,14 @@ class CompletionTest(ProgramTest):
             self.good("run", SPACED, "--no-charts", "--quiet", "--db", name, "--set", "duration=1h")
 
     def stand_in(self):
-        """A folder for PATH whose bucketlab records its words, except for `runs`."""
+        """A folder for PATH whose bucketlab records its words, except for `complete`."""
         folder = os.path.join(self.folder, "shelf", "bin")
         os.mkdir(folder)
         self.said = os.path.join(folder, "said")
         path = os.path.join(folder, "bucketlab")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"#!{sys.executable}\nimport json, os, sys\n"
-                       f"if sys.argv[1:2] == ['runs']:\n    os.execv({PROGRAM!r}, sys.argv)\n"
+                       f"if sys.argv[1:2] == ['complete']:\n    os.execv({PROGRAM!r}, sys.argv)\n"
                        f"with open({self.said!r} + '.new', 'w') as file:\n    json.dump(sys.argv[1:], file)\n"
                        f"os.rename({self.said!r} + '.new', {self.said!r})\n")
         os.chmod(path, 0o755)

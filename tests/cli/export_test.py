@@ -123,8 +123,8 @@ class ExportTest(ProgramTest):
                 (["last", "--metrics", "--unit", "rows"],
                  "--unit applies to histograms, and --metrics asks for metrics"),
                 (["last", "--label", "hsh"],
-                 "--label hsh: the run has no strategy with this label; did you mean 'hash'?"),
-                (["last", "--label", "zzzzzzzz"], "give one of its labels, as 'a \"b\", c'"),
+                 "the run has no strategy 'hsh'; did you mean 'hash'?"),
+                (["last", "--label", "zzzzzzzz"], "it has: a \"b\", c, time"),
                 (["last", "--out", ""], "--out: no file named"),
                 (["7"], "no run 7"),
                 (["x"], "x")]:

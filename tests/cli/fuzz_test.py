@@ -54,7 +54,7 @@ class FuzzTest(ProgramTest):
         self.assertRegex(out, r"\A30 seeds from 3 on, [\d,]+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
                               r"no guarantee was broken\n")
         self.assertRegex(out, r"\nhash, 30 runs\n  findable +30 ")
-        self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+ %\n")
+        self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+%\n")
         self.assertEqual(self.files(), ["fine.yaml"])
 
     def test_observed_sizes_are_judged_by_no_oracle(self):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the line of progress is correct, does not jump, and is never wider than the terminal. Method: work at
  * an even or decreasing speed, in large pieces, or without a known end, with a simulated clock. */
-#include "cli/progress.h"
+#define _POSIX_C_SOURCE 200809L
+#include "cli/execute.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

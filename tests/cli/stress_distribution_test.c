@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "stress_distribution.h"
+#include "stress.h"
 
 static const char *distribution_of(double mean, double stddev, uint64_t least, uint64_t most)
 {

@@ -365,12 +365,12 @@ class WatchTest(ProgramTest):
         for arguments, words in [
             (
                 ["1", "t.csv"],
-                "run 1 has several strategies; add --strategy, one of: unbucketed, time, "
+                "run 1 has several strategies; choose one of: unbucketed, time, "
                 "count, probabilistic, hash",
             ),
             (
                 ["1", "t.csv", "--strategy", "tim"],
-                "--strategy: run 1 has no 'tim'; choose one of: " "unbucketed, time, count",
+                "run 1 has no strategy 'tim'; did you mean 'time'?",
             ),
             (["2", "t.csv"], "'time' of run 2 was observed, and predicts nothing; name a run of a scenario"),
             (

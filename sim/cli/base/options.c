@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/text.h"
+#include "kernel/time.h"
 #include "lab/quantity.h"
 
 #define OPTIONS_MAX  64 /* the most options of a command */
@@ -273,6 +274,18 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
     return text == NULL || cli_whole_parse(name, text, least, most, out, error);
 }
 
+bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
+                         struct sim_error *error)
+{
+    const char *text = cli_value(args, name, NULL);
+    if (text == NULL)
+        return true;
+    const char *why = lab_quantity_duration(text, out_ns);
+    if (why == NULL && *out_ns < SIM_SECOND / 1000)
+        why = "too short; give at least 1ms, as in 10s";
+    return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
+}
+
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error)
 {
     return cli_run_parse(cli_argument(args, 0), out, error);
@@ -337,6 +350,30 @@ bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_
         }
     }
     return true;
+}
+
+bool cli_fail_label(const char *where, const char *label, const char *const *labels, size_t count,
+                    struct sim_error *error)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", labels[i]);
+    /* The list ends with a complete label. */
+    if (used >= sizeof list) {
+        list[sizeof list - sizeof ", ..."] = '\0';
+        char *end = strrchr(list, ',');
+        strcpy(end == NULL ? list : end, ", ...");
+    }
+    const char *near = label == NULL ? NULL : sim_nearest(label, labels, count);
+    if (label == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has several strategies; choose one of: %s",
+                        where, list);
+    return near != NULL
+               ? sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has no strategy '%s'; did you mean '%s'?",
+                          where, label, near)
+               : sim_fail(error, SIM_ERROR_INPUT, "bucketlab: %s has no strategy '%s'; it has: %s", where,
+                          label, list);
 }
 
 void cli_help(const struct cli_command *command, FILE *stream)

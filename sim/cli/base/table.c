@@ -239,6 +239,11 @@ static unsigned marks_of(const struct cli_table *table, const json_t *row, const
     return table->marks == NULL ? 0 : table->marks(table->context, row, column);
 }
 
+static bool is_text(const struct cli_column *column)
+{
+    return column->form == CLI_LABEL || column->form == CLI_WORDS;
+}
+
 /* The text of a cell: the row's own, or one in the buffer. */
 static const char *cell_text(const struct cli_table *table, const json_t *row,
                              const struct cli_column *column, char buffer[CELL_SIZE])
@@ -247,6 +252,8 @@ static const char *cell_text(const struct cli_table *table, const json_t *row,
     const unsigned marks = marks_of(table, row, column);
     if (json_is_string(value))
         return json_string_value(value);
+    if (value == NULL && is_text(column))
+        return "";
     buffer[0] = marks & CLI_BANG ? '!' : '*';
     buffer[1] = '\0';
     char *figure = buffer + ((marks & (CLI_BANG | CLI_STAR)) != 0);
@@ -261,11 +268,6 @@ struct layout {
     const struct cli_column *columns[COLUMNS_MOST];
     size_t widths[COLUMNS_MOST], count, gap;
 };
-
-static bool is_text(const struct cli_column *column)
-{
-    return column->form == CLI_LABEL || column->form == CLI_WORDS;
-}
 
 /* Whether column `index` begins a group in its block. */
 static bool begins(const struct layout *layout, size_t from, size_t index)
@@ -283,6 +285,9 @@ static size_t width_of(const struct layout *layout, const struct cli_column *col
     json_t *row;
     if (is_label && most < table->label_least)
         most = table->label_least;
+    /* The last text of a line needs no width, and may go beyond the end of the line. */
+    if (column->form == CLI_WORDS && column == &table->columns[table->count - 1])
+        return most;
     json_array_foreach(table->rows, index, row)
     {
         char buffer[CELL_SIZE];
@@ -323,7 +328,7 @@ static size_t print_cell(FILE *stream, const struct layout *layout, size_t index
                          const char *text)
 {
     const size_t gap = index == 0 ? 0 : layout->gap, width = layout->widths[index];
-    if (is_last && text[0] == '\0')
+    if (is_last && text[0] == '\0') /* a column without a heading */
         return at;
     pad(stream, gap + (is_text(layout->columns[index]) ? 0 : width - cli_text_width(text)));
     if (is_text(layout->columns[index]) && !is_last)
@@ -333,12 +338,23 @@ static size_t print_cell(FILE *stream, const struct layout *layout, size_t index
     return at + gap + width;
 }
 
-static void print_head(FILE *stream, const struct layout *layout, size_t from, size_t to, size_t indent)
+static size_t lead_width(const struct cli_table *table)
+{
+    return (table->lead == NULL ? 0 : strlen(table->lead)) + (table->has_choice ? 2 : 0);
+}
+
+static void print_lead(FILE *stream, const struct cli_table *table, const char *mark)
+{
+    fprintf(stream, "%s%s", table->lead == NULL ? "" : table->lead, table->has_choice ? mark : "");
+}
+
+static void print_head(FILE *stream, const struct layout *layout, size_t from, size_t to)
 {
     bool has_groups = false;
     for (size_t i = 0; i < layout->count; i++)
         has_groups |= layout->columns[i]->group != NULL;
-    pad(stream, has_groups ? indent : 0);
+    if (has_groups)
+        print_lead(stream, layout->table, "  ");
     for (size_t i = 0, sum = 0; has_groups && i < to; i = i + 1 < from ? from : i + 1) {
         const char *group = layout->columns[i]->group;
         sum += layout->widths[i] + (i == 0 ? 0 : layout->gap);
@@ -348,8 +364,8 @@ static void print_head(FILE *stream, const struct layout *layout, size_t from, s
         }
     }
     fputs(has_groups ? "\n" : "", stream);
-    pad(stream, indent);
-    for (size_t i = 0, at = indent; i < to; i = i + 1 < from ? from : i + 1)
+    print_lead(stream, layout->table, "  ");
+    for (size_t i = 0, at = lead_width(layout->table); i < to; i = i + 1 < from ? from : i + 1)
         at = print_cell(stream, layout, i, at, i + 1 == to, layout->columns[i]->title);
     fputc('\n', stream);
 }
@@ -359,12 +375,12 @@ static void print_row(FILE *stream, const struct layout *layout, const json_t *r
     const struct cli_table *table = layout->table;
     const bool has_colour = stream == stdout && cli_has_colour();
     const bool is_choice = (marks_of(table, row, NULL) & CLI_CHOICE) != 0;
-    pad(stream, table->indent);
+    char buffer[CELL_SIZE];
+    while (to > 1 && cell_text(table, row, layout->columns[to - 1], buffer)[0] == '\0')
+        to--;
     fputs(is_choice && has_colour ? CLI_BOLD : "", stream);
-    fputs(!table->has_choice ? "" : is_choice ? "> " : "  ", stream);
-    for (size_t i = 0, at = table->indent + (table->has_choice ? 2 : 0); i < to;
-         i = i + 1 < from ? from : i + 1) {
-        char buffer[CELL_SIZE];
+    print_lead(stream, table, is_choice ? "> " : "  ");
+    for (size_t i = 0, at = lead_width(table); i < to; i = i + 1 < from ? from : i + 1) {
         const char *text = cell_text(table, row, layout->columns[i], buffer);
         const bool is_alarm = has_colour && (marks_of(table, row, layout->columns[i]) & CLI_ALARM) != 0;
         fputs(is_alarm ? CLI_RED : "", stream);
@@ -378,12 +394,11 @@ static void print_row(FILE *stream, const struct layout *layout, const json_t *r
 
 void cli_table_print(FILE *stream, const struct cli_table *table)
 {
-    const size_t indent = table->indent + (table->has_choice ? 2 : 0);
     struct layout layout;
     lay_out(table, &layout);
     /* The first column is repeated in each block. */
     for (size_t from = 1, to; from == 1 || from < layout.count; from = to) {
-        size_t width = indent + layout.widths[0], index;
+        size_t width = lead_width(table) + layout.widths[0], index;
         json_t *row;
         for (to = from; to < layout.count; to++) {
             width += layout.gap + layout.widths[to];
@@ -391,7 +406,7 @@ void cli_table_print(FILE *stream, const struct cli_table *table)
                 break;
         }
         fputs(from > 1 ? "\n" : "", stream);
-        print_head(stream, &layout, from, to, indent);
+        print_head(stream, &layout, from, to);
         json_array_foreach(table->rows, index, row)
         {
             print_row(stream, &layout, row, from, to);

@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -76,6 +77,19 @@ size_t cli_quote(const char *text, char *buffer)
     *end++ = '\'';
     *end = '\0';
     return (size_t)(end - buffer);
+}
+
+char *cli_line_with(char *line, const char *word)
+{
+    const size_t used = line == NULL ? 0 : strlen(line);
+    char *longer = line == NULL ? NULL : realloc(line, used + 4 * strlen(word) + 5);
+    if (longer == NULL) {
+        free(line);
+        return NULL;
+    }
+    longer[used] = ' ';
+    cli_quote(word, longer + used + 1);
+    return longer;
 }
 
 void cli_print_quoted(FILE *stream, const char *text)

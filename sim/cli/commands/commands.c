@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The commands, in the order in which a new user needs them. */
+/* The commands, in the order in which a new user needs them, and what other ranks do. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/commands.h"
-
 #include "cli/campaign.h"
-#include "cli/commands/check.h"
-#include "cli/commands/cql.h"
-#include "cli/commands/diff.h"
-#include "cli/commands/fuzz.h"
-#include "cli/commands/ids.h"
-#include "cli/commands/judge.h"
-#include "cli/commands/run.h"
-#include "cli/commands/runs.h"
-#include "cli/commands/sweep.h"
-#include "cli/commands/trace.h"
-#include "cli/commands/tune.h"
-#include "cli/commands/watch.h"
-#include "cli/commands/why.h"
+#include "cli/command.h"
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
     &cli_init,  &cli_run,    &cli_why,    &cli_sweep, &cli_merge, &cli_cql,   &cli_fuzz,     &cli_judge,

@@ -10,7 +10,6 @@
 
 #include "bucketing/hash.h"
 #include "cli/execute.h"
-#include "cli/partial.h"
 #include "cli/text.h"
 #include "kernel/digest.h"
 #include "kernel/grow.h"

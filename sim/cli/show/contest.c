@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/quantity.h"

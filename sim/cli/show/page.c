@@ -22,39 +22,29 @@ static const char *file_name(const char *path)
  * to this machine. */
 static char *replay_line(const struct cli_page *page)
 {
-    const char *name = file_name(page->database);
-    size_t room = 4 * strlen(name) + 3;
-    char *line = malloc(room + 64);
-    if (line != NULL) {
-        int used = sprintf(line, "bucketlab replay %" PRId64 " --db ", page->info->run);
-        cli_quote(name, line + used);
-    }
-    return line;
+    char number[CLI_NUMBER_SIZE];
+    snprintf(number, sizeof number, "%" PRId64, page->info->run);
+    char *line = cli_line_with(strdup("bucketlab replay"), number);
+    return cli_line_with(cli_line_with(line, "--db"), file_name(page->database));
 }
 
 static char *run_line(const struct cli_page *page)
 {
-    const char *name = file_name(page->info->scenario_path), *overrides = page->info->overrides;
-    char *line = malloc(4 * strlen(name) + 12 * strlen(overrides) + 64);
-    char *one = malloc(strlen(overrides) + 1);
-    if (one == NULL) {
-        free(line);
-        return NULL;
-    }
-    if (line != NULL) {
-        size_t used = (size_t)sprintf(line, "bucketlab run ");
-        used += cli_quote(name, line + used);
-        used += (size_t)sprintf(line + used, " --seed %" PRIu64, page->result->seed);
-        while (*overrides != '\0') {
-            size_t length = strcspn(overrides, "\n");
-            memcpy(one, overrides, length);
-            one[length] = '\0';
-            used += (size_t)sprintf(line + used, " --set ");
-            used += cli_quote(one, line + used);
-            overrides += length + (overrides[length] == '\n');
+    char number[CLI_NUMBER_SIZE];
+    snprintf(number, sizeof number, "%" PRIu64, page->result->seed);
+    char *line = cli_line_with(strdup("bucketlab run"), file_name(page->info->scenario_path));
+    line = cli_line_with(cli_line_with(line, "--seed"), number);
+    for (const char *next = page->info->overrides; *next != '\0' && line != NULL;) {
+        const size_t length = strcspn(next, "\n");
+        char *one = strndup(next, length);
+        if (one == NULL) {
+            free(line);
+            return NULL;
         }
+        line = cli_line_with(cli_line_with(line, "--set"), one);
+        free(one);
+        next += length + (next[length] == '\n');
     }
-    free(one);
     return line;
 }
 

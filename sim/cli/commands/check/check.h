@@ -95,7 +95,7 @@ struct cli_gate {
 size_t cli_gate_checks(const struct cli_gate *gate);
 size_t cli_gate_failed(const struct cli_gate *gate);
 
-/* --- check_list.c: lists that grow; all return false when out of memory */
+/* --- check.c: lists that grow; all return false when out of memory */
 
 /* Begins a check; it passes unless a finding is added. */
 bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
@@ -118,20 +118,16 @@ bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_
 void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
                        const char *metric, char *buffer, const char **key);
 
-/* --- check_terms.c: comparison of what is demanded */
-
 /* Checks that no limit, expectation or strategy of the baseline was loosened or removed. The texts of
  * `held.info` must be valid. */
 bool cli_check_terms(struct cli_checked *item, struct sim_error *error);
 
-/* --- check_baseline.c: comparison with the baseline's digest */
+/* --- check_baseline.c: comparison with the baseline, and making it */
 
 /* Loads the baseline of the item, and checks what is demanded, and the digest; a scenario without baseline
  * fails. */
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
                       struct sim_error *error);
-
-/* --- check_figures.c: comparison with the baseline's figures */
 
 /* NULL: there is no strategy of this label. */
 const struct lab_strategy_result *cli_check_strategy(const struct lab_result *result, const char *label);
@@ -142,14 +138,10 @@ bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
 bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error);
 /* Checks the figures of each strategy. */
 bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error);
-/* The number of runs that must agree, including the one at the scenario's own seed. */
-uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures);
-
-/* --- check_update.c: makes baselines of all scenarios, by running further seeds */
-
+/* Makes baselines of all scenarios, by running further seeds. */
 bool cli_check_update(struct cli_gate *gate, struct sim_error *error);
 
-/* --- check_run.c: runs scenarios at several seeds in parallel */
+/* --- check.c: runs scenarios at several seeds in parallel */
 
 /* Whether the run of item `index` at seed + offset is still needed; called on any thread. */
 typedef bool cli_check_wanted(void *context, size_t index, uint64_t offset);
@@ -163,12 +155,10 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
 
 /* --- check_report.c */
 
-void cli_check_print(const struct cli_gate *gate);
+bool cli_check_print(const struct cli_gate *gate, struct sim_error *error);
 /* Warns on stderr of each scenario of which nothing was checked, unless it is for a baseline. */
 void cli_check_warn(const struct cli_gate *gate);
 json_t *cli_check_json(const struct cli_gate *gate); /* NULL when out of memory */
-/* --- check_junit.c */
-
 bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error);
 
 #endif

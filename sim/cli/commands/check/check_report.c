@@ -1,36 +1,57 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints the findings of a check, as lines or as JSON. */
+/* Tells the findings of a check: as lines, as JSON, and as JUnit XML for build servers (a <testsuite> per
+ * scenario, a <testcase> per check). The formats of Ant and Jenkins differ; the report is valid for both
+ * (tests/cli/junit.xsd). */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <libxml/xmlwriter.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "check.h"
-#include "cli/json.h"
+#include "cli/files.h"
+#include "cli/table.h"
 #include "cli/text.h"
+#include "kernel/text.h"
+#include "reports/reports.h"
 
 #define FIGURES_SHOWN 3u /* the most drifted metrics shown per scenario */
 
-static void print_table(const struct cli_gate *gate)
+static bool print_table(const struct cli_gate *gate)
 {
-    printf("%-28s %6s %6s %8s %8s  %s\n", "scenario", "checks", "failed", "excused", "seconds", "digest");
+    static const struct cli_column columns[] = {
+        {"scenario", "scenario", CLI_LABEL, .group = NULL}, {"checks", "count", CLI_EXACT, .group = NULL},
+        {"failed", "failed", CLI_EXACT, .group = NULL},     {"excused", "excused", CLI_EXACT, .group = NULL},
+        {"seconds", "seconds", CLI_TENTHS, .group = NULL},  {"digest", "digest", CLI_WORDS, .group = NULL}};
+    json_t *rows = json_array();
     size_t all_excused = 0;
     for (size_t i = 0; i < gate->count; i++) {
         const struct cli_checked *item = &gate->items[i];
-        size_t excused = 0, width = cli_text_width(item->scenario->name);
+        size_t excused = 0;
         for (size_t j = 0; j < item->check_count; j++)
             excused += item->checks[j].state == CLI_CHECK_EXCUSED;
-        cli_print_text(stdout, item->scenario->name);
-        printf("%*s %6zu %6zu %8zu %8.1f  %016" PRIx64 "\n", width < 28 ? (int)(28 - width) : 0, "",
-               item->check_count, item->failed_count, excused, (double)item->elapsed_ms / 1000,
-               item->result->digest);
+        rows = cli_json_append(rows, CLI_OBJECT({"scenario", json_string(item->scenario->name)},
+                                                {"count", cli_json_whole(item->check_count)},
+                                                {"failed", cli_json_whole(item->failed_count)},
+                                                {"excused", cli_json_whole(excused)},
+                                                {"seconds", cli_json_number((double)item->elapsed_ms / 1000)},
+                                                {"digest", cli_json_digest(item->result->digest)}));
         all_excused += excused;
     }
+    cli_table_print(
+        stdout,
+        &(struct cli_table){
+            .rows = rows, .columns = columns, .count = 6, .gap = 2, .label_least = 28, .label_most = 28});
     if (all_excused > 0)
         printf("\n"
                "excused: the guarantee does not cover what happened in the run, for example a clock\n"
                "that jumped; --json and --junit say why\n");
+    json_decref(rows);
+    return rows != NULL;
 }
 
 static void print_line(const struct cli_checked *item, const char *text)
@@ -94,9 +115,10 @@ static void print_findings(const struct cli_checked *item)
     }
 }
 
-void cli_check_print(const struct cli_gate *gate)
+bool cli_check_print(const struct cli_gate *gate, struct sim_error *error)
 {
-    print_table(gate);
+    if (!print_table(gate))
+        return sim_fail_memory(error);
     if (cli_gate_failed(gate) > 0)
         putchar('\n');
     for (size_t i = 0; i < gate->count; i++)
@@ -125,6 +147,7 @@ void cli_check_print(const struct cli_gate *gate)
     else if (cli_gate_failed(gate) == 0)
         printf("\n%zu check%s in %zu scenario%s: all pass\n", cli_gate_checks(gate),
                cli_gate_checks(gate) == 1 ? "" : "s", gate->count, gate->count == 1 ? "" : "s");
+    return true;
 }
 
 void cli_check_warn(const struct cli_gate *gate)
@@ -141,23 +164,16 @@ void cli_check_warn(const struct cli_gate *gate)
     }
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return text == NULL ? json_null() : json_string(text);
-}
-
 static json_t *checks_json(const struct cli_checked *item)
 {
     static const char *const states[] = {"holds", "fails", "excused"};
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < item->check_count; i++) {
+    for (size_t i = 0; i < item->check_count; i++) {
         const struct cli_check *check = &item->checks[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "kind", json_string(cli_check_kind_name(check->kind))) &&
-                       cli_json_set(object, "name", json_string(check->name)) &&
-                       cli_json_set(object, "state", json_string(states[check->state])) &&
-                       cli_json_set(object, "excuse", text_or_null(check->excuse));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+        list = cli_json_append(list, CLI_OBJECT({"kind", json_string(cli_check_kind_name(check->kind))},
+                                                {"name", json_string(check->name)},
+                                                {"state", json_string(states[check->state])},
+                                                {"excuse", cli_json_words(check->excuse)}));
     }
     return list;
 }
@@ -165,61 +181,268 @@ static json_t *checks_json(const struct cli_checked *item)
 static json_t *findings_json(const struct cli_checked *item)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < item->finding_count; i++) {
+    for (size_t i = 0; i < item->finding_count; i++) {
         const struct cli_finding_line *finding = &item->findings[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "kind", json_string(cli_check_kind_name(finding->kind))) &&
-                       cli_json_set(object, "strategy", text_or_null(finding->label)) &&
-                       cli_json_set(object, "name", text_or_null(finding->name)) &&
-                       cli_json_set(object, "value", cli_json_number(finding->value)) &&
-                       cli_json_set(object, "low", cli_json_number(finding->low)) &&
-                       cli_json_set(object, "high", cli_json_number(finding->high)) &&
-                       cli_json_set(object, "key", text_or_null(finding->key)) &&
-                       cli_json_set(object, "text", json_string(finding->text));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+        list = cli_json_append(
+            list,
+            CLI_OBJECT({"kind", json_string(cli_check_kind_name(finding->kind))},
+                       {"strategy", cli_json_words(finding->label)}, {"name", cli_json_words(finding->name)},
+                       {"value", cli_json_number(finding->value)}, {"low", cli_json_number(finding->low)},
+                       {"high", cli_json_number(finding->high)}, {"key", cli_json_words(finding->key)},
+                       {"text", json_string(finding->text)}));
     }
     return list;
 }
 
-static json_t *notes_json(const struct cli_checked *item)
+static json_t *items_json(const struct cli_gate *gate)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < item->note_count; i++)
-        list = cli_json_append(list, json_string(item->notes[i]));
+    for (size_t i = 0; i < gate->count; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        const struct lab_result *result = item->result;
+        json_t *notes = json_array();
+        for (size_t j = 0; j < item->note_count; j++)
+            notes = cli_json_append(notes, json_string(item->notes[j]));
+        list = cli_json_append(
+            list,
+            CLI_OBJECT(
+                {"scenario", json_string(result->scenario_name)}, {"path", json_string(item->scenario->path)},
+                {"run", item->run == 0 ? json_null() : json_integer(item->run)},
+                {"seed", cli_json_whole(result->seed)}, {"digest", cli_json_digest(result->digest)},
+                {"rows", cli_json_whole(result->rows)},
+                {"seconds", cli_json_number((double)item->elapsed_ms / 1000)}, {"checks", checks_json(item)},
+                {"failed", cli_json_whole(item->failed_count)}, {"findings", findings_json(item)},
+                {"notes", notes}, {"replay", json_string(item->again)}));
+    }
     return list;
-}
-
-static json_t *item_json(const struct cli_checked *item)
-{
-    const struct lab_result *result = item->result;
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, result->digest);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
-                   cli_json_set(object, "path", json_string(item->scenario->path)) &&
-                   cli_json_set(object, "run", item->run == 0 ? json_null() : json_integer(item->run)) &&
-                   cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
-                   cli_json_set(object, "digest", json_string(digest)) &&
-                   cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
-                   cli_json_set(object, "seconds", cli_json_number((double)item->elapsed_ms / 1000)) &&
-                   cli_json_set(object, "checks", checks_json(item)) &&
-                   cli_json_set(object, "failed", cli_json_whole(item->failed_count)) &&
-                   cli_json_set(object, "findings", findings_json(item)) &&
-                   cli_json_set(object, "notes", notes_json(item)) &&
-                   cli_json_set(object, "replay", json_string(item->again));
-    return cli_json_complete(object, is_fine);
 }
 
 json_t *cli_check_json(const struct cli_gate *gate)
 {
-    json_t *object = json_object(), *list = json_array();
-    for (size_t i = 0; list != NULL && i < gate->count; i++)
-        list = cli_json_append(list, item_json(&gate->items[i]));
-    bool is_fine = cli_json_set(object, "scenarios", list);
-    is_fine = is_fine && cli_json_set(object, "checks", cli_json_whole(cli_gate_checks(gate))) &&
-              cli_json_set(object, "failed", cli_json_whole(cli_gate_failed(gate))) &&
-              cli_json_set(object, "baseline", text_or_null(gate->baseline)) &&
-              cli_json_set(object, "updated", json_boolean(gate->is_updated)) &&
-              cli_json_set(object, "ok", json_boolean(cli_gate_failed(gate) == 0));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT(
+        {"scenarios", items_json(gate)}, {"checks", cli_json_whole(cli_gate_checks(gate))},
+        {"failed", cli_json_whole(cli_gate_failed(gate))}, {"baseline", cli_json_words(gate->baseline)},
+        {"updated", json_boolean(gate->is_updated)}, {"ok", json_boolean(cli_gate_failed(gate) == 0)});
+}
+
+#define HOST_SIZE 256
+
+/* A writer that does nothing after its first failure. */
+struct junit {
+    xmlTextWriterPtr writer;
+    bool is_fine;
+};
+
+static void note(struct junit *junit, int code)
+{
+    junit->is_fine = junit->is_fine && code >= 0;
+}
+
+static void begin(struct junit *junit, const char *name)
+{
+    note(junit, xmlTextWriterStartElement(junit->writer, (const xmlChar *)name));
+}
+
+static void end(struct junit *junit)
+{
+    note(junit, xmlTextWriterEndElement(junit->writer));
+}
+
+/* Replaces by '?' characters that XML does not allow, and those that could make one text look like
+ * another. */
+static char *clean(const char *value)
+{
+    char *cleaned = malloc(strlen(value) + 1), *to = cleaned;
+    while (cleaned != NULL && *value != '\0') {
+        bool is_fine;
+        size_t size = sim_text_step(value, SIM_UTF8_SIZE_MAX, "\n", &is_fine);
+        if (is_fine)
+            memcpy(to, value, size);
+        else
+            *to = '?';
+        to += is_fine ? size : 1;
+        value += size;
+    }
+    if (cleaned != NULL)
+        *to = '\0';
+    return cleaned;
+}
+
+static void attribute(struct junit *junit, const char *name, const char *value)
+{
+    char *cleaned = clean(value);
+    if (cleaned == NULL)
+        junit->is_fine = false;
+    else
+        note(junit,
+             xmlTextWriterWriteAttribute(junit->writer, (const xmlChar *)name, (const xmlChar *)cleaned));
+    free(cleaned);
+}
+
+static void write_property(struct junit *junit, const char *name, const char *value)
+{
+    begin(junit, "property");
+    attribute(junit, "name", name);
+    attribute(junit, "value", value);
+    end(junit);
+}
+
+static void write_properties(struct junit *junit, const struct cli_checked *item)
+{
+    const struct lab_result *result = item->result;
+    char number[CLI_NUMBER_SIZE];
+    begin(junit, "properties");
+    write_property(junit, "scenario", item->scenario->path);
+    snprintf(number, sizeof number, "%" PRIu64, result->seed);
+    write_property(junit, "seed", number);
+    snprintf(number, sizeof number, "%016" PRIx64, result->digest);
+    write_property(junit, "digest", number);
+    write_property(junit, "version", BUCKETLAB_VERSION);
+    snprintf(number, sizeof number, "%" PRIu64, result->rows);
+    write_property(junit, "rows", number);
+    snprintf(number, sizeof number, "%" PRId64, item->run);
+    if (item->run != 0)
+        write_property(junit, "run", number);
+    write_property(junit, "replay", item->again);
+    end(junit);
+}
+
+static void text(struct junit *junit, const char *value)
+{
+    char *cleaned = clean(value);
+    if (cleaned == NULL)
+        junit->is_fine = false;
+    else
+        note(junit, xmlTextWriterWriteString(junit->writer, (const xmlChar *)cleaned));
+    free(cleaned);
+}
+
+/* Writes one <failure> for all findings, since Ant's format allows only one. */
+static void write_failure(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
+{
+    begin(junit, "failure");
+    attribute(junit, "message", item->findings[check->first].text);
+    attribute(junit, "type", cli_check_kind_name(check->kind));
+    for (size_t i = 0; i < check->number; i++) {
+        text(junit, item->findings[check->first + i].text);
+        text(junit, "\n");
+    }
+    text(junit, "again: ");
+    text(junit, item->again);
+    text(junit, "\n");
+    end(junit);
+}
+
+static void write_check(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
+{
+    begin(junit, "testcase");
+    char *name = malloc(strlen(check->name) + 32);
+    if (name == NULL) {
+        junit->is_fine = false;
+        return;
+    }
+    sprintf(name, "%s: %s", cli_check_kind_name(check->kind), check->name);
+    attribute(junit, "name", name);
+    free(name);
+    attribute(junit, "classname", item->scenario->name);
+    attribute(junit, "time", "0.000");
+    if (check->state == CLI_CHECK_FAILS) {
+        write_failure(junit, item, check);
+    } else if (check->state == CLI_CHECK_EXCUSED) {
+        begin(junit, "skipped");
+        attribute(junit, "message", check->excuse);
+        end(junit);
+    }
+    end(junit);
+}
+
+static void write_notes(struct junit *junit, const struct cli_checked *item)
+{
+    for (size_t i = 0; i < item->note_count; i++) {
+        text(junit, item->notes[i]);
+        text(junit, "\n");
+    }
+}
+
+static void write_suite(struct junit *junit, const struct cli_checked *item, size_t number, const char *host)
+{
+    char figure[CLI_NUMBER_SIZE], stamp[32] = "1970-01-01T00:00:00";
+    size_t excused = 0;
+    time_t created = (time_t)item->created_unix_s;
+    struct tm utc;
+    for (size_t i = 0; i < item->check_count; i++)
+        excused += item->checks[i].state == CLI_CHECK_EXCUSED;
+    if (gmtime_r(&created, &utc) != NULL)
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    begin(junit, "testsuite");
+    snprintf(figure, sizeof figure, "%zu", number);
+    attribute(junit, "id", figure);
+    attribute(junit, "name", item->scenario->name);
+    attribute(junit, "package", "bucketlab");
+    attribute(junit, "timestamp", stamp);
+    attribute(junit, "hostname", host);
+    snprintf(figure, sizeof figure, "%zu", item->check_count);
+    attribute(junit, "tests", figure);
+    snprintf(figure, sizeof figure, "%zu", item->failed_count);
+    attribute(junit, "failures", figure);
+    attribute(junit, "errors", "0");
+    snprintf(figure, sizeof figure, "%zu", excused);
+    attribute(junit, "skipped", figure);
+    snprintf(figure, sizeof figure, "%" PRId64 ".%03d", item->elapsed_ms / 1000,
+             (int)(item->elapsed_ms % 1000));
+    attribute(junit, "time", figure);
+    write_properties(junit, item);
+    for (size_t i = 0; i < item->check_count; i++)
+        write_check(junit, item, &item->checks[i]);
+    begin(junit, "system-out");
+    write_notes(junit, item);
+    end(junit);
+    begin(junit, "system-err");
+    end(junit);
+    end(junit);
+}
+
+static void write_gate(struct junit *junit, const struct cli_gate *gate)
+{
+    char host[HOST_SIZE] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+        snprintf(host, sizeof host, "localhost");
+    note(junit, xmlTextWriterSetIndent(junit->writer, 1));
+    note(junit, xmlTextWriterStartDocument(junit->writer, "1.0", "UTF-8", NULL));
+    begin(junit, "testsuites");
+    for (size_t i = 0; i < gate->count; i++)
+        write_suite(junit, &gate->items[i], i, host);
+    end(junit);
+    note(junit, xmlTextWriterEndDocument(junit->writer));
+}
+
+bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct stat status;
+    xmlBufferPtr buffer = xmlBufferCreate();
+    struct junit junit = {buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0), true};
+    if (junit.writer == NULL) {
+        xmlBufferFree(buffer);
+        return sim_fail_memory(error);
+    }
+    write_gate(&junit, gate);
+    xmlFreeTextWriter(junit.writer);
+    char *path = NULL, *folder = cli_folder_of(gate->junit);
+    bool is_fine = junit.is_fine && folder != NULL;
+    /* Something that is not a regular file, such as /dev/stdout, is written directly, and must not be
+     * replaced by a file. */
+    if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
+        is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
+                                      (size_t)xmlBufferLength(buffer), error);
+    } else if (is_fine) {
+        const char *name = strrchr(gate->junit, '/');
+        is_fine = report_write_text(folder, name == NULL ? gate->junit : name + 1,
+                                    (const char *)xmlBufferContent(buffer), &path, error);
+    } else {
+        sim_fail_memory(error);
+    }
+    free(folder);
+    free(path);
+    xmlBufferFree(buffer);
+    return is_fine;
 }

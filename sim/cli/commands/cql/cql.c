@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab cql: the tables and statements of a scenario's strategies in CQL, or a profile for
- * cassandra-stress. */
+/* Commands for a cluster: `cql` prints the tables and statements of strategies in CQL, or a profile for
+ * cassandra-stress (stress.c), `token` the Murmur3 token of a partition key, and `bucket-of` the bucket of
+ * consistent hashing. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/cql.h"
-#include "cli/json.h"
+#include "bucketing/hash.h"
+#include "bucketing/strategy.h"
+#include "cassandra/token.h"
+#include "cli/command.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/text.h"
 #include "lab/scenario.h"
@@ -14,7 +19,185 @@
 #include "store/store.h"
 #include "stress.h"
 
-static const struct cli_option options[] = {
+static const struct cli_option token_options[] = {{"type", "T,...",
+                                                   "the type of each value (default text): text,\n"
+                                                   "blob, int, bigint, uuid, timeuuid, boolean,\n"
+                                                   "tinyint, smallint, timestamp, float, double"},
+                                                  CLI_OPTION_JSON,
+                                                  CLI_OPTION_QUIET,
+                                                  {NULL, NULL, NULL}};
+
+/* Removes the first name from a comma-separated list. */
+static bool next_type(const char **list, enum cass_type *out, struct sim_error *error)
+{
+    char name[32];
+    size_t length = strcspn(*list, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), *list);
+    *list += length + ((*list)[length] == ',');
+    if (cass_type_parse(name, out) && *out != CASS_COUNTER)
+        return true;
+    return sim_fail(
+        error, SIM_ERROR_INPUT,
+        "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid, boolean, "
+        "tinyint, smallint, timestamp, float, double",
+        name);
+}
+
+static bool read_components(const struct cli_args *args, struct cass_component *components, uint8_t **data,
+                            struct sim_error *error)
+{
+    size_t count = cli_argument_count(args), types = 1;
+    const char *list = cli_value(args, "type", NULL);
+    for (const char *c = list; c != NULL && *c != '\0'; c++)
+        types += *c == ',';
+    if (list != NULL && types != count)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --type %s: names %zu type%s for %zu value%s; give one type per value, "
+                        "separated by commas",
+                        list, types, types == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    for (size_t i = 0; i < count; i++) {
+        enum cass_type type = CASS_TEXT;
+        if (list != NULL && !next_type(&list, &type, error))
+            return false;
+        struct sim_error why;
+        if (!cass_value_parse(type, cli_argument(args, i), &data[i], &components[i].size, &why)) {
+            if (why.class == SIM_ERROR_INPUT)
+                return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: value %zu: %s", i + 1, why.text);
+            *error = why;
+            return false;
+        }
+        if (components[i].size > CASS_COMPONENT_SIZE_MAX)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: value %zu: %zu bytes; a partition key's part has at most %u", i + 1,
+                            components[i].size, CASS_COMPONENT_SIZE_MAX);
+        components[i].data = data[i];
+    }
+    return true;
+}
+
+static bool print_token(int64_t value, const uint8_t *key, size_t size, struct sim_error *error)
+{
+    char *hex = calloc(2 * size + 1, 1);
+    if (hex == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", key[i]);
+    json_t *object = CLI_OBJECT({"token", json_integer(value)}, {"key_hex", json_string(hex)});
+    free(hex);
+    return cli_json_print(object, error);
+}
+
+static int token(const struct cli_args *args, struct sim_error *error)
+{
+    size_t count = cli_argument_count(args);
+    struct cass_component *components = calloc(count, sizeof *components);
+    uint8_t **data = calloc(count, sizeof *data), *key = NULL;
+    bool is_fine = components != NULL && data != NULL;
+    if (!is_fine)
+        sim_fail_memory(error);
+    is_fine = is_fine && read_components(args, components, data, error);
+    if (is_fine) {
+        size_t size = cass_key_size(components, count);
+        key = malloc(size + 1);
+        is_fine = key != NULL || sim_fail_memory(error);
+        if (is_fine) {
+            cass_key_serialise(components, count, key);
+            int64_t value = cass_token(key, size);
+            if (cli_has(args, "json"))
+                is_fine = print_token(value, key, size, error);
+            else
+                printf("%" PRId64 "\n", value);
+        }
+    }
+    for (size_t i = 0; data != NULL && i < count; i++)
+        free(data[i]);
+    free(data);
+    free(components);
+    free(key);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_token = {
+    .name = "token",
+    .arguments = "VALUE...",
+    .summary = "print Cassandra's token of a partition key",
+    .example = "  bucketlab token channel-17\n"
+               "  bucketlab token --type text,bigint channel-17 42\n"
+               "  bucketlab token --type blob 0xcafe --json\n",
+    .options = token_options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = token,
+};
+
+static const struct cli_option bucket_options[] = {
+    {"buckets", "N", "number of buckets: 1 to 2147483647 (required)"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+#define HASH_TEXT_SIZE 33
+
+/* Guava's HashCode.toString(): the bytes of h1, then of h2, each in little-endian order. */
+static void hash_text(struct bk_hash128 hash, char *buffer)
+{
+    for (int i = 0; i < 16; i++) {
+        uint64_t word = i < 8 ? hash.h1 : hash.h2;
+        snprintf(buffer + 2 * i, 3, "%02x", (unsigned)(word >> (8 * (i % 8)) & 0xff));
+    }
+}
+
+static int bucket_of(const struct cli_args *args, struct sim_error *error)
+{
+    uint64_t buckets = 0;
+    if (!cli_whole(args, "buckets", 1, BK_BUCKETS_MAX, &buckets, error))
+        return (int)error->class;
+    if (buckets == 0) {
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'bucket-of' needs --buckets; write --buckets 256");
+        return SIM_ERROR_INPUT;
+    }
+    for (size_t i = 0; i < cli_argument_count(args); i++) {
+        const char *key = cli_argument(args, i);
+        if (sim_utf8_valid(key, strlen(key)) < strlen(key)) {
+            sim_fail(error, SIM_ERROR_INPUT,
+                     "bucketlab: key %zu is not UTF-8; give it in the encoding that it is hashed in", i + 1);
+            return SIM_ERROR_INPUT;
+        }
+    }
+    bool is_json = cli_has(args, "json");
+    json_t *list = is_json ? json_array() : NULL;
+    for (size_t i = 0; i < cli_argument_count(args); i++) {
+        const char *key = cli_argument(args, i);
+        char text[HASH_TEXT_SIZE];
+        struct bk_hash128 hash = bk_murmur3_128(key, strlen(key), 0);
+        int32_t bucket = bk_consistent_hash(hash.h1, (uint32_t)buckets);
+        hash_text(hash, text);
+        if (!is_json) {
+            printf("%10" PRId32 "  %s  ", bucket, text);
+            cli_print_text(stdout, key);
+            putchar('\n');
+        } else if ((list = cli_json_append(list, CLI_OBJECT({"key", json_string(key)},
+                                                            {"bucket", json_integer(bucket)},
+                                                            {"hash", json_string(text)}))) == NULL) {
+            sim_fail_memory(error);
+            return SIM_ERROR_ENVIRONMENT;
+        }
+    }
+    return !is_json || cli_json_print(list, error) ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_bucket_of = {
+    .name = "bucket-of",
+    .arguments = "KEY...",
+    .summary = "print the consistent-hash bucket of a key, as Guava does",
+    .example = "  bucketlab bucket-of --buckets 256 user1 user2\n",
+    .options = bucket_options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = bucket_of,
+};
+
+static const struct cli_option cql_options[] = {
     {"strategy", "LABEL", "only for this strategy (default: for each)"},
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
@@ -68,13 +251,7 @@ static bool fail_label(const struct lab_scenario *scenario, const char *label, s
     const char *labels[LAB_STRATEGIES_MAX];
     for (size_t i = 0; i < scenario->strategy_count; i++)
         labels[i] = scenario->strategies[i].label;
-    const char *nearest = sim_nearest(label, labels, scenario->strategy_count);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    nearest != NULL
-                        ? "bucketlab: --strategy %s: %s has no strategy with this label; did you mean '%s'?"
-                        : "bucketlab: --strategy %s: %s has no strategy with this label; give one of its "
-                          "labels, as '%s'",
-                    label, scenario->path, nearest != NULL ? nearest : labels[0]);
+    return cli_fail_label(scenario->path, label, labels, scenario->strategy_count, error);
 }
 
 /* Prints each line as a CQL comment. */
@@ -107,24 +284,16 @@ static void print(const struct lab_strategy *strategy, const struct lab_statemen
 static json_t *as_json(const struct lab_strategy *strategy, const struct lab_statements *statements)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < statements->count; i++) {
+    for (size_t i = 0; i < statements->count; i++) {
         const struct lab_statement *one = &statements->items[i];
-        json_t *object = json_object();
-        bool is_fine =
-            cli_json_set(object, "table", json_boolean(one->is_table)) &&
-            cli_json_set(object, "when", json_string(one->when)) &&
-            cli_json_set(object, "level", one->level == NULL ? json_null() : json_string(one->level)) &&
-            cli_json_set(object, "serial", one->serial == NULL ? json_null() : json_string(one->serial)) &&
-            cli_json_set(object, "cql", json_string(one->cql)) &&
-            cli_json_set(object, "note", one->note == NULL ? json_null() : json_string(one->note));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+        list = cli_json_append(
+            list, CLI_OBJECT({"table", json_boolean(one->is_table)}, {"when", json_string(one->when)},
+                             {"level", cli_json_words(one->level)}, {"serial", cli_json_words(one->serial)},
+                             {"cql", json_string(one->cql)}, {"note", cli_json_words(one->note)}));
     }
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "strategy", json_string(strategy->label)) &&
-        cli_json_set(object, "kind", json_string(bk_kind_name(strategy->settings.strategy.kind))) &&
-        cli_json_set(object, "statements", list);
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"strategy", json_string(strategy->label)},
+                      {"kind", json_string(bk_kind_name(strategy->settings.strategy.kind))},
+                      {"statements", list});
 }
 
 static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
@@ -215,17 +384,15 @@ static bool print_stress(const struct cli_args *args, const struct lab_scenario 
     if (!check(scenario, scenario->strategies[index].label, error) ||
         !stress_text(args, scenario, index, &text, error))
         return false;
-    bool is_fine = true;
-    if (cli_has(args, "json")) {
-        json_t *object = json_object();
-        bool is_set = cli_json_set(object, "strategy", json_string(scenario->strategies[index].label)) &&
-                      cli_json_set(object, "profile", json_string(text));
-        is_fine = cli_json_print(cli_json_complete(object, is_set), error);
-    } else {
-        fputs(text, stdout);
-    }
+    json_t *object = CLI_OBJECT({"strategy", json_string(scenario->strategies[index].label)},
+                                {"profile", json_string(text)});
+    const bool is_json = cli_has(args, "json");
+    fputs(is_json ? "" : text, stdout);
     free(text);
-    return is_fine;
+    if (is_json)
+        return cli_json_print(object, error);
+    json_decref(object);
+    return true;
 }
 
 static int cql(const struct cli_args *args, struct sim_error *error)
@@ -247,7 +414,7 @@ const struct cli_command cli_cql = {
     .summary = "print the tables and statements of each strategy, as CQL",
     .example = "  bucketlab cql chat.yaml --strategy probabilistic\n"
                "  bucketlab cql chat.yaml --strategy hash --stress --run last > stress.yaml\n",
-    .options = options,
+    .options = cql_options,
     .least = 1,
     .most = 1,
     .run = cql,

@@ -1,16 +1,565 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab diff: compares two scenarios, runs or strategies over the same seeds. */
+/* bucketlab diff: compares two runs, or two strategies, over the same seeds. Two runs come in from the
+ * database; their samples (all stored seeds of the same scenario) are paired, missing seeds are run and
+ * stored; out go the figures of each strategy with their intervals and p-values. diff_print.c prints them. */
 #define _POSIX_C_SOURCE 200809L
-#include "diff.h"
-
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cli/again.h"
 #include "cli/execute.h"
-#include "cli/json.h"
+#include "cli/scenario.h"
 #include "cli/text.h"
-#include "kernel/text.h"
+#include "diff.h"
+#include "lab/crew.h"
+#include "lab/metric.h"
+
+/* A run that is missing. */
+struct job {
+    const struct cli_diff_side *side;
+    uint64_t seed;
+};
+
+struct jobs {
+    struct job *items;
+    size_t count;
+    uint32_t threads;
+    struct store *store;
+    const char *database, *files; /* options */
+    uint64_t stored;
+};
+
+/* The result of a job. */
+struct outcome {
+    struct lab_result *result;
+    int64_t elapsed_ms;
+};
+
+/* A seed is represented by its newest run, so two runs of the same sample have the same list. */
+static bool is_one_sample(const struct cli_diff *diff)
+{
+    const struct cli_diff_side *a = &diff->a, *b = &diff->b;
+    return a->seed_count > 0 && a->seed_count == b->seed_count && a->seeds[0].run == b->seeds[0].run;
+}
+
+static bool pair_seeds(struct cli_diff *diff, struct store *store, struct sim_error *error)
+{
+    struct cli_diff_side *a = &diff->a, *b = &diff->b;
+    free(a->seeds);
+    free(b->seeds);
+    a->seeds = b->seeds = NULL;
+    if (!store_list_seeds(store, a->run, &a->seeds, &a->seed_count, error) ||
+        !store_list_seeds(store, b->run, &b->seeds, &b->seed_count, error))
+        return false;
+    free(diff->pairs);
+    diff->pair_count = 0;
+    diff->pairs = calloc(a->seed_count + 1, sizeof *diff->pairs);
+    if (diff->pairs == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0, j = 0; i < a->seed_count; i++) {
+        while (j < b->seed_count && b->seeds[j].seed < a->seeds[i].seed)
+            j++;
+        if (j < b->seed_count && b->seeds[j].seed == a->seeds[i].seed)
+            diff->pairs[diff->pair_count++] =
+                (struct cli_diff_pair){a->seeds[i].seed, a->seeds[i].run, b->seeds[j].run};
+    }
+    diff->is_one_sample = is_one_sample(diff);
+    return true;
+}
+
+static bool has_seed(const struct cli_diff_side *side, uint64_t seed)
+{
+    size_t low = 0, high = side->seed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (side->seeds[middle].seed < seed)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < side->seed_count && side->seeds[low].seed == seed;
+}
+
+static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs *jobs)
+{
+    if (!has_seed(&diff->a, seed))
+        jobs->items[jobs->count++] = (struct job){&diff->a, seed};
+    if (!diff->is_one_sample && !has_seed(&diff->b, seed))
+        jobs->items[jobs->count++] = (struct job){&diff->b, seed};
+}
+
+/* Plans the missing runs: first for seeds that one of the two samples has, then for the smallest other
+ * seeds. */
+static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error)
+{
+    const struct cli_diff_side *a = &diff->a, *b = &diff->b;
+    uint64_t missing = wanted - diff->pair_count;
+    jobs->items = calloc(2 * missing, sizeof *jobs->items);
+    if (jobs->items == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < a->seed_count && missing > 0; i++) {
+        if (!has_seed(b, a->seeds[i].seed)) {
+            add_missing(diff, a->seeds[i].seed, jobs);
+            missing--;
+        }
+    }
+    for (size_t i = 0; i < b->seed_count && missing > 0; i++) {
+        if (!has_seed(a, b->seeds[i].seed)) {
+            add_missing(diff, b->seeds[i].seed, jobs);
+            missing--;
+        }
+    }
+    for (uint64_t seed = 1; missing > 0; seed++) {
+        if (!has_seed(a, seed) && !has_seed(b, seed)) {
+            add_missing(diff, seed, jobs);
+            missing--;
+        }
+    }
+    return true;
+}
+
+/* Fails when the stored run is of another version, whose runs would belong to another sample. */
+static bool check_version(const struct cli_diff_side *side, struct sim_error *error)
+{
+    return strcmp(side->version, BUCKETLAB_VERSION) == 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --seeds: run %" PRId64 " was stored by bucketlab %s, and this is %s, whose "
+                    "runs may differ; run its scenario again, and compare that run",
+                    side->run, side->version, BUCKETLAB_VERSION);
+}
+
+static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                    struct sim_error *error)
+{
+    const struct jobs *jobs = context;
+    const struct cli_diff_side *side = jobs->items[job].side;
+    const struct store_run_info info = {
+        .scenario_path = side->path, .scenario_text = side->text, .overrides = side->overrides};
+    struct lab_scenario *scenario = NULL;
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    *made = outcome;
+    if (outcome == NULL)
+        return sim_fail_memory(error);
+    int64_t begin_ms = cli_now_ms();
+    bool is_fine = cli_scenario_again(&info, jobs->database, jobs->files, NULL, jobs->items[job].seed,
+                                      &scenario, error) &&
+                   lab_run(scenario, 1, progress, &outcome->result, error);
+    outcome->elapsed_ms = cli_passed_ms(begin_ms);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+static void drop(void *made)
+{
+    struct outcome *outcome = made;
+    if (outcome != NULL)
+        lab_result_destroy(outcome->result);
+    free(outcome);
+}
+
+static bool store_run(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    struct jobs *jobs = context;
+    struct outcome *outcome = made;
+    const struct cli_diff_side *side = jobs->items[job].side;
+    struct store_run_info info = {.scenario_path = side->path,
+                                  .scenario_text = side->text,
+                                  .overrides = side->overrides,
+                                  .version = BUCKETLAB_VERSION,
+                                  .created_unix_s = (int64_t)time(NULL),
+                                  .elapsed_ms = outcome->elapsed_ms};
+    *is_enough = false;
+    bool is_fine = store_save_run(jobs->store, &info, outcome->result, error);
+    jobs->stored += is_fine;
+    drop(outcome);
+    return is_fine;
+}
+
+static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct jobs *jobs = context;
+    const struct lab_crew crew = {
+        .context = jobs, .count = jobs->count, .work = run_job, .take = store_run, .drop = drop};
+    uint64_t taken;
+    return lab_crew_run(&crew, jobs->threads, progress, &taken, error);
+}
+
+static bool run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
+                        uint64_t wanted, struct cli_signals *signals, struct sim_error *error)
+{
+    struct jobs jobs = {.store = store,
+                        .database = cli_value(args, "db", "bucketlab.db"),
+                        .files = cli_value(args, "files", NULL)};
+    int64_t elapsed_ms;
+    if (diff->is_one_sample && diff->is_same_choice)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds: runs %" PRId64 " and %" PRId64
+                        " are of one scenario and differ only in their seed, so more seeds would show "
+                        "nothing; leave it out",
+                        diff->a.run, diff->b.run);
+    if (lab_result_is_observed(diff->a.result) || lab_result_is_observed(diff->b.result))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds: run %" PRId64
+                        " holds sizes from a file, the same for every seed; leave "
+                        "it out, or put the file under 'observed' of the other run's scenario",
+                        lab_result_is_observed(diff->a.result) ? diff->a.run : diff->b.run);
+    if (!cli_jobs(args, &jobs.threads, error) || !check_version(&diff->a, error) ||
+        !check_version(&diff->b, error) || !plan(diff, wanted, &jobs, error))
+        return false;
+    const struct cli_task task = {.name = "diff",
+                                  .unit = "runs/s",
+                                  .is_quiet = cli_has(args, "quiet"),
+                                  .run = run_all,
+                                  .context = &jobs};
+    cli_signals_hold(signals);
+    bool is_fine = cli_attend(&task, signals, &elapsed_ms, error);
+    cli_signals_release(signals);
+    if (signals->caught != 0)
+        is_fine = sim_fail(error, SIM_ERROR_CHECK,
+                           "interrupted; %" PRIu64 " of %zu runs are stored, and the same command resumes",
+                           jobs.stored, jobs.count);
+    free(jobs.items);
+    return is_fine && pair_seeds(diff, store, error);
+}
+
+#define SIGNIFICANT 0.05
+#define NOTABLE     0.01
+
+static bool is_chosen(const struct cli_diff_side *side, const struct lab_strategy_result *strategy)
+{
+    return side->label == NULL || strcmp(side->label, strategy->label) == 0;
+}
+
+static const struct lab_strategy_result *only_one(const struct cli_diff_side *side)
+{
+    const struct lab_strategy_result *one = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < side->result->strategy_count; i++) {
+        if (is_chosen(side, &side->result->strategies[i])) {
+            one = &side->result->strategies[i];
+            count++;
+        }
+    }
+    return count == 1 ? one : NULL;
+}
+
+/* The strategy of the same label; or, when each side has one strategy, that one. */
+static const struct lab_strategy_result *partner(const struct cli_diff *diff,
+                                                 const struct lab_strategy_result *strategy)
+{
+    const struct lab_result *b = diff->b.result;
+    if (only_one(&diff->a) != NULL && only_one(&diff->b) != NULL)
+        return only_one(&diff->b);
+    for (size_t i = 0; i < b->strategy_count; i++) {
+        if (is_chosen(&diff->b, &b->strategies[i]) && strcmp(b->strategies[i].label, strategy->label) == 0)
+            return &b->strategies[i];
+    }
+    return NULL;
+}
+
+static bool match(struct cli_diff *diff, struct sim_error *error)
+{
+    const struct lab_result *a = diff->a.result;
+    diff->strategies = calloc(a->strategy_count + 1, sizeof *diff->strategies);
+    if (diff->strategies == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < a->strategy_count; i++) {
+        const struct lab_strategy_result *other =
+            is_chosen(&diff->a, &a->strategies[i]) ? partner(diff, &a->strategies[i]) : NULL;
+        if (other != NULL)
+            diff->strategies[diff->strategy_count++] =
+                (struct cli_diff_strategy){.a = &a->strategies[i], .b = other};
+    }
+    if (diff->strategy_count > 0)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: runs %lld and %lld have no strategy of the same label; name one of each, as "
+                    "in 'diff %lld:%s %lld:%s'",
+                    (long long)diff->a.run, (long long)diff->b.run, (long long)diff->a.run,
+                    a->strategies[0].label, (long long)diff->b.run, diff->b.result->strategies[0].label);
+}
+
+/* Whether a metric is given by --metric, or is below a name given by it. */
+static bool is_wanted(const struct cli_args *args, const char *name)
+{
+    if (!cli_has(args, "metric"))
+        return true;
+    for (size_t i = 0; cli_value_at(args, "metric", i) != NULL; i++) {
+        const char *wanted = cli_value_at(args, "metric", i);
+        size_t length = strlen(wanted);
+        if (strncmp(name, wanted, length) == 0 && (name[length] == '\0' || name[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Lists the metrics of a in its order, then those that only b has. */
+static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_args *args,
+                         struct sim_error *error)
+{
+    const struct lab_metrics *a = &strategy->a->metrics, *b = &strategy->b->metrics;
+    strategy->figures = calloc(a->count + b->count + 1, sizeof *strategy->figures);
+    if (strategy->figures == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < a->count + b->count; i++) {
+        const struct lab_metric *metric = i < a->count ? &a->items[i] : &b->items[i - a->count];
+        const struct lab_metric *in_a = lab_metrics_find(a, metric->name),
+                                *in_b = lab_metrics_find(b, metric->name);
+        if ((i >= a->count && in_a != NULL) || !is_wanted(args, metric->name))
+            continue;
+        struct cli_diff_figure *figure = &strategy->figures[strategy->count++];
+        memcpy(figure->name, metric->name, sizeof figure->name);
+        figure->is_in_a = in_a != NULL && !isnan(in_a->value);
+        figure->is_in_b = in_b != NULL && !isnan(in_b->value);
+        figure->a = figure->is_in_a ? in_a->value : 0;
+        figure->b = figure->is_in_b ? in_b->value : 0;
+        figure->p = 1;
+        if (!figure->is_in_a && !figure->is_in_b)
+            strategy->count--;
+    }
+    return true;
+}
+
+static bool check_wanted(const struct cli_diff *diff, const struct cli_args *args, struct sim_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < diff->strategy_count; i++)
+        count += diff->strategies[i].count;
+    if (count > 0)
+        return true;
+    const struct lab_metrics *metrics = &diff->strategies[0].a->metrics;
+    const char **names = calloc(metrics->count + 1, sizeof *names), *wanted = cli_value(args, "metric", "");
+    if (names == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < metrics->count; i++)
+        names[i] = metrics->items[i].name;
+    const char *near = lab_metric_nearest(wanted, names, metrics->count);
+    free(names);
+    const struct lab_metric_row *row = lab_metric_row_of(wanted);
+    if (row != NULL && row->absent != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --metric %s: the runs do not have it: it is absent %s", wanted,
+                        row->absent);
+    if (near != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --metric %s: no figure of that name; did you "
+                        "mean '%s'?",
+                        wanted, near);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --metric %s: no figure of that name; 'bucketlab show %lld --json' has all",
+                    wanted, (long long)diff->a.run);
+}
+
+static void add_pair(struct cli_diff_strategy *strategy, const struct lab_metrics *a,
+                     const struct lab_metrics *b)
+{
+    for (size_t i = 0; i < strategy->count; i++) {
+        struct cli_diff_figure *figure = &strategy->figures[i];
+        const struct lab_metric *one = lab_metrics_find(a, figure->name),
+                                *other = lab_metrics_find(b, figure->name);
+        if (one == NULL || other == NULL)
+            continue;
+        figure->is_infinite = figure->is_infinite || isinf(one->value) || isinf(other->value);
+        if (!isfinite(one->value) || !isfinite(other->value))
+            continue;
+        tune_sample_add(&figure->sample_a, one->value);
+        tune_sample_add(&figure->sample_b, other->value);
+        tune_sample_add(&figure->differences, other->value - one->value);
+    }
+}
+
+static bool add_alone(struct store *store, const struct cli_diff_side *side, const char *label,
+                      struct cli_diff_strategy *strategy, bool is_a, struct sim_error *error)
+{
+    for (size_t i = 0; i < side->seed_count; i++) {
+        struct lab_metrics metrics = {.items = NULL};
+        bool is_fine = store_load_metrics(store, side->seeds[i].run, label, &metrics, error);
+        for (size_t j = 0; is_fine && j < strategy->count; j++) {
+            struct cli_diff_figure *figure = &strategy->figures[j];
+            const struct lab_metric *metric = lab_metrics_find(&metrics, figure->name);
+            figure->is_infinite = figure->is_infinite || (metric != NULL && isinf(metric->value));
+            if (metric != NULL && isfinite(metric->value))
+                tune_sample_add(is_a ? &figure->sample_a : &figure->sample_b, metric->value);
+        }
+        free(metrics.items);
+        if (!is_fine)
+            return false;
+    }
+    return true;
+}
+
+static bool observe(const struct cli_diff *diff, struct store *store, struct cli_diff_strategy *strategy,
+                    struct sim_error *error)
+{
+    if (diff->test == CLI_DIFF_WELCH)
+        return add_alone(store, &diff->a, strategy->a->label, strategy, true, error) &&
+               add_alone(store, &diff->b, strategy->b->label, strategy, false, error);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && diff->test == CLI_DIFF_PAIRED && i < diff->pair_count; i++) {
+        const struct cli_diff_pair *pair = &diff->pairs[i];
+        struct lab_metrics a = {.items = NULL}, b = {.items = NULL};
+        is_fine = store_load_metrics(store, pair->run_a, strategy->a->label, &a, error) &&
+                  store_load_metrics(store, pair->run_b, strategy->b->label, &b, error);
+        if (is_fine)
+            add_pair(strategy, &a, &b);
+        free(a.items);
+        free(b.items);
+    }
+    return is_fine;
+}
+
+static void judge(struct cli_diff_figure *figure, enum cli_diff_test test)
+{
+    const struct tune_sample *a = &figure->sample_a, *b = &figure->sample_b;
+    figure->is_infinite = figure->is_infinite || isinf(figure->a) || isinf(figure->b);
+    figure->is_tested = figure->is_in_a && figure->is_in_b && !figure->is_infinite &&
+                        test != CLI_DIFF_UNTESTED && a->count >= 2 && b->count >= 2;
+    if (figure->is_tested && test == CLI_DIFF_PAIRED) {
+        figure->p = tune_sample_p_value(&figure->differences);
+        figure->interval = tune_sample_mean_interval(&figure->differences, CLI_DIFF_CONFIDENCE);
+    } else if (figure->is_tested) {
+        figure->p = tune_welch_p_value(b, a);
+        figure->interval = tune_welch_interval(b, a, CLI_DIFF_CONFIDENCE);
+    }
+    if (figure->is_tested) {
+        figure->a = a->mean;
+        figure->b = b->mean;
+    }
+    figure->difference = figure->is_tested && test == CLI_DIFF_PAIRED ? figure->differences.mean
+                         : figure->a == figure->b                     ? 0
+                                                                      : figure->b - figure->a;
+}
+
+/* Corrects for all tested metrics, whether they are shown or not. */
+static bool correct(struct cli_diff *diff, struct sim_error *error)
+{
+    size_t most = 0, used = 0;
+    for (size_t i = 0; i < diff->strategy_count; i++)
+        most += diff->strategies[i].count;
+    double *p_values = calloc(most + 1, sizeof *p_values);
+    if (p_values == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < most; i++)
+        p_values[i] = 1;
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        for (size_t j = 0; j < diff->strategies[i].count; j++) {
+            if (diff->strategies[i].figures[j].is_tested)
+                p_values[diff->tested++] = diff->strategies[i].figures[j].p;
+        }
+    }
+    bool is_fine = tune_holm(p_values, diff->tested);
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        for (size_t j = 0; j < diff->strategies[i].count; j++) {
+            if (diff->strategies[i].figures[j].is_tested)
+                diff->strategies[i].figures[j].p = p_values[used++];
+        }
+    }
+    free(p_values);
+    return is_fine || sim_fail_memory(error);
+}
+
+/* Compares the closed partitions if both sides have some; otherwise all partitions. */
+static bool measure_gap(struct cli_diff_strategy *strategy, struct sim_error *error)
+{
+    const struct lab_strategy_result *a = strategy->a, *b = strategy->b;
+    struct lab_histogram one, other;
+    lab_histogram_init(&one);
+    lab_histogram_init(&other);
+    lab_histogram_merge(&one, &a->closed_rows);
+    lab_histogram_merge(&other, &b->closed_rows);
+    strategy->is_gap_of_closed = one.count > 0 && other.count > 0;
+    if (!strategy->is_gap_of_closed) {
+        lab_histogram_merge(&one, &a->open_rows);
+        lab_histogram_merge(&other, &b->open_rows);
+    }
+    strategy->has_gap = one.count > 0 && other.count > 0;
+    bool is_fine = !one.out_of_memory && !other.out_of_memory &&
+                   (!strategy->has_gap || lab_histogram_gap(&one, &other, &strategy->gap));
+    lab_histogram_clear(&one);
+    lab_histogram_clear(&other);
+    return is_fine || sim_fail_memory(error);
+}
+
+static bool compare_figures(struct cli_diff *diff, struct store *store, const struct cli_args *args,
+                            struct sim_error *error)
+{
+    bool can_tell = !diff->is_one_sample || !diff->is_same_choice;
+    if (can_tell && diff->pair_count >= 2)
+        diff->test = CLI_DIFF_PAIRED;
+    else if (can_tell && diff->pair_count == 0 && diff->a.seed_count >= 2 && diff->b.seed_count >= 2)
+        diff->test = CLI_DIFF_WELCH;
+    if (!match(diff, error))
+        return false;
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        struct cli_diff_strategy *strategy = &diff->strategies[i];
+        if (!list_figures(strategy, args, error) || !observe(diff, store, strategy, error) ||
+            !measure_gap(strategy, error))
+            return false;
+        for (size_t j = 0; j < strategy->count; j++)
+            judge(&strategy->figures[j], diff->test);
+    }
+    return check_wanted(diff, args, error) && correct(diff, error);
+}
+
+bool cli_diff_is_significant(const struct cli_diff_figure *figure)
+{
+    return figure->is_tested && figure->p < SIGNIFICANT && figure->difference != 0;
+}
+
+bool cli_diff_is_notable(const struct cli_diff_figure *figure)
+{
+    return cli_diff_is_significant(figure) || isinf(figure->difference) ||
+           fabs(figure->difference) > NOTABLE * fabs(figure->a);
+}
+
+bool cli_diff_has_other_rows(const struct cli_diff *diff)
+{
+    const struct lab_result *a = diff->a.result, *b = diff->b.result;
+    if (a->seed != b->seed || lab_result_is_observed(a) || lab_result_is_observed(b))
+        return false;
+    if (a->rows != b->rows || a->keys != b->keys || a->start_ns != b->start_ns || a->end_ns != b->end_ns)
+        return true;
+    const struct lab_strategy_result *one = &a->strategies[0], *other = &b->strategies[0];
+    /* With agents, rows may be lost, and a table may store fewer rows, so sizes also depend on the
+     * strategy. */
+    if (one->events.stride != 0 || other->events.stride != 0 ||
+        lab_metrics_find(&one->metrics, "rows.stored") != NULL ||
+        lab_metrics_find(&other->metrics, "rows.stored") != NULL)
+        return false;
+    return one->closed_bytes.sum + one->open_bytes.sum != other->closed_bytes.sum + other->open_bytes.sum;
+}
+
+bool cli_diff_is_any(const struct cli_diff *diff)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct lab_result *result = side == 0 ? diff->a.result : diff->b.result;
+        for (size_t i = 0; i < result->strategy_count; i++) {
+            const struct lab_strategy_result *strategy = &result->strategies[i];
+            if (is_chosen(side == 0 ? &diff->a : &diff->b, strategy) && !cli_diff_is_matched(diff, strategy))
+                return true;
+        }
+    }
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        for (size_t j = 0; j < diff->strategies[i].count; j++) {
+            const struct cli_diff_figure *figure = &diff->strategies[i].figures[j];
+            if (figure->is_in_a != figure->is_in_b || cli_diff_is_significant(figure) ||
+                (!figure->is_tested && figure->difference != 0))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool cli_diff_is_matched(const struct cli_diff *diff, const struct lab_strategy_result *strategy)
+{
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        if (diff->strategies[i].a == strategy || diff->strategies[i].b == strategy)
+            return true;
+    }
+    return false;
+}
 
 static const struct cli_option options[] = {
     {"seeds", "N", "compare over N common seeds; runs the missing ones"},
@@ -47,35 +596,16 @@ static bool read_side(const struct cli_args *args, size_t index, struct cli_diff
 
 static bool find_label(const struct cli_diff_side *side, struct sim_error *error)
 {
-    const struct lab_result *result = side->result;
-    const char **labels = calloc(result->strategy_count + 1, sizeof *labels);
-    char list[256] = "";
-    size_t used = 0;
-    if (labels == NULL)
-        return sim_fail_memory(error);
-    bool is_there = false;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        labels[i] = result->strategies[i].label;
-        is_there = is_there || strcmp(labels[i], side->label) == 0;
-        if (used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", labels[i]);
+    const char *labels[LAB_STRATEGIES_MAX];
+    const size_t count = side->result->strategy_count;
+    char where[CLI_NUMBER_SIZE];
+    for (size_t i = 0; i < count && i < LAB_STRATEGIES_MAX; i++) {
+        labels[i] = side->result->strategies[i].label;
+        if (strcmp(labels[i], side->label) == 0)
+            return true;
     }
-    /* The list is truncated after a complete label. */
-    if (used >= sizeof list) {
-        list[sizeof list - sizeof ", ..."] = '\0';
-        char *end = strrchr(list, ',');
-        strcpy(end == NULL ? list : end, ", ...");
-    }
-    const char *near = sim_nearest(side->label, labels, result->strategy_count);
-    free(labels);
-    if (is_there)
-        return true;
-    if (near != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: run %lld has no strategy '%s'; did you mean '%s'?", (long long)side->run,
-                        side->label, near);
-    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: run %lld has no strategy '%s'; it has: %s",
-                    (long long)side->run, side->label, list);
+    snprintf(where, sizeof where, "run %" PRId64, side->run);
+    return cli_fail_label(where, side->label, labels, count, error);
 }
 
 static bool load_side(struct store *store, struct cli_diff_side *side, struct sim_error *error)
@@ -111,13 +641,12 @@ static bool compare(const struct cli_args *args, struct cli_diff *diff, struct c
                     error))
         return false;
     bool is_fine = load_side(store, &diff->a, error) && load_side(store, &diff->b, error) &&
-                   cli_diff_pair(diff, store, error);
+                   pair_seeds(diff, store, error);
     if (is_fine) {
         diff->is_same_choice = is_same_choice(diff);
         diff->is_same_digest = diff->is_same_choice && diff->a.result->digest == diff->b.result->digest;
-        is_fine =
-            (wanted <= diff->pair_count || cli_diff_run_missing(diff, store, args, wanted, signals, error)) &&
-            cli_diff_compare(diff, store, args, error);
+        is_fine = (wanted <= diff->pair_count || run_missing(diff, store, args, wanted, signals, error)) &&
+                  compare_figures(diff, store, args, error);
     }
     store_close(store);
     return is_fine;

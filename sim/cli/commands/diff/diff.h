@@ -7,16 +7,13 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
-#include <jansson.h>
-
 #include "cli/command.h"
+#include "cli/table.h"
 #include "lab/result.h"
 #include "store/store.h"
 #include "tune/sample.h"
 
 #define CLI_DIFF_CONFIDENCE 0.95
-
-struct cli_signals;
 
 struct cli_diff_side {
     int64_t run;
@@ -70,20 +67,8 @@ struct cli_diff {
     size_t strategy_count, tested;
 };
 
-/* --- diff_seeds.c */
+/* --- diff.c */
 
-/* Finds the samples of both runs, and their pairs. */
-bool cli_diff_pair(struct cli_diff *diff, struct store *store, struct sim_error *error);
-/* Runs and stores the seeds that are missing for `wanted` pairs, and pairs again. If it is interrupted, the
- * runs that were stored are kept. */
-bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
-                          uint64_t wanted, struct cli_signals *signals, struct sim_error *error);
-
-/* --- diff_figures.c */
-
-/* Matches strategies and compares them. */
-bool cli_diff_compare(struct cli_diff *diff, struct store *store, const struct cli_args *args,
-                      struct sim_error *error);
 bool cli_diff_is_significant(const struct cli_diff_figure *figure);
 /* Whether the difference is worth a line: it is significant, or more than 1 %. */
 bool cli_diff_is_notable(const struct cli_diff_figure *figure);
@@ -94,14 +79,7 @@ bool cli_diff_is_any(const struct cli_diff *diff);
 /* Whether the strategy is compared with a strategy of the other run. */
 bool cli_diff_is_matched(const struct cli_diff *diff, const struct lab_strategy_result *strategy);
 
-/* --- diff_lines.c */
-
-/* Calls line() for each line that only one text has, in order: sign '-' for a, '+' for b. Returns false when
- * out of memory. */
-bool cli_diff_lines(const char *a, const char *b, void (*line)(void *context, char sign, const char *text),
-                    void *context);
-
-/* --- diff_print.c, diff_json.c */
+/* --- diff_print.c */
 
 bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error);
 json_t *cli_diff_json(const struct cli_diff *diff);

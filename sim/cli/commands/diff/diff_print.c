@@ -1,13 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints a comparison as a table. */
+/* Tells a comparison: as text, with tables of the figures that differ and the lines of the scenario that
+ * differ (longest common subsequence), and as JSON. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/result.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "diff.h"
 #include "lab/metric.h"
+
+/* The largest table for the lines between the first and the last difference; if it would be larger, all of
+ * these lines count as changed. */
+#define CELLS_MOST (4u << 20)
+
+struct lines {
+    char *text; /* the text with its line breaks replaced by NUL */
+    char **items;
+    size_t count;
+};
+
+static bool split(const char *text, struct lines *out)
+{
+    size_t most = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        most += *c == '\n';
+    out->text = strdup(text);
+    out->items = calloc(most, sizeof *out->items);
+    if (out->text == NULL || out->items == NULL)
+        return false;
+    for (char *at = out->text; *at != '\0';) {
+        out->items[out->count++] = at;
+        at += strcspn(at, "\n");
+        if (*at == '\n')
+            *at++ = '\0';
+    }
+    return true;
+}
+
+static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
+                 void (*line)(void *context, char sign, const char *text), void *context)
+{
+    size_t i = 0, j = 0, width = b_count + 1;
+    bool is_small = a_count < CELLS_MOST / width;
+    /* common[i * width + j]: number of common lines of a from line i on and b from line j on. */
+    uint32_t *common = is_small ? calloc((a_count + 1) * width, sizeof *common) : NULL;
+    if (is_small && common == NULL)
+        return false;
+    for (size_t row = a_count; is_small && row-- > 0;) {
+        for (size_t column = b_count; column-- > 0;) {
+            uint32_t down = common[(row + 1) * width + column], right = common[row * width + column + 1];
+            common[row * width + column] = strcmp(a[row], b[column]) == 0
+                                               ? common[(row + 1) * width + column + 1] + 1
+                                           : down > right ? down
+                                                          : right;
+        }
+    }
+    while (i < a_count || j < b_count) {
+        if (is_small && i < a_count && j < b_count && strcmp(a[i], b[j]) == 0) {
+            i++;
+            j++;
+        } else if (j == b_count ||
+                   (i < a_count && (!is_small || common[(i + 1) * width + j] >= common[i * width + j + 1]))) {
+            line(context, '-', a[i++]);
+        } else {
+            line(context, '+', b[j++]);
+        }
+    }
+    free(common);
+    return true;
+}
+
+static bool cli_diff_lines(const char *a, const char *b,
+                           void (*line)(void *context, char sign, const char *text), void *context)
+{
+    struct lines one = {.count = 0}, other = {.count = 0};
+    bool is_fine = split(a, &one) && split(b, &other);
+    if (is_fine) {
+        size_t first = 0, rest = 0;
+        while (first < one.count && first < other.count && strcmp(one.items[first], other.items[first]) == 0)
+            first++;
+        while (rest < one.count - first && rest < other.count - first &&
+               strcmp(one.items[one.count - 1 - rest], other.items[other.count - 1 - rest]) == 0)
+            rest++;
+        is_fine = walk(one.items + first, one.count - first - rest, other.items + first,
+                       other.count - first - rest, line, context);
+    }
+    free(one.text);
+    free(one.items);
+    free(other.text);
+    free(other.items);
+    return is_fine;
+}
 
 #define NAME_COLUMNS 34
 #define LINES_MOST   40
@@ -61,30 +149,23 @@ static bool print_texts(const struct cli_diff *diff, bool is_all)
            print_changes("--set", diff->a.overrides, diff->b.overrides, most);
 }
 
-static void print_wrapped(const char *text)
-{
-    size_t length = strcspn(text, " ");
-    printf("%.*s", (int)length, text);
-    if (text[length] != '\0')
-        cli_print_wrapped(text + length + 1, length);
-    putchar('\n');
-}
-
 /* Prints what the values are, and whether they can be significant. */
 static void print_ground(const struct cli_diff *diff)
 {
     char text[512];
     if (strcmp(diff->a.version, diff->b.version) != 0)
-        print_wrapped("Two versions of bucketlab: a difference may come from the version.");
+        cli_print_paragraph("Two versions of bucketlab: a difference may come from the version.");
     if (diff->is_same_digest && !cli_diff_is_any(diff)) {
-        print_wrapped("The same run: all decisions are equal.");
+        cli_print_paragraph("The same run: all decisions are equal.");
         return;
     }
     if (diff->is_same_digest)
-        print_wrapped("All decisions are equal; only names, or figures such as sizes and limits, differ.");
+        cli_print_paragraph(
+            "All decisions are equal; only names, or figures such as sizes and limits, differ.");
     if (!diff->is_same_digest && cli_diff_has_other_rows(diff))
-        print_wrapped("The rows differ too, in their number, times, keys or sizes: a seed does not mean the "
-                      "same rows on both sides.");
+        cli_print_paragraph(
+            "The rows differ too, in their number, times, keys or sizes: a seed does not mean the "
+            "same rows on both sides.");
     if (diff->test == CLI_DIFF_PAIRED) {
         snprintf(text, sizeof text,
                  "Means over the %zu common seeds. +-: 95 %% confidence interval of b - a.",
@@ -102,10 +183,10 @@ static void print_ground(const struct cli_diff *diff)
                  "and runs the missing ones.",
                  diff->pair_count == 0 ? "No" : "One");
     }
-    print_wrapped(text);
+    cli_print_paragraph(text);
 }
 
-static void print_heading(const struct cli_diff *diff, const struct cli_diff_strategy *strategy)
+static void print_heading(const struct cli_diff_strategy *strategy)
 {
     char a[CLI_SETTINGS_SIZE], b[CLI_SETTINGS_SIZE];
     cli_settings(strategy->a, a);
@@ -124,8 +205,6 @@ static void print_heading(const struct cli_diff *diff, const struct cli_diff_str
         cli_print_wrapped(b, 4);
         putchar('\n');
     }
-    printf("  %*s %7s %7s %8s %6s %6s\n", NAME_COLUMNS, "", "a", "b", "b - a",
-           diff->test == CLI_DIFF_UNTESTED ? "" : "+-", "%");
 }
 
 /* Formats a value as `show` does: sizes in B to EB, times in ms, other values plain. */
@@ -175,7 +254,8 @@ static const char *stars(const struct cli_diff_figure *figure)
     return figure->p < 0.001 ? "***" : figure->p < 0.01 ? "**" : "*";
 }
 
-static void print_figure(const struct cli_diff *diff, const struct cli_diff_figure *figure)
+/* The texts of a figure, by the names of columns. */
+static json_t *row_of(const struct cli_diff *diff, const struct cli_diff_figure *figure)
 {
     char a[CLI_NUMBER_SIZE] = "-", b[CLI_NUMBER_SIZE] = "-", difference[CLI_NUMBER_SIZE] = "",
          half[CLI_NUMBER_SIZE] = "", percent[CLI_NUMBER_SIZE] = "";
@@ -191,14 +271,9 @@ static void print_figure(const struct cli_diff *diff, const struct cli_diff_figu
         format(figure->name, (figure->interval.high - figure->interval.low) / 2, half);
     else if (diff->test != CLI_DIFF_UNTESTED && figure->is_in_a && figure->is_in_b)
         snprintf(half, sizeof half, "?");
-    printf("  %s", figure->name);
-    size_t width = strlen(figure->name);
-    if (width > NAME_COLUMNS)
-        printf("\n  %*s", NAME_COLUMNS, "");
-    else
-        printf("%*s", (int)(NAME_COLUMNS - width), "");
-    const char *end = stars(figure);
-    printf(" %7s %7s %8s %6s %6s%s%s\n", a, b, difference, half, percent, end[0] == '\0' ? "" : " ", end);
+    return CLI_OBJECT({"name", json_string(figure->name)}, {"a", json_string(a)}, {"b", json_string(b)},
+                      {"difference", json_string(difference)}, {"half", json_string(half)},
+                      {"percent", json_string(percent)}, {"stars", json_string(stars(figure))});
 }
 
 static void print_gap(const struct cli_diff_strategy *strategy)
@@ -216,21 +291,32 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     putchar('\n');
 }
 
-static void print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
+static bool print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
 {
-    bool has_heading = false;
+    static const struct cli_column columns[] = {
+        {"", "name", CLI_LABEL, .group = NULL},    {"a", "a", CLI_NUMBER, .group = NULL},
+        {"b", "b", CLI_NUMBER, .group = NULL},     {"b - a", "difference", CLI_NUMBER, .group = NULL},
+        {"+-", "half", CLI_NUMBER, .group = NULL}, {"%", "percent", CLI_NUMBER, .group = NULL},
+        {"", "stars", CLI_WORDS, .group = NULL}};
+    json_t *rows = json_array();
     for (size_t i = 0; i < strategy->count; i++) {
         const struct cli_diff_figure *figure = &strategy->figures[i];
-        bool is_shown = figure->is_in_a != figure->is_in_b || cli_diff_is_notable(figure);
-        if (!is_shown && !is_all)
-            continue;
-        if (!has_heading)
-            print_heading(diff, strategy);
-        has_heading = true;
-        print_figure(diff, figure);
+        if (is_all || figure->is_in_a != figure->is_in_b || cli_diff_is_notable(figure))
+            rows = cli_json_append(rows, row_of(diff, figure));
     }
-    if (has_heading && strategy->has_gap && strategy->gap.distance > 0)
-        print_gap(strategy);
+    if (json_array_size(rows) > 0) {
+        print_heading(strategy);
+        cli_table_print(stdout, &(struct cli_table){.rows = rows,
+                                                    .columns = columns,
+                                                    .count = 7,
+                                                    .lead = "  ",
+                                                    .label_least = NAME_COLUMNS,
+                                                    .label_most = NAME_COLUMNS});
+        if (strategy->has_gap && strategy->gap.distance > 0)
+            print_gap(strategy);
+    }
+    json_decref(rows);
+    return rows != NULL;
 }
 
 static void print_alone(const struct cli_diff *diff)
@@ -273,16 +359,16 @@ static void print_end(const struct cli_diff *diff, bool is_all)
         snprintf(text, sizeof text,
                  "* p < 0.05, ** p < 0.01, *** p < 0.001: after Holm's correction for %zu figures.",
                  diff->tested);
-        print_wrapped(text);
+        cli_print_paragraph(text);
     } else if (diff->tested > 0) {
         snprintf(text, sizeof text, "None of %zu figures differs more than chance explains.", diff->tested);
-        print_wrapped(text);
+        cli_print_paragraph(text);
     }
     if (is_all || equal + small == 0)
         return;
     snprintf(text, sizeof text, "Not shown: %zu equal figure%s, and %zu that differ%s by 1 %% at most.",
              equal, equal == 1 ? "" : "s", small, small == 1 ? "s" : "");
-    print_wrapped(text);
+    cli_print_paragraph(text);
 }
 
 bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error)
@@ -293,9 +379,102 @@ bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *
         return sim_fail_memory(error);
     putchar('\n');
     print_ground(diff);
-    for (size_t i = 0; i < diff->strategy_count; i++)
-        print_strategy(diff, &diff->strategies[i], is_all);
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        if (!print_strategy(diff, &diff->strategies[i], is_all))
+            return sim_fail_memory(error);
+    }
     print_alone(diff);
     print_end(diff, is_all);
     return true;
+}
+
+static json_t *side_json(const struct cli_diff_side *side)
+{
+    return CLI_OBJECT(
+        {"run", json_integer(side->run)}, {"scenario", json_string(side->result->scenario_name)},
+        {"seed", cli_json_whole(side->result->seed)}, {"digest", cli_json_digest(side->result->digest)},
+        {"version", json_string(side->version)}, {"overrides", json_string(side->overrides)},
+        {"seeds", json_integer((json_int_t)side->seed_count)});
+}
+
+static json_t *figure_json(const struct cli_diff_figure *figure)
+{
+    bool is_tested = figure->is_tested;
+    return CLI_OBJECT({"a", cli_json_number(figure->a)}, {"b", cli_json_number(figure->b)},
+                      {"difference", cli_json_number(figure->difference)},
+                      {"low", is_tested ? cli_json_number(figure->interval.low) : json_null()},
+                      {"high", is_tested ? cli_json_number(figure->interval.high) : json_null()},
+                      {"p", is_tested ? cli_json_number(figure->p) : json_null()},
+                      {"significant", json_boolean(cli_diff_is_significant(figure))});
+}
+
+static json_t *metrics_json(const struct cli_diff_strategy *strategy)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < strategy->count; i++) {
+        const struct cli_diff_figure *figure = &strategy->figures[i];
+        if (figure->is_in_a && figure->is_in_b)
+            object = cli_json_with(object, figure->name, figure_json(figure));
+    }
+    return object;
+}
+
+static json_t *names_json(const struct cli_diff_strategy *strategy, bool is_of_a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < strategy->count; i++) {
+        const struct cli_diff_figure *figure = &strategy->figures[i];
+        if (figure->is_in_a == is_of_a && figure->is_in_b != is_of_a)
+            list = cli_json_append(list, json_string(figure->name));
+    }
+    return list;
+}
+
+static json_t *gap_json(const struct cli_diff_strategy *strategy)
+{
+    const struct lab_gap *gap = &strategy->gap;
+    if (!strategy->has_gap)
+        return json_null();
+    return CLI_OBJECT({"of", json_string(strategy->is_gap_of_closed ? "closed" : "all")},
+                      {"distance", cli_json_number(gap->distance)}, {"rows", cli_json_whole(gap->size)},
+                      {"share_a", cli_json_number(gap->one)}, {"share_b", cli_json_number(gap->other)});
+}
+
+static json_t *strategies_json(const struct cli_diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diff->strategy_count; i++) {
+        const struct cli_diff_strategy *strategy = &diff->strategies[i];
+        list = cli_json_append(
+            list, CLI_OBJECT({"label_a", json_string(strategy->a->label)},
+                             {"label_b", json_string(strategy->b->label)},
+                             {"metrics", metrics_json(strategy)}, {"only_in_a", names_json(strategy, true)},
+                             {"only_in_b", names_json(strategy, false)}, {"sizes", gap_json(strategy)}));
+    }
+    return list;
+}
+
+static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_side *side)
+{
+    const struct cli_diff_side *other = side == &diff->a ? &diff->b : &diff->a;
+    json_t *list = json_array();
+    for (size_t i = 0; i < side->result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &side->result->strategies[i];
+        if (side->label == NULL && other->label == NULL && !cli_diff_is_matched(diff, strategy))
+            list = cli_json_append(list, json_string(strategy->label));
+    }
+    return list;
+}
+
+json_t *cli_diff_json(const struct cli_diff *diff)
+{
+    static const char *const tests[] = {NULL, "paired", "welch"};
+    json_t *pairs = json_array();
+    for (size_t i = 0; i < diff->pair_count; i++)
+        pairs = cli_json_append(pairs, cli_json_whole(diff->pairs[i].seed));
+    return CLI_OBJECT({"a", side_json(&diff->a)}, {"b", side_json(&diff->b)},
+                      {"same", json_boolean(diff->is_same_digest && !cli_diff_is_any(diff))},
+                      {"test", cli_json_words(tests[diff->test])}, {"pairs", pairs},
+                      {"strategies", strategies_json(diff)}, {"only_in_a", alone_json(diff, &diff->a)},
+                      {"only_in_b", alone_json(diff, &diff->b)});
 }

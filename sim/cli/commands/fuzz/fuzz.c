@@ -1,23 +1,377 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab fuzz: runs many seeds with random faults, and checks them against the table of guarantees. */
+/* bucketlab fuzz: many seeds with random faults come in, and are checked against the table of guarantees; out
+ * go the counts of each guarantee, condition and rare path, as tables or JSON, or the first failure, shrunk
+ * (finding.c), and a comparison with a stored campaign (baseline.c). */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "breach.h"
 #include "cli/campaign.h"
-#include "cli/charts.h"
-#include "cli/commands/fuzz.h"
-#include "cli/continue.h"
-#include "cli/json.h"
-#include "cli/outputs.h"
-#include "cli/warnings.h"
-#include "fuzz_baseline.h"
-#include "fuzz_report.h"
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "fuzz.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
+#include "lab/fuzz.h"
 #include "lab/quantity.h"
+
+static void print_guarantee(const struct lab_guarantee *guarantee)
+{
+    printf("| `%s` | `%s` | ", lab_protocol_name(guarantee->kind, guarantee->protocol),
+           lab_oracle_name(guarantee->oracle));
+    const char *comma = "";
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (guarantee->except >> i & 1) {
+            printf("%s`%s`", comma, lab_condition_name((enum lab_condition)i));
+            comma = ", ";
+        }
+    }
+    printf("%s|\n", guarantee->except == 0 ? "" : " ");
+}
+
+/* Prints the table of guarantees and their exceptions for docs/oracles.md. */
+static void print_all_guarantees(void)
+{
+    printf("| strategy | guarantees | unless |\n|---|---|---|\n");
+    for (size_t i = 0; i < lab_guarantee_count; i++)
+        print_guarantee(&lab_guarantees[i]);
+}
+
+#define LISTED_MAX 20u /* the most broken guarantees that are listed */
+
+static char *line_of(const struct lab_fuzz_base *base, const char *seeds)
+{
+    char *line = strdup("bucketlab fuzz");
+    if (base->path != NULL)
+        line = cli_line_with(line, base->path);
+    for (size_t i = 0; i < base->override_count; i++)
+        line = cli_line_with(cli_line_with(line, "--set"), base->overrides[i].text);
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (base->held >> i & 1)
+            line = cli_line_with(cli_line_with(line, "--hold"), lab_condition_name((enum lab_condition)i));
+    }
+    return cli_line_with(cli_line_with(line, "--seeds"), seeds);
+}
+
+/* The command that replays a seed, for a shell: "bucketlab fuzz my.yaml --seeds 17..17". malloc'ed; NULL when
+ * out of memory. */
+static char *replay_line(const struct lab_fuzz_base *base, uint64_t seed)
+{
+    char seeds[2 * CLI_NUMBER_SIZE];
+    snprintf(seeds, sizeof seeds, "%" PRIu64 "..%" PRIu64, seed, seed);
+    return line_of(base, seeds);
+}
+
+/* The command for the seeds that a campaign did not run: "bucketlab fuzz my.yaml --seeds 1001.. --for 60s".
+ * It leaves out options that do not change results. */
+static char *rest_line(const struct cli_campaign *campaign)
+{
+    char seeds[3 * CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE] = "", time[CLI_NUMBER_SIZE];
+    if (campaign->last < INT64_MAX)
+        snprintf(last, sizeof last, "%" PRIu64, campaign->last);
+    snprintf(seeds, sizeof seeds, "%" PRIu64 "..%s", campaign->first + campaign->tally.seeds, last);
+    char *line = line_of(campaign->base, seeds);
+    lab_quantity_duration_text(campaign->for_ms * (SIM_SECOND / 1000), time, sizeof time);
+    if (campaign->for_ms > 0)
+        line = cli_line_with(cli_line_with(line, "--for"), time);
+    return campaign->keeps_going ? cli_line_with(line, "--keep-going") : line;
+}
+
+static double rate_of(const struct cli_campaign *campaign)
+{
+    int64_t elapsed_ms = campaign->elapsed_ms > 0 ? campaign->elapsed_ms : 1;
+    return (double)campaign->tally.seeds * 1000 / (double)elapsed_ms;
+}
+
+static void print_head(const struct cli_campaign *campaign)
+{
+    const struct lab_fuzz_tally *tally = &campaign->tally;
+    char seeds[CLI_NUMBER_SIZE], rows[CLI_NUMBER_SIZE], rolls[CLI_NUMBER_SIZE];
+    cli_grouped(tally->seeds, seeds);
+    cli_grouped(lab_fuzz_median(&tally->rows), rows);
+    cli_grouped(lab_fuzz_median(&tally->rolls), rolls);
+    printf("%s seed%s from %" PRIu64 " on, %.0f seeds/s; the median seed has %s rows and %s rolls\n", seeds,
+           tally->seeds == 1 ? "" : "s", campaign->first, rate_of(campaign), rows, rolls);
+    if (campaign->breach_count == 0)
+        printf("no guarantee was broken\n");
+}
+
+static void print_breaches(const struct cli_campaign *campaign)
+{
+    for (size_t i = 0; i < campaign->breach_count && i < LISTED_MAX; i++) {
+        const struct cli_breach *breach = &campaign->breaches[i];
+        printf("seed %" PRIu64 ": ", breach->seed);
+        cli_print_text(stdout, breach->label);
+        printf(" breaks '%s'%s", lab_oracle_name(breach->oracle), breach->key[0] == '\0' ? "" : " of ");
+        cli_print_text(stdout, breach->key);
+        printf(": ");
+        cli_print_text(stdout, breach->violation.text);
+        putchar('\n');
+    }
+    if (campaign->breach_count > LISTED_MAX)
+        printf("and %zu more\n", campaign->breach_count - LISTED_MAX);
+    putchar('\n');
+}
+
+static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
+{
+    return lab_guarantee_find(kind, protocol, oracle) != NULL;
+}
+
+/* Tells, per condition, the number of runs in which it suspended the guarantee for some key at some time,
+ * most frequent first, and in how many of these it excused a violation. */
+static json_t *lapses_of(const struct lab_fuzz_cell *cell)
+{
+    bool is_told[LAB_CONDITION_COUNT] = {false};
+    json_t *text = json_sprintf("not in %" PRIu64 ":", cell->judged - cell->guaranteed);
+    for (unsigned told = 0; told < LAB_CONDITION_COUNT; told++) {
+        unsigned most = LAB_CONDITION_COUNT;
+        char excused[CLI_NUMBER_SIZE + 16] = "";
+        for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+            if (!is_told[i] && cell->lapsed[i] > (most == LAB_CONDITION_COUNT ? 0 : cell->lapsed[most]))
+                most = i;
+        }
+        if (most == LAB_CONDITION_COUNT)
+            break;
+        is_told[most] = true;
+        if (cell->excuses[most] > 0)
+            snprintf(excused, sizeof excused, " (%" PRIu64 " violated)", cell->excuses[most]);
+        json_t *longer =
+            json_sprintf("%s%s %s %" PRIu64 "%s", json_string_value(text), told == 0 ? "" : ",",
+                         lab_condition_name((enum lab_condition)most), cell->lapsed[most], excused);
+        json_decref(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* In how many runs the oracle was guaranteed and broken, and why it was not guaranteed in the others. */
+static json_t *row_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
+                      const struct lab_fuzz_cell *cell)
+{
+    const bool has_guarantee = is_guaranteed(kind, protocol, oracle);
+    return CLI_OBJECT({"name", json_sprintf("  %s", lab_oracle_name(oracle))},
+                      {"judged", cli_json_whole(cell->judged)},
+                      {"guaranteed", has_guarantee ? cli_json_whole(cell->guaranteed) : json_string("-")},
+                      {"broken", has_guarantee ? cli_json_whole(cell->broken) : json_string("-")},
+                      {"violated", cli_json_whole(cell->violated)},
+                      {"why", !has_guarantee                    ? json_string("never guaranteed")
+                              : cell->guaranteed < cell->judged ? lapses_of(cell)
+                                                                : json_string("")});
+}
+
+static bool print_guarantees(const struct lab_fuzz_tally *tally)
+{
+    static const struct cli_column columns[] = {{"in numbers of runs", "name", CLI_LABEL, .group = NULL},
+                                                {"judged", "judged", CLI_EXACT, .group = NULL},
+                                                {"guaranteed", "guaranteed", CLI_EXACT, .group = NULL},
+                                                {"broken", "broken", CLI_EXACT, .group = NULL},
+                                                {"violated", "violated", CLI_EXACT, .group = NULL},
+                                                {"", "why", CLI_WORDS, .group = NULL}};
+    uint64_t not_live = 0;
+    bool has_unbroken = false;
+    json_t *rows = json_array();
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            const uint64_t runs = tally->runs[kind][protocol];
+            const struct lab_fuzz_cell *cells = tally->cells[kind][protocol];
+            if (runs > 0)
+                rows = cli_json_append(
+                    rows, CLI_OBJECT({"name", json_sprintf("%s, %" PRIu64 " run%s",
+                                                           lab_protocol_name((enum bk_kind)kind, protocol),
+                                                           runs, runs == 1 ? "" : "s")},
+                                     {"judged", json_string("")}, {"guaranteed", json_string("")},
+                                     {"broken", json_string("")}, {"violated", json_string("")}));
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+                if (cells[oracle].judged > 0)
+                    rows = cli_json_append(
+                        rows, row_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]));
+                has_unbroken = has_unbroken || cells[oracle].violated > cells[oracle].broken;
+            }
+            if (bk_kind_fires((enum bk_kind)kind))
+                not_live += runs - cells[LAB_ORACLE_LIVE].judged;
+        }
+    }
+    putchar('\n');
+    cli_table_print(stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 6, .gap = 2});
+    if (has_unbroken)
+        printf("violated but not broken: the strategy does not guarantee this, or a condition excused it\n");
+    if (not_live > 0)
+        printf("live was not judged in %" PRIu64 " run%s: too little time was left after the faults\n",
+               not_live, not_live == 1 ? "" : "s");
+    json_decref(rows);
+    return rows != NULL;
+}
+
+static bool lapses_anywhere(const struct lab_fuzz_tally *tally, unsigned condition)
+{
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+                if (tally->cells[kind][protocol][oracle].lapsed[condition] > 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The meaning of each condition that the table names. */
+static void print_conditions(const struct lab_fuzz_tally *tally)
+{
+    bool has_head = false;
+    for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++) {
+        if (!lapses_anywhere(tally, condition))
+            continue;
+        if (!has_head)
+            printf("\nconditions that suspend a guarantee, for a key and a time\n");
+        has_head = true;
+        printf("  %-22s %s\n", lab_condition_name((enum lab_condition)condition),
+               lab_condition_about((enum lab_condition)condition));
+    }
+}
+
+static bool print_probes(const struct lab_fuzz_tally *tally)
+{
+    static const struct cli_column columns[] = {{"rare paths", "name", CLI_LABEL, .group = NULL},
+                                                {"seeds", "seeds", CLI_EXACT, .group = NULL},
+                                                {"share", "seeds", CLI_SHARE, .per = "all"}};
+    json_t *rows = json_array();
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+        rows = cli_json_append(rows, CLI_OBJECT({"name", json_string(lab_probe_name((enum lab_probe)probe))},
+                                                {"seeds", cli_json_whole(tally->probes[probe])},
+                                                {"all", cli_json_whole(tally->seeds)}));
+    putchar('\n');
+    cli_table_print(stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 3, .gap = 2});
+    json_decref(rows);
+    return rows != NULL;
+}
+
+/* rest: NULL when there is none. */
+static bool print(const struct cli_campaign *campaign, const char *replay, const char *rest,
+                  const struct cli_finding *finding)
+{
+    bool is_fine = true;
+    if (finding->path != NULL) {
+        cli_finding_print(finding);
+        printf("\nagain:  ");
+        cli_print_text(stdout, replay);
+        printf("\nshrunk: bucketlab run ");
+        cli_print_quoted(stdout, finding->path);
+        printf(" --no-charts --trace-events -");
+        if (finding->after.key[0] != '\0') {
+            printf(" --key ");
+            cli_print_quoted(stdout, finding->after.key);
+        }
+        printf("\n\n");
+    } else if (campaign->breach_count > 0) {
+        print_breaches(campaign);
+    }
+    print_head(campaign);
+    if (campaign->breach_count == 0 || campaign->keeps_going) {
+        is_fine = print_guarantees(&campaign->tally);
+        print_conditions(&campaign->tally);
+        is_fine = print_probes(&campaign->tally) && is_fine;
+    }
+    if (rest != NULL) {
+        printf("\nnext seeds: ");
+        cli_print_text(stdout, rest);
+        putchar('\n');
+    }
+    return is_fine;
+}
+
+static json_t *probes_of(const struct lab_fuzz_tally *tally)
+{
+    json_t *object = json_object();
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+        object = cli_json_with(object, lab_probe_name((enum lab_probe)probe),
+                               cli_json_whole(tally->probes[probe]));
+    return object;
+}
+
+static json_t *failures_of(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+                           const struct cli_finding *finding)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < campaign->breach_count; i++) {
+        const struct cli_breach *breach = &campaign->breaches[i];
+        char *replay = replay_line(base, breach->seed);
+        list = cli_json_append(
+            list, CLI_OBJECT({"seed", cli_json_whole(breach->seed)}, {"strategy", json_string(breach->label)},
+                             {"oracle", json_string(lab_oracle_name(breach->oracle))},
+                             {"key", cli_json_words(breach->key[0] == '\0' ? NULL : breach->key)},
+                             {"seconds", cli_json_number((double)breach->since_ns / 1e9)},
+                             {"violations", cli_json_whole(breach->violation.count)},
+                             {"text", json_string(breach->violation.text)},
+                             {"replay", json_string(replay)}, /* NULL, as when out of memory */
+                             {"scenario", cli_json_words(i == 0 ? finding->path : NULL)}));
+        free(replay);
+    }
+    return list;
+}
+
+/* Numbers of runs per condition, without zeros. */
+static json_t *conditions_of(const uint64_t runs[LAB_CONDITION_COUNT])
+{
+    json_t *object = json_object();
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (runs[i] > 0)
+            object =
+                cli_json_with(object, lab_condition_name((enum lab_condition)i), cli_json_whole(runs[i]));
+    }
+    return object;
+}
+
+static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
+                       const struct lab_fuzz_cell *cell)
+{
+    bool has_guarantee = is_guaranteed(kind, protocol, oracle);
+    return CLI_OBJECT({"excused", conditions_of(cell->excuses)},
+                      {"not_guaranteed", conditions_of(cell->lapsed)},
+                      {"guaranteed", has_guarantee ? cli_json_whole(cell->guaranteed) : json_null()},
+                      {"strategy", json_string(lab_protocol_name(kind, protocol))},
+                      {"oracle", json_string(lab_oracle_name(oracle))},
+                      {"judged", cli_json_whole(cell->judged)}, {"violated", cli_json_whole(cell->violated)},
+                      {"excused_runs", has_guarantee ? cli_json_whole(cell->excused) : json_null()},
+                      {"broken", cli_json_whole(cell->broken)});
+}
+
+static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
+{
+    json_t *list = json_array();
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
+                if (cell->judged > 0)
+                    list = cli_json_append(
+                        list, cell_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, cell));
+            }
+        }
+    }
+    return list;
+}
+
+/* Takes ownership of `baseline`. */
+static json_t *as_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+                       const struct cli_finding *finding, json_t *baseline)
+{
+    const struct lab_fuzz_tally *tally = &campaign->tally;
+    return CLI_OBJECT({"baseline", baseline}, {"seeds", cli_json_whole(tally->seeds)},
+                      {"seeds_per_second", cli_json_number(rate_of(campaign))},
+                      {"first", cli_json_whole(campaign->first)}, {"last", cli_json_whole(campaign->last)},
+                      {"next", cli_json_whole(campaign->first + tally->seeds)},
+                      {"rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))},
+                      {"rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))},
+                      {"guarantees", guarantees_of(tally)}, {"probes", probes_of(tally)},
+                      {"failures", failures_of(campaign, base, finding)});
+}
 
 static const struct cli_option options[] = {
     {"seeds", "A..B", "which seeds (default 1..1000); A.. with --for"},
@@ -127,7 +481,7 @@ static bool end_early(struct job *job, struct sim_error *error)
     if ((!campaign->is_out_of_time && job->signals.caught == 0) ||
         (campaign->breach_count > 0 && !campaign->keeps_going) || tried > campaign->last - campaign->first)
         return true;
-    job->rest = cli_fuzz_rest(campaign);
+    job->rest = rest_line(campaign);
     if (campaign->is_out_of_time)
         campaign->last = campaign->first + tried - 1;
     return job->rest != NULL || sim_fail_memory(error);
@@ -139,7 +493,7 @@ static int fuzz(struct job *job, struct sim_error *error)
     cli_signals_hold(&job->signals);
     bool is_fine = cli_campaign_run(campaign, &job->signals, error);
     if (is_fine && campaign->breach_count > 0) {
-        job->replay = cli_fuzz_replay(&job->base, campaign->breaches[0].seed);
+        job->replay = replay_line(&job->base, campaign->breaches[0].seed);
         is_fine = job->replay != NULL || sim_fail_memory(error);
         if (is_fine && !campaign->keeps_going && job->signals.caught == 0)
             is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
@@ -148,10 +502,9 @@ static int fuzz(struct job *job, struct sim_error *error)
     is_fine = is_fine && end_early(job, error) && use_baseline(job, error);
     if (is_fine && job->is_json)
         is_fine = cli_json_print(
-            cli_fuzz_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
-            error);
+            as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)), error);
     else if (is_fine)
-        cli_fuzz_print(campaign, job->replay, job->rest, &job->finding);
+        is_fine = print(campaign, job->replay, job->rest, &job->finding) || sim_fail_memory(error);
     if (is_fine && !job->is_json && job->baseline.worse != NULL)
         cli_fuzz_baseline_print(&job->baseline);
     int code = is_fine ? conclude(job, error) : (int)error->class;
@@ -313,7 +666,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
     struct job job = {.is_json = cli_has(args, "json")};
     int code = 0;
     if (cli_has(args, "guarantees")) {
-        cli_guarantees_print();
+        print_all_guarantees();
         return 0;
     }
     if (!read_job(args, &job, error))

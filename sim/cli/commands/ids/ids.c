@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands/ids.h"
-#include "cli/json.h"
+#include "cli/command.h"
+#include "cli/table.h"
 #include "cli/text.h"
 
 #define BITS_DEFAULT 9
@@ -71,15 +71,44 @@ static void describe_worst(const struct ids_bits *bits, char *out)
     out[0] = '\0';
 }
 
-static void print_row(const char *name, const struct ids_bits *bits)
+static json_t *as_json(const struct ids_bits *bits)
 {
     char worst[TEXT_SIZE];
     describe_worst(bits, worst);
-    printf("  %-13s %-7s %8" PRIu32 " %11.3f%%   %s\n", name, bits->is_random ? "random" : "biased",
-           bits->constant, 100 * bits->fires, worst);
+    return CLI_OBJECT({"random", json_boolean(bits->is_random)},
+                      {"constant_bits", json_integer(bits->constant)},
+                      {"all_ones_share", cli_json_number(bits->fires)}, {"furthest", json_string(worst)},
+                      {"chance", cli_json_number(bits->chance)});
 }
 
-static void print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits)
+static bool print_table(const struct ids_verdict *verdict, uint32_t bits)
+{
+    char title[CLI_NUMBER_SIZE];
+    const struct cli_column columns[] = {{title, "name", CLI_LABEL, .group = NULL},
+                                         {"verdict", "verdict", CLI_WORDS, .group = NULL},
+                                         {"constant", "constant_bits", CLI_EXACT, .group = NULL},
+                                         {"all are 1", "all", CLI_EXACT, .group = NULL},
+                                         {"furthest from random", "furthest", CLI_WORDS, .group = NULL}};
+    const struct {
+        const char *name;
+        const struct ids_bits *bits;
+    } of[] = {{"lowest", &verdict->lowest}, {"bk_id_bits()", &verdict->taken}};
+    json_t *rows = json_array();
+    snprintf(title, sizeof title, "%" PRIu32 " bits", bits);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = cli_json_with(as_json(of[i].bits), "name", json_string(of[i].name));
+        row = cli_json_with(row, "verdict", json_string(of[i].bits->is_random ? "random" : "biased"));
+        row = cli_json_with(row, "all", json_sprintf("%.3f%%", 100 * of[i].bits->fires));
+        rows = cli_json_append(rows, row);
+    }
+    cli_table_print(
+        stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 5, .lead = "  ", .gap = 2});
+    json_decref(rows);
+    return rows != NULL;
+}
+
+static bool print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
+                       struct sim_error *error)
 {
     char count[CLI_NUMBER_SIZE], text[512];
     cli_grouped(verdict->count, count);
@@ -92,9 +121,9 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
         cli_grouped(verdict->repeated, count);
         printf("; %s repeated", count);
     }
-    printf("\n\n  %" PRIu32 " bits        verdict constant all are 1    furthest from random\n", bits);
-    print_row("lowest", &verdict->lowest);
-    print_row("bk_id_bits()", &verdict->taken);
+    printf("\n\n");
+    if (!print_table(verdict, bits))
+        return sim_fail_memory(error);
     printf("\nRandom bits are all 1 in %.3f%% of ids.\n", 100 * ldexp(1, -(int)bits));
     const char *trap = ids_trap(sample->kind);
     if (trap != NULL && !verdict->lowest.is_random)
@@ -108,34 +137,18 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
               "and hash.",
         kinds[sample->kind].symbol);
     cli_print_paragraph(text);
-}
-
-static json_t *as_json(const struct ids_bits *bits)
-{
-    char worst[TEXT_SIZE];
-    describe_worst(bits, worst);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "random", json_boolean(bits->is_random)) &&
-                   cli_json_set(object, "constant_bits", json_integer(bits->constant)) &&
-                   cli_json_set(object, "all_ones_share", cli_json_number(bits->fires)) &&
-                   cli_json_set(object, "furthest", json_string(worst)) &&
-                   cli_json_set(object, "chance", cli_json_number(bits->chance));
-    return cli_json_complete(object, is_fine);
+    return true;
 }
 
 static bool print_json(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
                        struct sim_error *error)
 {
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "kind", json_string(kinds[sample->kind].option)) &&
-                   cli_json_set(object, "bits", json_integer(bits)) &&
-                   cli_json_set(object, "ids", cli_json_whole(verdict->count)) &&
-                   cli_json_set(object, "repeated", cli_json_whole(verdict->repeated)) &&
-                   cli_json_set(object, "processes",
-                                verdict->processes > 0 ? cli_json_whole(verdict->processes) : json_null()) &&
-                   cli_json_set(object, "lowest", as_json(&verdict->lowest)) &&
-                   cli_json_set(object, "taken", as_json(&verdict->taken));
-    return cli_json_print(cli_json_complete(object, is_fine), error);
+    return cli_json_print(
+        CLI_OBJECT({"kind", json_string(kinds[sample->kind].option)}, {"bits", json_integer(bits)},
+                   {"ids", cli_json_whole(verdict->count)}, {"repeated", cli_json_whole(verdict->repeated)},
+                   {"processes", verdict->processes > 0 ? cli_json_whole(verdict->processes) : json_null()},
+                   {"lowest", as_json(&verdict->lowest)}, {"taken", as_json(&verdict->taken)}),
+        error);
 }
 
 static int ids(const struct cli_args *args, struct sim_error *error)
@@ -151,7 +164,7 @@ static int ids(const struct cli_args *args, struct sim_error *error)
     if (is_fine && cli_has(args, "json"))
         is_fine = print_json(&sample, &verdict, (uint32_t)bits, error);
     else if (is_fine)
-        print_text(&sample, &verdict, (uint32_t)bits);
+        is_fine = print_text(&sample, &verdict, (uint32_t)bits, error);
     ids_free(&sample);
     if (!is_fine)
         return (int)error->class;

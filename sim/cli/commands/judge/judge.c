@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab judge: checks recorded histories, of runs of the lab or of a real service, with the oracles. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/commands/judge.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli/execute.h"
-#include "cli/json.h"
 #include "cli/result.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "lab/judge.h"
 #include "lab/oracle.h"

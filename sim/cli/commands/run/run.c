@@ -1,31 +1,81 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checks everything, then runs everything, then stores, draws and prints everything, so that nothing is left
- * half done. */
+/* `run` compares the strategies of scenarios: it checks everything, then runs everything, then stores, draws
+ * and prints everything, so that nothing is left half done. --continue makes a finished run longer. `init`
+ * writes a starter scenario. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/again.h"
-#include "cli/charts.h"
-#include "cli/commands/run.h"
-#include "cli/continue.h"
-#include "cli/event_trace.h"
+#include "cli/events.h"
 #include "cli/execute.h"
-#include "cli/json.h"
-#include "cli/outputs.h"
+#include "cli/files.h"
 #include "cli/page.h"
-#include "cli/partial.h"
 #include "cli/result.h"
-#include "cli/sample.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
 #include "cli/text.h"
-#include "cli/warnings.h"
+#include "kernel/time.h"
+#include "lab/quantity.h"
 #include "lab/run.h"
+#include "reports/output.h"
+#include "starter.h"
 #include "store/store.h"
 #include "tune/expected.h"
 
-static const struct cli_option options[] = {
+static bool lengthen(const struct store_run_info *info, const char *database, const char *files,
+                     uint64_t seed, int64_t for_ns, struct lab_scenario **out, struct sim_error *error)
+{
+    struct lab_scenario *before;
+    if (!cli_scenario_again(info, database, files, NULL, seed, &before, error))
+        return false;
+    int64_t duration_ns = before->workload.duration_ns;
+    bool is_endless = duration_ns == 0;
+    lab_scenario_destroy(before);
+    if (is_endless)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "run %" PRId64 " reached the end of its trace, and no rows come after it; "
+                        "run %s with a longer trace instead",
+                        info->run, info->scenario_path);
+    if (for_ns > INT64_MAX - duration_ns)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --for overflows the range of timestamps; make it shorter");
+    char text[48];
+    snprintf(text, sizeof text, "duration=%" PRId64 "ns", duration_ns + for_ns);
+    const struct lab_override longer = {text};
+    return cli_scenario_again(info, database, files, &longer, seed, out, error);
+}
+
+/* --continue RUN --for DURATION: makes the scenario of a finished run with a longer duration. The caller must
+ * free *path. */
+static bool find_continued(const struct cli_args *args, const char *database, struct lab_scenario **scenario,
+                           char **path, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_info info;
+    struct lab_result *result;
+    int64_t run, for_ns;
+    *scenario = NULL;
+    *path = NULL;
+    if (!cli_run_parse(cli_value(args, "continue", ""), &run, error) ||
+        !cli_duration_option(args, "for", &for_ns, error) || !store_open(database, STORE_READ, &store, error))
+        return false;
+    bool is_fine = store_load_run(store, run, &info, &result, error);
+    if (is_fine) {
+        is_fine =
+            lengthen(&info, database, cli_value(args, "files", NULL), result->seed, for_ns, scenario, error);
+        *path = strdup(info.scenario_path);
+        if (is_fine && *path == NULL)
+            is_fine = sim_fail_memory(error);
+        lab_result_destroy(result);
+    }
+    store_close(store);
+    return is_fine;
+}
+
+static const struct cli_option run_options[] = {
     {"seed", "N", "use this seed instead of the scenario's"},
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
@@ -96,7 +146,7 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
                         "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");
     if (!continues && cli_argument_count(args) == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", cli_run.arguments);
+                        "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", "SCENARIO...");
     if (continues && cli_argument_count(args) > 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --continue takes its scenario from the database; remove '%s'",
@@ -121,8 +171,7 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
     if (cli_argument_count(args) == 0)
-        return cli_continue_find(args, batch->database, &batch->jobs[0].scenario, &batch->jobs[0].path,
-                                 error);
+        return find_continued(args, batch->database, &batch->jobs[0].scenario, &batch->jobs[0].path, error);
     uint64_t seed = 0;
     struct lab_override *overrides;
     size_t override_count;
@@ -323,7 +372,7 @@ static bool describe_all(struct batch *batch, struct sim_error *error)
     for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         json_t *object = cli_json_run(job->run, job->result, cli_warnings_json(job->scenario));
-        job->text = object == NULL ? NULL : cli_json_text(object);
+        job->text = cli_json_text(object);
         json_decref(object);
         if (job->text == NULL)
             return sim_fail_memory(error);
@@ -415,8 +464,81 @@ const struct cli_command cli_run = {
     .example = "  bucketlab run chat.yaml\n"
                "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
                "  bucketlab run --continue 7 --for 30d\n",
-    .options = options,
+    .options = run_options,
     .least = 0,
     .most = CLI_ANY_NUMBER,
     .run = run,
+};
+
+static const struct cli_option init_options[] = {CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static bool ends_in_yaml(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static bool fail_starter(int code, const char *path, struct sim_error *error)
+{
+    if (code == EEXIST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: already exists, and was not changed; choose another name, or remove it first",
+                        path);
+    bool is_input = code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG;
+    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    is_input ? "make the folder first, or choose another name"
+                             : "free space there, or choose a folder that you may write to");
+}
+
+static bool write_starter(const char *path, struct sim_error *error)
+{
+    struct report_partial output;
+    int code = report_partial_open(&output, path, true);
+    if (code != 0)
+        return fail_starter(code, path, error);
+    code = report_partial_write(&output, cli_starter, cli_starter_size);
+    code = code != 0 ? code : report_partial_sync(&output);
+    int ended = report_partial_end(&output, code == 0);
+    code = code != 0 ? code : ended;
+    return code == 0 || fail_starter(code, path, error);
+}
+
+static int init(const struct cli_args *args, struct sim_error *error)
+{
+    const char *name = cli_argument_count(args) > 0 ? cli_argument(args, 0) : "scenario";
+    if (name[0] == '\0' || name[strlen(name) - 1] == '/') {
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: init '%s': no file name; write 'bucketlab init chat'",
+                 name);
+        return SIM_ERROR_INPUT;
+    }
+    size_t size = strlen(name) + 32;
+    char *path = malloc(size);
+    bool is_fine = path != NULL;
+    if (!is_fine) {
+        sim_fail_memory(error);
+    } else {
+        snprintf(path, size, "%s%s", name, ends_in_yaml(name) ? "" : ".yaml");
+        is_fine = write_starter(path, error);
+    }
+    if (is_fine && !cli_has(args, "quiet")) {
+        printf("wrote ");
+        cli_print_text(stdout, path);
+        printf("; try it: bucketlab run ");
+        cli_print_text(stdout, path);
+        putchar('\n');
+    }
+    free(path);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_init = {
+    .name = "init",
+    .arguments = "[NAME]",
+    .summary = "write a commented starter scenario (default scenario.yaml)",
+    .example = "  bucketlab init chat\n  bucketlab run chat.yaml\n",
+    .options = init_options,
+    .least = 0,
+    .most = 1,
+    .run = init,
 };

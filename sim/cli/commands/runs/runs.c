@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab runs: lists the runs of a database. */
+/* Commands about stored runs: `runs` lists them, `show` prints one as `run` printed it, `report` draws its
+ * charts or its page again, `replay` runs it again and compares the digests, and `import` stores the sizes
+ * that tools of Cassandra printed as a run of one strategy, `observed`, so that every command that reads runs
+ * can read it. */
+#define _XOPEN_SOURCE 700
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-#include "cli/commands/runs.h"
+#include "cli/command.h"
+#include "cli/contest_charts.h"
+#include "cli/events.h"
+#include "cli/execute.h"
+#include "cli/files.h"
+#include "cli/page.h"
+#include "cli/result.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "kernel/file.h"
 #include "kernel/time.h"
 #include "store/store.h"
 
-static const struct cli_option options[] = {CLI_OPTION_DB,
-                                            {"all", NULL, "list each run of a sweep, too"},
-                                            CLI_OPTION_JSON,
-                                            CLI_OPTION_QUIET,
-                                            {NULL, NULL, NULL}};
+static const struct cli_option runs_options[] = {CLI_OPTION_DB,
+                                                 {"all", NULL, "list each run of a sweep, too"},
+                                                 CLI_OPTION_JSON,
+                                                 CLI_OPTION_QUIET,
+                                                 {NULL, NULL, NULL}};
 
 static json_t *as_json(const struct store_run_row *rows, size_t count)
 {
@@ -103,8 +119,441 @@ const struct cli_command cli_runs = {
     .arguments = "",
     .summary = "list the runs of the database, newest first",
     .example = "  bucketlab runs --db chat.db\n",
-    .options = options,
+    .options = runs_options,
     .least = 0,
     .most = 0,
     .run = runs,
+};
+
+static void print_overrides(const char *overrides)
+{
+    while (*overrides != '\0') {
+        size_t length = strcspn(overrides, "\n");
+        printf("\n  --set '%.*s'", (int)length, overrides);
+        overrides += length + (overrides[length] == '\n');
+    }
+}
+
+/* Prints a stored run. scenario: for its warnings; NULL when it cannot be parsed again. */
+static bool show_run(const struct store_run_info *info, const struct lab_result *result,
+                     const struct lab_scenario *scenario, const char *database, struct sim_error *error)
+{
+    char created[SIM_TIME_TEXT_SIZE];
+    sim_time_format(info->created_unix_s * SIM_SECOND, created);
+    if (!cli_print_result(result, error))
+        return false;
+    cli_print_settings(result, scenario);
+    if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
+        return false;
+    printf("\nrun %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 "\nscenario ", info->run, result->seed,
+           result->digest);
+    cli_print_text(stdout, info->scenario_path);
+    print_overrides(info->overrides);
+    printf("\nstored %s by bucketlab %s, took %.1f s\nagain: bucketlab replay %" PRId64 " --db ", created,
+           info->version, (double)info->elapsed_ms / 1000, info->run);
+    cli_print_text(stdout, database);
+    putchar('\n');
+    return true;
+}
+
+static const struct cli_option show_options[] = {
+    CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static int show(const struct cli_args *args, struct sim_error *error)
+{
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    int64_t run;
+    struct store *store;
+    if (!cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    struct store_run_info info;
+    struct lab_result *result;
+    bool is_fine = store_load_run(store, run, &info, &result, error);
+    if (is_fine) {
+        /* This version may refuse the scenario of another version; the stored results are printed anyway. */
+        struct lab_scenario *scenario = NULL;
+        struct sim_error refused = {0};
+        cli_scenario_again(&info, database, NULL, NULL, result->seed, &scenario, &refused);
+        if (cli_has(args, "json"))
+            is_fine = cli_json_print(
+                cli_json_run(info.run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
+                error);
+        else
+            is_fine = show_run(&info, result, scenario, database, error);
+        lab_scenario_destroy(scenario);
+        lab_result_destroy(result);
+    }
+    store_close(store);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_show = {
+    .name = "show",
+    .arguments = "RUN",
+    .summary = "print a stored run again; RUN is a number or 'last'",
+    .example = "  bucketlab show last\n  bucketlab show 3 --json\n",
+    .options = show_options,
+    .least = 1,
+    .most = 1,
+    .run = show,
+};
+
+static const struct cli_option report_options[] = {
+    CLI_OPTION_DB, CLI_OPTION_OUT, CLI_OPTION_FORMAT, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static bool check_charts(const struct cli_charts *charts, const char *database,
+                         const struct lab_result *result, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_charts(&outputs, charts, result->scenario_name);
+    cli_outputs_database(&outputs, "db", database, false);
+    return cli_outputs_check(&outputs, error);
+}
+
+/* The answer of `tune`, if the run has one. */
+static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error)
+{
+    char *text;
+    if (!store_tune_load(store, run, &text, error))
+        return false;
+    if (text == NULL)
+        return true;
+    json_error_t problem;
+    *out = json_loads(text, JSON_REJECT_DUPLICATES, &problem);
+    free(text);
+    return *out != NULL ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "the answer of 'tune' that is stored with the run is damaged: %s; restore the database "
+                    "from a copy, or tune again",
+                    problem.text);
+}
+
+/* Printed on stderr, since stdout lists the files. */
+static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
+{
+    struct report_files lines;
+    if (!report_left_out(result, &lines, error))
+        return false;
+    for (size_t i = 0; i < lines.count; i++) {
+        fputs("left out: ", stderr);
+        cli_print_text(stderr, lines.paths[i]);
+        fputc('\n', stderr);
+    }
+    report_files_free(&lines);
+    return true;
+}
+
+static int report(const struct cli_args *args, struct sim_error *error)
+{
+    int64_t run;
+    struct store *store;
+    struct cli_charts charts;
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    if (!cli_run_number(args, &run, error) || !cli_charts_read(args, &charts, error) ||
+        !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    struct lab_result *result = NULL;
+    struct store_run_info info;
+    json_t *answer = NULL;
+    bool is_fine = store_load_run(store, run, &info, &result, error) &&
+                   check_charts(&charts, database, result, error) &&
+                   load_answer(store, info.run, &answer, error) && cli_charts_write(&charts, result, error) &&
+                   (answer == NULL || cli_contest_draw(answer, &charts, error));
+    if (is_fine) {
+        const struct cli_page page = {result, &info, database, answer};
+        is_fine = cli_page_write(&charts, &page, error);
+    }
+    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
+    store_close(store);
+    lab_result_destroy(result);
+    json_decref(answer);
+    if (is_fine)
+        cli_charts_print(&charts, "");
+    cli_charts_free(&charts);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .arguments = "RUN",
+    .summary = "draw the charts, or the page, of a stored run",
+    .example = "  bucketlab report last --format html\n"
+               "  bucketlab report 3 --format svg,pdf --out charts\n",
+    .options = report_options,
+    .least = 1,
+    .most = 1,
+    .run = report,
+};
+
+static const struct cli_option replay_options[] = {CLI_OPTION_DB,   CLI_OPTION_FILES, CLI_OPTION_JOBS,
+                                                   CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+struct rerun {
+    struct store_run_info info;
+    struct lab_scenario *scenario;
+    struct lab_result *stored, *again;
+    bool is_quiet;
+    struct cli_signals signals;
+};
+
+static const char *cure_of(const struct store_run_info *info)
+{
+    return strcmp(info->version, BUCKETLAB_VERSION) == 0
+               ? "a trace that changed since, or this is a defect; please report it"
+               : "another version stored it";
+}
+
+/* Always returns false, with an error that names the first event that differs. To get the text of that event,
+ * it runs the strategy once more with an event listener. */
+static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
+                       struct sim_error *error)
+{
+    const struct lab_strategy_result *one = &rerun->stored->strategies[strategy];
+    const struct lab_event_log *now = &rerun->again->strategies[strategy].events;
+    int64_t run = rerun->info.run;
+    const char *cure = cure_of(&rerun->info);
+    char event[CLI_EVENT_SIZE] = "", place[128];
+    if (!difference->is_placed)
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
+            " stored and %016" PRIx64 " of %" PRIu64 " now, and the stored marks do not show where; %s",
+            run, one->label, one->events.digest, one->events.events, now->digest, now->events, cure);
+    if (difference->first == difference->last)
+        snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
+    else
+        snprintf(place, sizeof place, "is between %" PRIu64 " and %" PRIu64 ", the first of these",
+                 difference->first, difference->last);
+    if (difference->first > now->events)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
+                        "%" PRIu64 "; %s",
+                        run, one->label, place, now->events, cure);
+    if (!cli_difference_tell(rerun->scenario, strategy, difference, rerun->is_quiet, &rerun->signals, event,
+                             error))
+        return false;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "run %" PRId64
+                    ": strategy '%s': the first event that differs %s at %s (as it is now); %s",
+                    run, one->label, place, event, cure);
+}
+
+static bool compare_digests(struct rerun *rerun, struct sim_error *error)
+{
+    const struct lab_result *stored = rerun->stored, *again = rerun->again;
+    const struct store_run_info *info = &rerun->info;
+    const char *cure = cure_of(info);
+    for (size_t i = 0; i < stored->strategy_count && i < again->strategy_count; i++) {
+        const struct lab_strategy_result *one = &stored->strategies[i], *other = &again->strategies[i];
+        struct cli_difference difference;
+        bool is_same = strcmp(one->label, other->label) == 0;
+        if (is_same && cli_difference_find(&one->events, &other->events, &difference))
+            return fail_event(rerun, i, &difference, error);
+        if (is_same && one->settings.observed != WL_OBSERVED_AUTO &&
+            one->placement_digest != other->placement_digest)
+            return sim_fail(error, SIM_ERROR_CHECK,
+                            "run %" PRId64
+                            ": strategy '%s': %s gives other sizes than before, digest %016" PRIx64
+                            " then and %016" PRIx64 " now; restore the file, or run it again",
+                            info->run, one->label,
+                            other->settings.observed_file == NULL ? "it" : other->settings.observed_file,
+                            one->placement_digest, other->placement_digest);
+        if (!is_same || one->placement_digest != other->placement_digest)
+            return sim_fail(error, SIM_ERROR_CHECK,
+                            "run %" PRId64 ": strategy '%s' places rows differently, %016" PRIx64
+                            " stored (by %s) and %016" PRIx64 " now (%s); %s",
+                            info->run, one->label, one->placement_digest, info->version,
+                            other->placement_digest, BUCKETLAB_VERSION, cure);
+    }
+    if (stored->digest == again->digest && stored->strategy_count == again->strategy_count)
+        return true;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "run %" PRId64 ": digest %016" PRIx64 " stored (by %s) and %016" PRIx64
+                    " now (%s), while "
+                    "each strategy's is the same; %s",
+                    info->run, stored->digest, info->version, again->digest, BUCKETLAB_VERSION, cure);
+}
+
+static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
+                       struct sim_error *error)
+{
+    if (cli_has(args, "json"))
+        return cli_json_print(CLI_OBJECT({"run", json_integer(run)}, {"same", json_true()},
+                                         {"digest", cli_json_digest(again->digest)}),
+                              error);
+    printf("run %" PRId64 ": same digest %016" PRIx64 "\n", run, again->digest);
+    return true;
+}
+
+static int replay(const struct cli_args *args, struct sim_error *error)
+{
+    int64_t run, elapsed_ms;
+    uint32_t jobs;
+    struct store *store;
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
+    if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
+        !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
+                   cli_scenario_again(&rerun.info, database, cli_value(args, "files", NULL), NULL,
+                                      rerun.stored->seed, &rerun.scenario, error);
+    if (is_fine) {
+        cli_signals_hold(&rerun.signals);
+        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, NULL, &rerun.signals,
+                              &rerun.again, &elapsed_ms, error) &&
+                  compare_digests(&rerun, error);
+        cli_signals_release(&rerun.signals);
+    }
+    is_fine = is_fine && print_same(args, rerun.info.run, rerun.again, error);
+    int code = is_fine ? 0 : cli_exit_code(&rerun.signals, error);
+    lab_scenario_destroy(rerun.scenario);
+    lab_result_destroy(rerun.stored);
+    lab_result_destroy(rerun.again);
+    store_close(store);
+    return code;
+}
+
+const struct cli_command cli_replay = {
+    .name = "replay",
+    .arguments = "RUN",
+    .summary = "run a stored run again, and check that its digest is the same",
+    .example = "  bucketlab replay last\n",
+    .options = replay_options,
+    .least = 1,
+    .most = 1,
+    .run = replay,
+};
+
+static const struct cli_option import_options[] = {
+    {"label", "L", "the strategy's label (default observed)"},
+    {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
+    {"format", "F",
+     "sstablepartitions, tablehistograms or large_partitions\n"
+     "(default: detected)"},
+    {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
+    CLI_OPTION_DB,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+struct order {
+    char *path; /* absolute, so that the stored run can be repeated from any folder */
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    struct store *store;
+    struct store_run_info info;
+    struct cli_signals signals;
+    bool is_json, is_quiet;
+};
+
+static bool load_observed(const struct cli_args *args, const char *text, struct order *order,
+                          struct sim_error *error)
+{
+    size_t count;
+    struct lab_override *overrides;
+    if (!cli_overrides(args, &overrides, &count, error))
+        return false;
+    bool is_fine =
+        lab_scenario_parse(order->path, text, strlen(text), overrides, count, NULL, &order->scenario, error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error)
+{
+    const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
+    if (database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
+        name = "/dev/stdin";
+    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
+    if (order->path == NULL) /* reading the file reports the error */
+        order->path = strdup(name);
+    char *text =
+        order->path == NULL
+            ? NULL
+            : cli_observed_scenario(args, NULL, NULL, cli_value(args, "label", "observed"), order->path);
+    if (text == NULL)
+        return sim_fail_memory(error);
+    struct cli_outputs outputs = {0};
+    cli_outputs_database(&outputs, "db", database, true);
+    cli_outputs_input(&outputs, "the input", order->path);
+    bool is_fine = cli_outputs_check(&outputs, error) && load_observed(args, text, order, error) &&
+                   store_open(database, STORE_WRITE, &order->store, error);
+    free(text);
+    if (is_fine && !order->is_quiet)
+        cli_warnings_files(stderr, order->scenario);
+    return is_fine;
+}
+
+static bool execute_import(struct order *order, struct sim_error *error)
+{
+    struct store_run_info *info = &order->info;
+    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, NULL, &order->signals, &order->result,
+                     &info->elapsed_ms, error))
+        return false;
+    info->scenario_path = order->path;
+    info->scenario_text = order->scenario->text;
+    info->overrides = order->scenario->overrides;
+    info->version = BUCKETLAB_VERSION;
+    info->created_unix_s = (int64_t)time(NULL);
+    return store_save_run(order->store, info, order->result, error);
+}
+
+/* Without the sstable such lines may be of another table, or the same line twice. */
+static void tell_merged(const struct order *order)
+{
+    const struct lab_strategy_result *observed = &order->result->strategies[0];
+    const struct lab_metric *merged = lab_metrics_find(&observed->metrics, "partitions.merged");
+    if (merged != NULL && !order->is_quiet)
+        fprintf(stderr,
+                "%.0f of the lines have the key of a line before, and were added to it, as pieces of a "
+                "partition in "
+                "several sstables; to tell them apart, add a column 'generation' (the sstable)\n",
+                merged->value);
+}
+
+static bool print_import(const struct cli_args *args, const struct order *order, struct sim_error *error)
+{
+    bool is_fine =
+        order->is_json
+            ? cli_json_print(cli_json_run(order->info.run, order->result, cli_warnings_json(order->scenario)),
+                             error)
+            : show_run(&order->info, order->result, order->scenario, cli_value(args, "db", "bucketlab.db"),
+                       error);
+    tell_merged(order);
+    return is_fine && cli_expects_hold(order->result, error);
+}
+
+static int import(const struct cli_args *args, struct sim_error *error)
+{
+    struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
+    bool is_fine = cli_observed_check(args, error) && read_order(args, &order, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&order.signals);
+        is_fine = execute_import(&order, error);
+        code = is_fine ? 0 : cli_exit_code(&order.signals, error);
+        cli_signals_release(&order.signals);
+    }
+    if (is_fine && !print_import(args, &order, error))
+        code = (int)error->class;
+    store_close(order.store);
+    lab_scenario_destroy(order.scenario);
+    lab_result_destroy(order.result);
+    free(order.path);
+    return code;
+}
+
+const struct cli_command cli_import = {
+    .name = "import",
+    .arguments = "FILE",
+    .summary = "store sizes that Cassandra's tools printed, as a run",
+    .example = "  bucketlab import messages.csv --set limits.partition_bytes=100MB\n"
+               "where messages.csv is the output of sstablepartitions --csv --min-size 0\n",
+    .options = import_options,
+    .least = 1,
+    .most = 1,
+    .run = import,
 };

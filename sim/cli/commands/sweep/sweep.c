@@ -11,14 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/commands/sweep.h"
+#include "cli/command.h"
 #include "cli/execute.h"
-#include "cli/outputs.h"
-#include "cli/sample.h"
+#include "cli/files.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cli/text_file.h"
-#include "cli/warnings.h"
 #include "kernel/grow.h"
 #include "lab/crew.h"
 #include "lab/metric.h"
@@ -696,7 +694,7 @@ static void print_point(struct sum *sum, const json_t *point)
     cli_table_print(stdout, &(struct cli_table){.rows = rows,
                                                 .columns = sum->columns,
                                                 .count = sum->column_count,
-                                                .indent = 2,
+                                                .lead = "  ",
                                                 .gap = 2,
                                                 .label_least = LABEL_COLUMNS,
                                                 .label_most = LABEL_COLUMNS});

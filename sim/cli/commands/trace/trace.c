@@ -1,23 +1,517 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab trace: describes a file of rows, and anonymises it. */
-#include "cli/commands/trace.h"
-
+/* bucketlab trace: a file of rows comes in; out go its summary (span, keys, skew, peaks, sizes), as text or
+ * JSON, the rows without the names of their keys, a scenario that reads the rows, and a synthetic scenario
+ * that is fitted to them (trace_fit.c). */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
-#include "cli/outputs.h"
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
 #include "cli/text.h"
-#include "cli/text_file.h"
-#include "cli/warnings.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "trace_anonymise.h"
-#include "trace_fit.h"
-#include "trace_summary.h"
-#include "trace_yaml.h"
+#include "reports/output.h"
+#include "trace.h"
+#include "workload/trace.h"
+
+#define SLOTS_MAX    (UINT64_C(1) << 23) /* about 16 years of minutes */
+#define DAY_HOURS    24
+#define CONFIDENCE   0.95 /* the default of tune */
+#define HOUR_MINUTES 60u
+
+struct pass {
+    struct wl_trace *trace;
+    struct trace_summary *out;
+    uint64_t *key_rows;
+    size_t key_rows_capacity;
+    int64_t *key_last_ns;
+    size_t key_last_capacity;
+    uint64_t *slots;
+    uint64_t slot_count;
+    int64_t slot_ns, begin_ns;
+};
+
+static bool grow_keys(struct pass *pass, uint32_t key)
+{
+    size_t before = pass->key_rows_capacity;
+    if (!sim_grow(&pass->key_rows, &pass->key_rows_capacity, (size_t)key + 1, sizeof *pass->key_rows) ||
+        !sim_grow(&pass->key_last_ns, &pass->key_last_capacity, (size_t)key + 1, sizeof *pass->key_last_ns))
+        return false;
+    if (pass->key_rows_capacity > before)
+        memset(pass->key_rows + before, 0, (pass->key_rows_capacity - before) * sizeof *pass->key_rows);
+    return true;
+}
+
+static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, struct sim_error *error)
+{
+    struct trace_summary *out = pass->out;
+    if (!grow_keys(pass, batch->key_index))
+        return sim_fail_memory(error);
+    if (batch->rows == 0)
+        return true;
+    int64_t last_ns = wl_trace_row_time(batch, batch->rows - 1);
+    if (out->rows == 0 || batch->time_ns < out->first_ns)
+        out->first_ns = batch->time_ns;
+    if (out->rows == 0 || last_ns > out->last_ns)
+        out->last_ns = last_ns;
+    if (out->has_gaps && pass->key_rows[batch->key_index] > 0)
+        lab_histogram_add(&out->gaps_ms,
+                          (uint64_t)((batch->time_ns - pass->key_last_ns[batch->key_index]) / SIM_MS), 1, 0);
+    if (out->has_sizes) {
+        lab_histogram_add(&out->sizes, batch->bytes, batch->rows, 0);
+        out->bytes += batch->bytes * batch->rows;
+    }
+    if (batch->late_ns > 0) {
+        lab_histogram_add(&out->late_ms, (uint64_t)(batch->late_ns / SIM_MS), batch->rows, 0);
+        out->late_mean_ns += (double)batch->late_ns * (double)batch->rows; /* the sum, divided at the end */
+        out->late_rows += batch->rows;
+    }
+    pass->key_last_ns[batch->key_index] = last_ns;
+    pass->key_rows[batch->key_index] += batch->rows;
+    out->rows += batch->rows;
+    return true;
+}
+
+static int descending(const void *one, const void *other)
+{
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a > b ? -1 : a < b;
+}
+
+/* All ranks if they are few; otherwise ranks whose distance grows with the rank. */
+static void summarise_ranks(const struct pass *pass)
+{
+    struct trace_summary *out = pass->out;
+    for (uint32_t i = 0; i < TRACE_RANKS_MAX; i++) {
+        double part = (double)i / (TRACE_RANKS_MAX - 1);
+        uint32_t rank = out->keys <= TRACE_RANKS_MAX ? i + 1 : (uint32_t)lround(pow(out->keys, part));
+        if (rank > out->keys || (out->rank_count > 0 && rank <= out->ranks[out->rank_count - 1]))
+            continue;
+        out->ranks[out->rank_count] = rank;
+        out->rank_rows[out->rank_count++] = pass->key_rows[rank - 1];
+    }
+}
+
+static void summarise_keys(struct pass *pass)
+{
+    struct trace_summary *out = pass->out;
+    uint64_t sum = 0;
+    qsort(pass->key_rows, out->keys, sizeof *pass->key_rows, descending);
+    summarise_ranks(pass);
+    for (uint32_t i = 0; i < out->keys; i++) {
+        lab_histogram_add(&out->key_rows, pass->key_rows[i], 1, 0);
+        sum += pass->key_rows[i];
+        double share = (double)sum / (double)out->rows;
+        if (i == 0)
+            out->top_key = share;
+        if (i == (out->keys - 1) / 100)
+            out->top_1_percent = share;
+        if (i == (out->keys - 1) / 10)
+            out->top_10_percent = share;
+    }
+}
+
+/* The beginning of the slot that contains a time, where slots are counted from 1970 on. */
+static int64_t begin_of(int64_t time_ns, int64_t slot_ns)
+{
+    int64_t into_ns = time_ns % slot_ns;
+    return time_ns - (into_ns < 0 ? into_ns + slot_ns : into_ns);
+}
+
+/* The peak of the whole minutes or hours from that of the first row on. */
+static struct trace_peak peak_of(const struct pass *pass, int64_t slot_ns)
+{
+    struct trace_peak peak = {.slot_ns = slot_ns};
+    int64_t begin_ns = begin_of(pass->begin_ns, slot_ns);
+    uint64_t of = (uint64_t)(slot_ns / pass->slot_ns), rows = 0, slots = 0, empty = 0;
+    uint64_t before = (uint64_t)((pass->begin_ns - begin_ns) / pass->slot_ns);
+    for (uint64_t i = 0; i < pass->slot_count; i++) {
+        rows += pass->slots[i];
+        if ((before + i + 1) % of != 0 && i + 1 < pass->slot_count)
+            continue;
+        empty += rows == 0;
+        if (rows > peak.rows) {
+            peak.rows = rows;
+            peak.begin_ns = begin_ns + (int64_t)slots * slot_ns;
+        }
+        slots++;
+        rows = 0;
+    }
+    double span = (double)(pass->out->last_ns - pass->out->first_ns) / (double)peak.slot_ns;
+    peak.over_mean = (double)peak.rows / ((double)pass->out->rows / (span > 1 ? span : 1));
+    peak.empty = (double)empty / (double)slots;
+    return peak;
+}
+
+static void summarise_day(const struct pass *pass)
+{
+    struct trace_summary *out = pass->out;
+    double hours[DAY_HOURS] = {0};
+    out->has_day = out->last_ns - out->first_ns >= 2 * SIM_DAY;
+    for (uint64_t i = 0; out->has_day && i < pass->slot_count; i++) {
+        int64_t time_ns = pass->begin_ns + (int64_t)i * pass->slot_ns;
+        hours[(time_ns - begin_of(time_ns, SIM_DAY)) / SIM_HOUR] += (double)pass->slots[i];
+    }
+    for (int hour = 1; hour < DAY_HOURS; hour++) {
+        if (hours[hour] > hours[out->busiest_hour])
+            out->busiest_hour = hour;
+        if (hours[hour] < hours[out->quietest_hour])
+            out->quietest_hour = hour;
+    }
+    out->busiest_over_mean = hours[out->busiest_hour] * DAY_HOURS / (double)out->rows;
+    out->quietest_over_mean = hours[out->quietest_hour] * DAY_HOURS / (double)out->rows;
+}
+
+static void summarise_slots(const struct pass *pass)
+{
+    struct trace_summary *out = pass->out;
+    uint64_t first = 0, second = 0;
+    if (pass->slot_ns == SIM_MINUTE)
+        out->minute = peak_of(pass, SIM_MINUTE);
+    out->hour = peak_of(pass, SIM_HOUR);
+    for (size_t i = 0; i < TRACE_PARTS / 2; i++) {
+        first += out->parts[i];
+        second += out->parts[TRACE_PARTS / 2 + i];
+    }
+    out->second_half = first == 0 ? 0 : (double)second / (double)first;
+    summarise_day(pass);
+}
+
+/* Slots are whole minutes, or whole hours in a long trace, from that of the first row on. */
+static bool make_slots(struct pass *pass, struct sim_error *error)
+{
+    const struct trace_summary *out = pass->out;
+    uint64_t minutes = ((uint64_t)out->last_ns - (uint64_t)out->first_ns) / (uint64_t)SIM_MINUTE;
+    pass->slot_ns = minutes >= SLOTS_MAX ? SIM_HOUR : SIM_MINUTE;
+    pass->begin_ns = begin_of(out->first_ns, pass->slot_ns);
+    pass->slot_count = ((uint64_t)out->last_ns - (uint64_t)pass->begin_ns) / (uint64_t)pass->slot_ns + 1;
+    pass->slots = calloc(pass->slot_count, sizeof *pass->slots);
+    return pass->slots != NULL || sim_fail_memory(error);
+}
+
+static bool read_twice(struct pass *pass, struct sim_error *error)
+{
+    struct trace_summary *out = pass->out;
+    struct wl_trace_batch batch;
+    int64_t part_ns;
+    bool more = true;
+    while (more) {
+        if (!wl_trace_next(pass->trace, &batch, &more, error) || (more && !count_batch(pass, &batch, error)))
+            return false;
+    }
+    out->keys = wl_trace_key_count(pass->trace);
+    snprintf(out->read_as, sizeof out->read_as, "%s", wl_trace_text(pass->trace));
+    out->late_mean_ns /= out->late_rows == 0 ? 1 : (double)out->late_rows;
+    summarise_keys(pass);
+    if (!make_slots(pass, error) || !wl_trace_rewind(&pass->trace, error))
+        return false;
+    part_ns = (int64_t)(((uint64_t)out->last_ns - (uint64_t)out->first_ns) / TRACE_PARTS) + 1;
+    for (more = true; more;) {
+        if (!wl_trace_next(pass->trace, &batch, &more, error))
+            return false;
+        if (more) {
+            wl_trace_slot_rows(&batch, pass->begin_ns, pass->slot_ns, pass->slots, pass->slot_count);
+            wl_trace_slot_rows(&batch, out->first_ns, part_ns, out->parts, TRACE_PARTS);
+        }
+    }
+    summarise_slots(pass);
+    return !(out->key_rows.out_of_memory || out->sizes.out_of_memory || out->gaps_ms.out_of_memory ||
+             out->late_ms.out_of_memory) ||
+           sim_fail_memory(error);
+}
+
+static void trace_summary_clear(struct trace_summary *summary)
+{
+    lab_histogram_clear(&summary->key_rows);
+    lab_histogram_clear(&summary->sizes);
+    lab_histogram_clear(&summary->gaps_ms);
+    lab_histogram_clear(&summary->late_ms);
+}
+
+/* The first pass finds span and keys, the second counts rows in time slots, and a third pass counts rows per
+ * week if the trace has enough weeks. */
+static bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summary *out,
+                               struct sim_error *error)
+{
+    struct pass pass = {.out = out};
+    *out = (struct trace_summary){.rows = 0};
+    lab_histogram_init(&out->key_rows);
+    lab_histogram_init(&out->sizes);
+    lab_histogram_init(&out->gaps_ms);
+    lab_histogram_init(&out->late_ms);
+    out->has_arrivals = scenario->workload.is_late_trace;
+    bool is_fine = wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &pass.trace, error);
+    if (is_fine) {
+        out->has_sizes = wl_trace_has_sizes(pass.trace);
+        out->has_gaps = !wl_trace_has_counts(pass.trace);
+        is_fine = read_twice(&pass, error);
+    }
+    wl_trace_close(pass.trace);
+    is_fine =
+        is_fine && tune_growth_read(scenario, out->first_ns, out->last_ns, CONFIDENCE, &out->growth, error);
+    free(pass.key_rows);
+    free(pass.key_last_ns);
+    free(pass.slots);
+    if (!is_fine)
+        trace_summary_clear(out);
+    return is_fine;
+}
+
+uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double share)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    uint64_t seen = 0, size = 0;
+    double wanted = ceil(share * (double)histogram->count);
+    for (size_t i = 0; bins != NULL && i < count && (double)seen < wanted; i++) {
+        seen += bins[i].count;
+        size = bins[i].size;
+    }
+    free(bins);
+    return size;
+}
+
+#define READS_OF_ROWS 10
+#define TRACE_PREFIX  "trace."
+
+struct text {
+    char *bytes;
+    size_t size, capacity;
+};
+
+static bool put(struct text *text, const char *bytes, size_t size)
+{
+    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1))
+        return false;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return true;
+}
+
+/* Writes a text in single quotes for YAML. */
+static bool put_quoted(struct text *text, const char *bytes, size_t size)
+{
+    bool is_fine = put(text, "'", 1);
+    for (size_t i = 0; is_fine && i < size; i++)
+        is_fine = put(text, bytes[i] == '\'' ? "''" : bytes + i, bytes[i] == '\'' ? 2 : 1);
+    return is_fine && put(text, "'", 1);
+}
+
+/* Converts "key=guild+channel" to "key: ['guild', 'channel']". */
+static bool put_column(struct text *text, const char *spec, size_t size)
+{
+    const char *equals = memchr(spec, '=', size), *at = equals + 1, *end = spec + size;
+    bool is_list = memchr(at, '+', (size_t)(end - at)) != NULL;
+    bool is_fine =
+        put(text, spec, (size_t)(equals - spec)) && put(text, ": ", 2) && (!is_list || put(text, "[", 1));
+    while (is_fine && at <= end) {
+        const char *plus = memchr(at, '+', (size_t)(end - at)), *until = plus == NULL ? end : plus;
+        is_fine = put_quoted(text, at, (size_t)(until - at)) && (plus == NULL || put(text, ", ", 2));
+        at = until + 1;
+    }
+    return is_fine && (!is_list || put(text, "]", 1));
+}
+
+/* Converts "trace.time=ms" to "time: ms". */
+static bool put_sets(struct text *text, const struct cli_args *args, struct sim_error *error)
+{
+    const char *set, *prefix = TRACE_PREFIX;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && (set = cli_value_at(args, "set", i)) != NULL; i++) {
+        size_t size = strcspn(set, "=");
+        const char *name = set + strlen(prefix);
+        if (strncmp(set, prefix, strlen(prefix)) != 0 || set[size] == '\0' ||
+            memchr(name, '.', (size_t)(set + size - name)) != NULL)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --set %s: --scenario takes fields of trace, as in trace.time=ms; write "
+                "others into the file",
+                set);
+        is_fine = put(text, ", ", 2) && put(text, name, (size_t)(set + size - name)) && put(text, ": ", 2) &&
+                  put(text, set + size + 1, strlen(set + size + 1));
+    }
+    return is_fine || sim_fail_memory(error);
+}
+
+static bool put_columns(struct text *text, const char *spec, struct sim_error *error)
+{
+    bool is_fine = put(text, ", columns: {", 12);
+    for (const char *at = spec; is_fine && *at != '\0';) {
+        size_t size = strcspn(at, ",");
+        const char *equals = memchr(at, '=', size);
+        if (equals == NULL || equals == at || equals + 1 == at + size)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --columns %s: '%.*s' is not a column; write time=created_at,key=guild+channel",
+                spec, (int)size, at);
+        is_fine = put_column(text, at, size);
+        at += size + (at[size] == ',');
+        is_fine = is_fine && (*at == '\0' || put(text, ", ", 2));
+    }
+    return (is_fine && put(text, "}", 1)) || sim_fail_memory(error);
+}
+
+/* Makes "trace: {file: 'x.csv', columns: {time: 'at'}, sort: true}" from --columns and --sort and, if
+ * has_sets, from --set trace.NAME=VALUE; every --set must then have this form. The caller must free the text;
+ * NULL on failure. */
+static char *trace_yaml(const struct cli_args *args, const char *file, bool has_sets, struct sim_error *error)
+{
+    const char *columns = cli_value(args, "columns", NULL),
+               *sort = cli_has(args, "sort") ? ", sort: true" : "";
+    struct text text = {0};
+    bool is_fine =
+        (put(&text, "trace: {file: ", 14) && put_quoted(&text, file, strlen(file))) || sim_fail_memory(error);
+    is_fine = is_fine && (columns == NULL || put_columns(&text, columns, error));
+    is_fine = is_fine && (!has_sets || put_sets(&text, args, error));
+    is_fine = is_fine && ((put(&text, sort, strlen(sort)) && put(&text, "}\n", 2)) || sim_fail_memory(error));
+    if (is_fine)
+        return text.bytes;
+    free(text.bytes);
+    return NULL;
+}
+
+/* A scenario's paths are relative to its folder. */
+static char *path_from(const char *scenario, const char *file, struct sim_error *error)
+{
+    char *path = strchr(scenario, '/') == NULL ? strdup(file) : realpath(file, NULL);
+    if (path == NULL)
+        sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: %s", file, strerror(errno));
+    return path;
+}
+
+/* Writes a scenario that reads this trace, with guesses for values that the trace does not determine. */
+static bool write_scenario(const struct cli_args *args, const struct trace_summary *summary, const char *path,
+                           struct sim_error *error)
+{
+    static const char form[] =
+        "# Every strategy below gets the rows of this trace.\n"
+        "#   bucketlab tune THIS-FILE   which strategy, and with which numbers\n"
+        "#   bucketlab run THIS-FILE    the strategies below side by side\n"
+        "#   docs/scenario.md           every field, and what it takes\n"
+        "%s%s"
+        "reads:\n"
+        "  latest: {rows: 50, rate: %.3f/h} # a guess: the newest 50 rows of a key, once for %d rows\n"
+        "limits: # what is too much, and too little, in your view\n"
+        "  partition_rows: 100000\n"
+        "  partition_bytes: 100MB\n"
+        "  tiny_rows: 24\n"
+        "strategies: # tune tries other numbers too\n"
+        "  - unbucketed: {}\n"
+        "  - time: {window: 10d}\n"
+        "  - count: {rows: 20480, counter: counter} # external, if rows already carry a gapless number\n"
+        "  - probabilistic: {bits: 9, threshold: 40}\n"
+        "  - hash: {buckets: 16}\n";
+    const char *row =
+        summary->has_sizes ? "" : "row: {bytes: 350, cells: 6} # a guess, as the trace has no sizes\n";
+    char *file = path_from(path, cli_argument(args, 0), error);
+    char *yaml = file == NULL ? NULL : trace_yaml(args, file, true, error);
+    char *text = yaml == NULL ? NULL : malloc(sizeof form + strlen(yaml) + strlen(row) + 64);
+    double hours = ((double)summary->last_ns - (double)summary->first_ns) / 3.6e12;
+    double reads = hours > 0 ? (double)summary->rows / hours / READS_OF_ROWS : 1;
+    bool is_fine = text != NULL || (yaml != NULL && sim_fail_memory(error));
+    if (is_fine) {
+        int size = sprintf(text, form, yaml, row, reads < 0.001 ? 0.001 : reads, READS_OF_ROWS);
+        is_fine = cli_text_file_write(path, text, (size_t)size, error);
+    }
+    free(text);
+    free(yaml);
+    free(file);
+    return is_fine;
+}
+
+struct lines {
+    struct wl_trace_batch *items;
+    size_t count, capacity;
+};
+
+static int by_line(const void *one, const void *other)
+{
+    const struct wl_trace_batch *a = one, *b = other;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void write_line(FILE *stream, const struct wl_trace_batch *batch, uint64_t value)
+{
+    int64_t ms = batch->time_ns / SIM_MS - (batch->time_ns % SIM_MS < 0);
+    fprintf(stream, "%" PRId64 ",%" PRIu32 ",%" PRIu64 "\n", ms, batch->key_index + 1, value);
+}
+
+static bool write_rows(struct wl_trace *trace, FILE *stream, struct sim_error *error)
+{
+    struct lines lines = {0};
+    struct wl_trace_batch batch;
+    bool has_sizes = wl_trace_has_sizes(trace), is_held = wl_trace_has_counts(trace), more = true,
+         is_fine = true;
+    fprintf(stream, "timestamp_ms,key,%s\n", has_sizes ? "bytes" : "count");
+    while (is_fine && more) {
+        is_fine = wl_trace_next(trace, &batch, &more, error);
+        if (!is_fine || !more)
+            break;
+        if (!is_held) {
+            write_line(stream, &batch, has_sizes ? batch.bytes : 1);
+        } else if (sim_grow(&lines.items, &lines.capacity, lines.count + 1, sizeof *lines.items)) {
+            lines.items[lines.count++] = batch;
+        } else {
+            is_fine = sim_fail_memory(error);
+        }
+    }
+    if (is_fine && lines.count > 0)
+        qsort(lines.items, lines.count, sizeof *lines.items, by_line);
+    for (size_t i = 0; is_fine && i < lines.count; i++)
+        write_line(stream, &lines.items[i], lines.items[i].rows);
+    free(lines.items);
+    return is_fine;
+}
+
+static bool fail_file(const char *path, int code, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: cannot be written (%s); free space there, or name another file", path,
+                    strerror(code));
+}
+
+static bool write_file(struct wl_trace *trace, const char *path, struct sim_error *error)
+{
+    struct report_partial output;
+    int code = report_partial_open(&output, path, false);
+    FILE *stream = code == 0 ? report_partial_stream(&output) : NULL;
+    if (stream == NULL) {
+        code = code == 0 ? errno : code;
+        report_partial_end(&output, false);
+        return fail_file(path, code, error);
+    }
+    bool is_fine = write_rows(trace, stream, error);
+    code = fflush(stream) != 0 || ferror(stream) != 0 ? errno : 0;
+    if (fclose(stream) != 0 && code == 0)
+        code = errno;
+    code = code != 0 ? code : report_partial_sync(&output);
+    int ended = report_partial_end(&output, is_fine && code == 0);
+    code = code != 0 ? code : ended;
+    return is_fine && (code == 0 || fail_file(path, code, error));
+}
+
+/* Writes the trace in the plain form to a file, or to stdout for "-". Keys are replaced by their numbers in
+ * order of first appearance; times are rounded to whole milliseconds. Lines with counts are returned late,
+ * key by key, so they are collected and sorted; all others are written as they are read. */
+static bool anonymise(const struct lab_scenario *scenario, const char *path, struct sim_error *error)
+{
+    struct wl_trace *trace;
+    if (!wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &trace, error))
+        return false;
+    bool is_fine = strcmp(path, "-") == 0 ? write_rows(trace, stdout, error) : write_file(trace, path, error);
+    wl_trace_close(trace);
+    return is_fine;
+}
 
 static const struct cli_option options[] = {
     {"columns", "SPEC",
@@ -41,15 +535,15 @@ static bool read_format(const struct cli_args *args, struct lab_scenario **out, 
     char *text = malloc(size + 1);
     struct lab_override *overrides = NULL;
     *out = NULL;
-    bool ok = yaml != NULL && (text != NULL || sim_fail_memory(error));
-    if (ok)
+    bool is_fine = yaml != NULL && (text != NULL || sim_fail_memory(error));
+    if (is_fine)
         snprintf(text, size, "%s%s", head, yaml);
-    ok = ok && (is_written || cli_overrides(args, &overrides, &count, error)) &&
-         lab_scenario_parse("bucketlab trace", text, size - 1, overrides, count, NULL, out, error);
+    is_fine = is_fine && (is_written || cli_overrides(args, &overrides, &count, error)) &&
+              lab_scenario_parse("bucketlab trace", text, size - 1, overrides, count, NULL, out, error);
     free(overrides);
     free(text);
     free(yaml);
-    return ok;
+    return is_fine;
 }
 
 static void print_peak(const char *name, const struct trace_peak *peak)
@@ -147,11 +641,9 @@ static json_t *quantiles(const struct lab_histogram *histogram, bool is_known)
 {
     if (!is_known || histogram->count == 0)
         return json_null();
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "p50", cli_json_whole(trace_summary_quantile(histogram, 0.5))) &&
-                   cli_json_set(object, "p99", cli_json_whole(trace_summary_quantile(histogram, 0.99))) &&
-                   cli_json_set(object, "max", cli_json_whole(histogram->most));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"p50", cli_json_whole(trace_summary_quantile(histogram, 0.5))},
+                      {"p99", cli_json_whole(trace_summary_quantile(histogram, 0.99))},
+                      {"max", cli_json_whole(histogram->most)});
 }
 
 static json_t *peak_json(const struct trace_peak *peak)
@@ -159,61 +651,50 @@ static json_t *peak_json(const struct trace_peak *peak)
     char time[SIM_TIME_TEXT_SIZE];
     if (peak->slot_ns == 0)
         return json_null();
-    json_t *object = json_object();
     sim_time_format(peak->begin_ns, time);
-    bool is_fine = cli_json_set(object, "begin", json_string(time)) &&
-                   cli_json_set(object, "rows", cli_json_whole(peak->rows)) &&
-                   cli_json_set(object, "over_mean", cli_json_number(peak->over_mean)) &&
-                   cli_json_set(object, "empty_share", cli_json_number(peak->empty));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"begin", json_string(time)}, {"rows", cli_json_whole(peak->rows)},
+                      {"over_mean", cli_json_number(peak->over_mean)},
+                      {"empty_share", cli_json_number(peak->empty)});
 }
 
 static json_t *day_json(const struct trace_summary *summary)
 {
     if (!summary->has_day)
         return json_null();
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "busiest_hour", json_integer(summary->busiest_hour)) &&
-                   cli_json_set(object, "busiest_over_mean", cli_json_number(summary->busiest_over_mean)) &&
-                   cli_json_set(object, "quietest_hour", json_integer(summary->quietest_hour)) &&
-                   cli_json_set(object, "quietest_over_mean", cli_json_number(summary->quietest_over_mean));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"busiest_hour", json_integer(summary->busiest_hour)},
+                      {"busiest_over_mean", cli_json_number(summary->busiest_over_mean)},
+                      {"quietest_hour", json_integer(summary->quietest_hour)},
+                      {"quietest_over_mean", cli_json_number(summary->quietest_over_mean)});
 }
 
 static bool print_json(const char *file, const struct trace_summary *summary, const struct trace_fit *fit,
                        const char *fitted, struct sim_error *error)
 {
     char first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
-    json_t *object = json_object();
     sim_time_format(summary->first_ns, first);
     sim_time_format(summary->last_ns, last);
-    bool is_fine =
-        cli_json_set(object, "file", json_string(file)) &&
-        cli_json_set(object, "read_as", json_string(summary->read_as)) &&
-        cli_json_set(object, "rows", cli_json_whole(summary->rows)) &&
-        cli_json_set(object, "keys", json_integer(summary->keys)) &&
-        cli_json_set(object, "first", json_string(first)) &&
-        cli_json_set(object, "last", json_string(last)) &&
-        cli_json_set(object, "bytes", summary->has_sizes ? cli_json_whole(summary->bytes) : json_null()) &&
-        cli_json_set(object, "top_key_share", cli_json_number(summary->top_key)) &&
-        cli_json_set(object, "top_1_percent_share", cli_json_number(summary->top_1_percent)) &&
-        cli_json_set(object, "top_10_percent_share", cli_json_number(summary->top_10_percent)) &&
-        cli_json_set(object, "key_rows", quantiles(&summary->key_rows, true)) &&
-        cli_json_set(object, "row_bytes", quantiles(&summary->sizes, summary->has_sizes)) &&
-        cli_json_set(object, "gaps_ms", quantiles(&summary->gaps_ms, summary->has_gaps)) &&
-        cli_json_set(object, "late_share",
-                     summary->has_arrivals
-                         ? cli_json_number((double)summary->late_rows / (double)summary->rows)
-                         : json_null()) &&
-        cli_json_set(object, "late_ms", quantiles(&summary->late_ms, summary->has_arrivals)) &&
-        cli_json_set(object, "minute", peak_json(&summary->minute)) &&
-        cli_json_set(object, "hour", peak_json(&summary->hour)) &&
-        cli_json_set(object, "second_half_over_first",
-                     summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()) &&
-        cli_json_set(object, "doubles_days", cli_json_number(tune_growth_doubles(&summary->growth))) &&
-        cli_json_set(object, "day", day_json(summary)) &&
-        cli_json_set(object, "fit", fitted == NULL ? json_null() : trace_fit_json(fit, fitted));
-    return cli_json_print(cli_json_complete(object, is_fine), error);
+    return cli_json_print(
+        CLI_OBJECT({"file", json_string(file)}, {"read_as", json_string(summary->read_as)},
+                   {"rows", cli_json_whole(summary->rows)}, {"keys", json_integer(summary->keys)},
+                   {"first", json_string(first)}, {"last", json_string(last)},
+                   {"bytes", summary->has_sizes ? cli_json_whole(summary->bytes) : json_null()},
+                   {"top_key_share", cli_json_number(summary->top_key)},
+                   {"top_1_percent_share", cli_json_number(summary->top_1_percent)},
+                   {"top_10_percent_share", cli_json_number(summary->top_10_percent)},
+                   {"key_rows", quantiles(&summary->key_rows, true)},
+                   {"row_bytes", quantiles(&summary->sizes, summary->has_sizes)},
+                   {"gaps_ms", quantiles(&summary->gaps_ms, summary->has_gaps)},
+                   {"late_share", summary->has_arrivals
+                                      ? cli_json_number((double)summary->late_rows / (double)summary->rows)
+                                      : json_null()},
+                   {"late_ms", quantiles(&summary->late_ms, summary->has_arrivals)},
+                   {"minute", peak_json(&summary->minute)}, {"hour", peak_json(&summary->hour)},
+                   {"second_half_over_first",
+                    summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()},
+                   {"doubles_days", cli_json_number(tune_growth_doubles(&summary->growth))},
+                   {"day", day_json(summary)},
+                   {"fit", fitted == NULL ? json_null() : trace_fit_json(fit, fitted)}),
+        error);
 }
 
 static bool describe(const struct cli_args *args, const struct lab_scenario *scenario,
@@ -230,23 +711,23 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     bool is_json = cli_has(args, "json");
     if (!is_json)
         print_text(file, &summary);
-    bool ok = written == NULL || trace_yaml_write(args, &summary, written, error);
-    if (ok && written != NULL && !is_json) {
+    bool is_fine = written == NULL || write_scenario(args, &summary, written, error);
+    if (is_fine && written != NULL && !is_json) {
         printf("\nwrote ");
         cli_print_text(stdout, written);
         printf("; next: bucketlab tune ");
         cli_print_text(stdout, written);
         putchar('\n');
     }
-    ok = ok && (fitted == NULL ||
-                (trace_fit_make(scenario, &summary, &fit, error) && trace_fit_write(&fit, fitted, error)));
-    if (ok && is_json)
-        ok = print_json(file, &summary, &fit, fitted, error);
-    else if (ok && fitted != NULL)
+    is_fine = is_fine && (fitted == NULL || (trace_fit_make(scenario, &summary, &fit, error) &&
+                                             trace_fit_write(&fit, fitted, error)));
+    if (is_fine && is_json)
+        is_fine = print_json(file, &summary, &fit, fitted, error);
+    else if (is_fine && fitted != NULL)
         trace_fit_print(&fit, fitted);
-    ok = ok && (fitted == NULL || trace_fit_judge(&fit, fitted, error));
+    is_fine = is_fine && (fitted == NULL || trace_fit_judge(&fit, fitted, error));
     trace_summary_clear(&summary);
-    return ok;
+    return is_fine;
 }
 
 /* A message about columns shows them as a scenario has them; here they are an option, in quotes if a shell
@@ -306,18 +787,18 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     cli_outputs_file(&outputs, "anonymise", anonymous);
     for (size_t i = 0; i < 2; i++)
         cli_outputs_file(&outputs, files[i], cli_value(args, files[i], NULL));
-    bool ok = cli_outputs_check(&outputs, error);
-    for (size_t i = 0; ok && i < 2; i++)
-        ok =
+    bool is_fine = cli_outputs_check(&outputs, error);
+    for (size_t i = 0; is_fine && i < 2; i++)
+        is_fine =
             !cli_has(args, files[i]) || cli_text_file_check(files[i], cli_value(args, files[i], NULL), error);
-    if (ok && anonymous != NULL)
-        ok = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
-             trace_anonymise(scenario, anonymous, error);
-    ok = ok && (is_stdout || describe(args, scenario, error));
-    if (!ok)
+    if (is_fine && anonymous != NULL)
+        is_fine = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
+                  anonymise(scenario, anonymous, error);
+    is_fine = is_fine && (is_stdout || describe(args, scenario, error));
+    if (!is_fine)
         name_option(error);
     lab_scenario_destroy(scenario);
-    return ok ? 0 : (int)error->class;
+    return is_fine ? 0 : (int)error->class;
 }
 
 const struct cli_command cli_trace = {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fits a synthetic scenario to a trace. Popularity, the daily curve, the rate over the span and the sizes are
- * computed from the trace's summary; bursts are found by trial. Each trial runs the strategies on the
- * scenario, and the trial whose partitions are closest to the trace's is chosen. It is judged on a separate
- * seed. */
-#include "trace_fit.h"
-
+/* Fits a synthetic scenario to a trace, and tells how close it is: its file, a table, JSON, and the verdict.
+ * Popularity, the daily curve, the rate over the span and the sizes are computed from the trace's summary;
+ * bursts are found by trial. Each trial runs the strategies on the scenario, and the trial whose partitions
+ * are closest to the trace's is chosen. It is judged on a separate seed. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/files.h"
+#include "cli/table.h"
 #include "kernel/time.h"
 #include "lab/run.h"
+#include "trace.h"
 
 #define FIT_SEEDS       2 /* the seeds 1 and 2 */
 #define JUDGE_SEED      3
@@ -154,7 +157,9 @@ static void put_sizes(const struct trace_summary *summary, char *text)
         put(text, "row: {bytes: {lognormal: {mean: %.0fB, sigma: %.3f}}}\n", mean, log(p99 / p50) / Z_P99);
 }
 
-bool trace_fit_has_late(const struct trace_summary *summary)
+/* Whether the scenario has late rows, by the share and the mean delay of the trace's. It has none if the
+ * trace has none, or if a scenario cannot have such delays. */
+static bool trace_fit_has_late(const struct trace_summary *summary)
 {
     double span_ns = fmax((double)SIM_SECOND, (double)summary->last_ns - (double)summary->first_ns);
     return summary->late_rows > 0 && summary->late_mean_ns <= fmin(LATE_MEAN_MOST, LATE_SPANS_MOST * span_ns);
@@ -223,7 +228,7 @@ static bool run_trace(struct trace_fit *fit, struct sim_error *error)
     return is_fine;
 }
 
-double trace_fit_off(double found, double wanted)
+static double trace_fit_off(double found, double wanted)
 {
     return wanted > 0 ? fabs(found / wanted - 1) : found;
 }
@@ -296,4 +301,106 @@ bool trace_fit_make(const struct lab_scenario *trace, const struct trace_summary
         .trace = trace, .summary = summary, .of_each = summary->has_sizes ? TRACE_FIT_FIGURES : 2};
     make_strategies(out);
     return run_trace(out, error) && find_shape(out, &best, error) && try_shape(out, &best, JUDGE_SEED, error);
+}
+
+static const char *const labels[TRACE_FIT_STRATEGIES] = {"unbucketed", "time", "count", "probabilistic",
+                                                         "hash"};
+static const char *const figures[TRACE_FIT_FIGURES] = {"rows p50", "rows p99", "bytes p50", "bytes p99"};
+static const char *const members[TRACE_FIT_FIGURES] = {"rows_p50", "rows_p99", "bytes_p50", "bytes_p99"};
+
+static bool print_table(FILE *file, const struct trace_fit *fit, const char *lead)
+{
+    static const struct cli_column columns[] = {
+        {"strategy", "strategy", CLI_LABEL, .group = NULL}, {"partition", "figure", CLI_WORDS, .group = NULL},
+        {"trace", "trace", CLI_EXACT, .group = NULL},       {"fit", "fit", CLI_EXACT, .group = NULL},
+        {"off", "off", CLI_EXACT, .group = NULL},           {"", "mark", CLI_WORDS, .group = NULL}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < TRACE_FIT_STRATEGIES * fit->of_each; i++) {
+        const size_t one = i / fit->of_each, figure = i % fit->of_each;
+        const double off = trace_fit_off(fit->found[one][figure], fit->wanted[one][figure]);
+        rows = cli_json_append(rows, CLI_OBJECT({"strategy", json_string(figure == 0 ? labels[one] : "")},
+                                                {"figure", json_string(figures[figure])},
+                                                {"trace", cli_json_number(fit->wanted[one][figure])},
+                                                {"fit", cli_json_number(fit->found[one][figure])},
+                                                {"off", json_sprintf("%.1f %%", 100 * off)},
+                                                {"mark", json_string(off > TRACE_FIT_WITHIN ? "!" : "")}));
+    }
+    cli_table_print(
+        file, &(struct cli_table){.rows = rows, .columns = columns, .count = 6, .lead = lead, .gap = 2});
+    json_decref(rows);
+    return rows != NULL;
+}
+
+/* What the scenario has of the trace's late rows; NULL when the trace has none. */
+static const char *late_text(const struct trace_fit *fit)
+{
+    if (fit->summary->late_rows == 0)
+        return NULL;
+    return trace_fit_has_late(fit->summary)
+               ? "late rows have the share and the mean delay of the trace's; their delays are exponential, "
+                 "and "
+                 "not compared"
+               : "the scenario has no late rows, as those of the trace are too late: 365 days, or 100 times "
+                 "the span, is the most on average";
+}
+
+bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_error *error)
+{
+    char *whole = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&whole, &size);
+    if (stream == NULL)
+        return sim_fail_memory(error);
+    fprintf(stream,
+            "# Fitted to a trace by bucketlab trace, on another seed than this one. Its partitions:\n");
+    bool is_fine = print_table(stream, fit, "#   ");
+    if (late_text(fit) != NULL)
+        fprintf(stream, "# %s\n", late_text(fit));
+    if (fit->off > TRACE_FIT_WITHIN)
+        fprintf(stream, "# The fit failed: figures are more than %.0f %% off. Run the trace itself.\n",
+                100 * TRACE_FIT_WITHIN);
+    fputs(fit->text, stream);
+    is_fine = (fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
+    is_fine = is_fine && cli_text_file_write(path, whole, size, error);
+    free(whole);
+    return is_fine;
+}
+
+void trace_fit_print(const struct trace_fit *fit, const char *path)
+{
+    printf("\n%s: a scenario fitted to the trace, judged on a seed that it was not fitted on\n\n", path);
+    print_table(stdout, fit, "  ");
+    if (fit->off <= TRACE_FIT_WITHIN)
+        printf("\n  the fit holds: every figure is within %.0f %% of the trace's\n", 100 * TRACE_FIT_WITHIN);
+    if (late_text(fit) != NULL)
+        printf("  %s\n", late_text(fit));
+    fflush(stdout);
+}
+
+json_t *trace_fit_json(const struct trace_fit *fit, const char *path)
+{
+    json_t *strategies = json_object();
+    for (size_t i = 0; i < TRACE_FIT_STRATEGIES; i++) {
+        json_t *one = json_object();
+        for (size_t j = 0; j < fit->of_each; j++)
+            one = cli_json_with(one, members[j],
+                                CLI_OBJECT({"trace", cli_json_number(fit->wanted[i][j])},
+                                           {"fit", cli_json_number(fit->found[i][j])}));
+        strategies = cli_json_with(strategies, labels[i], one);
+    }
+    return CLI_OBJECT({"file", json_string(path)}, {"holds", json_boolean(fit->off <= TRACE_FIT_WITHIN)},
+                      {"off", cli_json_number(fit->off)}, {"within", cli_json_number(TRACE_FIT_WITHIN)},
+                      {"strategies", strategies});
+}
+
+bool trace_fit_judge(const struct trace_fit *fit, const char *path, struct sim_error *error)
+{
+    size_t strategy = fit->worst_strategy, figure = fit->worst_figure;
+    return fit->off <= TRACE_FIT_WITHIN ||
+           sim_fail(
+               error, SIM_ERROR_CHECK,
+               "%s: the fit failed: %s of %s is %.10g, and %.10g in the trace, %.0f %% off where %.0f %% is "
+               "allowed; run the trace itself, or change the scenario by hand",
+               path, figures[figure], labels[strategy], fit->found[strategy][figure],
+               fit->wanted[strategy][figure], 100 * fit->off, 100 * TRACE_FIT_WITHIN);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
-#include "cli/commands/tune.h"
-#include "cli/json.h"
+#include "cli/command.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
 #include "tune/odds.h"

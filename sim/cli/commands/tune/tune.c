@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
-#include "cli/commands/tune.h"
-#include "cli/json.h"
-#include "cli/sample.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/scenario.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
 #include "tune/odds.h"

@@ -1,23 +1,319 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab watch: reads a table's sizes periodically, stores each look as a run of one observed strategy,
- * and says whether they still fit what a run predicts. */
-#define _XOPEN_SOURCE 700
+/* bucketlab watch: compares a live table with a prediction. Sizes come in from a file, or from a shell
+ * command of the user, periodically; each look is stored as a run of one observed strategy, and goes out as a
+ * line of text or of JSON, and as a file for Prometheus (text exposition format 0.0.4). */
+/* The command runs in its own process group, so that all of its processes can be ended. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "cli/commands/watch.h"
-#include "cli/observed.h"
-#include "cli/outputs.h"
+#include "cli/command.h"
+#include "cli/execute.h"
+#include "cli/files.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
 #include "cli/text.h"
-#include "cli/text_file.h"
 #include "kernel/file.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
+#include "lab/drift.h"
 #include "lab/quantity.h"
 #include "store/store.h"
-#include "watch.h"
+
+/* The request, according to the command line and the database. */
+struct watch {
+    const char *database;
+    const char *path;    /* the file to read; NULL: the output of `command` is read */
+    const char *command; /* NULL: the file is read */
+    const char *prometheus;
+    int64_t every_ms; /* 0: one look */
+    uint64_t looks;   /* 0: until a signal comes */
+    bool is_json, is_quiet, is_check;
+    int64_t run; /* the number of the run that predicts the sizes */
+    struct lab_result *result;
+    const struct lab_strategy_result *predicted;
+    struct lab_drift_question question; /* without the fields that each look fills */
+    uint64_t looked, failed;            /* by this process */
+    struct cli_signals signals;
+};
+
+/* A look: what was observed, stored under the number `run`. */
+struct watch_look {
+    int64_t run, time_s;
+    uint64_t number; /* of this look among all looks for this prediction, from 1 */
+    struct lab_result *result;
+    const struct lab_strategy_result *observed; /* of result */
+    struct lab_drift drift;
+};
+
+/* Returns the process id, or -1 with errno. Signals that are blocked in this process are not blocked in the
+ * command. */
+static pid_t start(const char *command, const struct cli_signals *signals, const int pipe[2])
+{
+    char shell[] = "sh", option[] = "-c";
+    char *words[] = {shell, option, strdup(command), NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    pid_t process = -1;
+    if (words[2] == NULL)
+        return -1;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&how, &signals->before);
+    int code = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    code = code != 0 ? code : posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
+    code = code != 0 ? code : posix_spawn(&process, "/bin/sh", &files, &how, words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&how);
+    free(words[2]);
+    errno = code;
+    return code == 0 ? process : -1;
+}
+
+/* Copies the output until it ends. Returns false, with an error, when the command must be killed. */
+static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *out, struct sim_error *error)
+{
+    static const struct timespec at_once;
+    struct pollfd output = {.fd = from, .events = POLLIN};
+    int64_t begin_ms = cli_now_ms();
+    char buffer[65536];
+    for (;;) {
+        int signal = sigtimedwait(&signals->held, NULL, &at_once);
+        if (signal > 0 && signal != CLI_WAKE) {
+            signals->caught = signal;
+            return sim_fail(error, SIM_ERROR_CHECK, "interrupted; this look was not stored");
+        }
+        if (limit_ms > 0 && cli_passed_ms(begin_ms) >= limit_ms)
+            return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                            "the command still ran when the next look was due, and was killed; make it "
+                            "faster, or --every longer");
+        if (poll(&output, 1, CLI_FRAME_MS) <= 0)
+            continue;
+        ssize_t size = read(from, buffer, sizeof buffer);
+        if (size == 0)
+            return true;
+        if (size > 0 && fwrite(buffer, 1, (size_t)size, out) != (size_t)size)
+            return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                            "the command's output cannot be stored (%s); free space in /tmp",
+                            strerror(errno));
+    }
+}
+
+/* Runs the command by a shell and writes what it prints to `out`. A command that runs longer than limit_ms
+ * (0: no limit) is killed. A signal kills it too, and sets signals->caught. */
+static bool run_command(const char *command, int64_t limit_ms, struct cli_signals *signals, FILE *out,
+                        struct sim_error *error)
+{
+    int pipe[2], status = 0;
+    if (pipe2(pipe, O_CLOEXEC) != 0)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot create a pipe (%s); end other programs first",
+                        strerror(errno));
+    pid_t process = start(command, signals, pipe);
+    int code = errno;
+    close(pipe[1]);
+    bool is_fine = process != -1 ||
+                   sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                            "/bin/sh could not be started (%s); end other programs first", strerror(code));
+    is_fine = is_fine && copy(pipe[0], limit_ms, signals, out, error);
+    close(pipe[0]);
+    if (process == -1)
+        return false;
+    if (!is_fine)
+        kill(-process, SIGKILL);
+    while (waitpid(process, &status, 0) == -1 && errno == EINTR)
+        ;
+    if (!is_fine)
+        return false;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "'%s' ended with %s %d; run it by hand to see why",
+                        command, WIFEXITED(status) ? "exit code" : "signal",
+                        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    return fflush(out) == 0 ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "the command's output cannot be stored (%s); free space in /tmp", strerror(errno));
+}
+
+/* Formats a size in its unit for display. */
+static void tell_size(const struct watch *watch, uint64_t size, char *buffer)
+{
+    if (watch->question.unit == LAB_IN_BYTES)
+        cli_compact_bytes((double)size, buffer);
+    else
+        cli_grouped(size, buffer);
+}
+
+static void print_line(const struct watch *watch, const struct watch_look *look)
+{
+    const struct lab_drift *drift = &look->drift;
+    char at[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE], limit[CLI_NUMBER_SIZE], seen[CLI_NUMBER_SIZE],
+        predicted[CLI_NUMBER_SIZE], beyond[CLI_NUMBER_SIZE], largest[CLI_NUMBER_SIZE];
+    const char *rows = watch->question.unit == LAB_IN_ROWS ? " rows" : "";
+    sim_time_format(look->time_s * SIM_SECOND, at);
+    tell_size(watch, drift->size, size);
+    tell_size(watch, drift->beyond_size, beyond);
+    tell_size(watch, drift->largest_predicted, largest);
+    tell_size(watch, watch->question.limit, limit);
+    cli_grouped(drift->observed_count, seen);
+    cli_grouped(drift->predicted_count, predicted);
+    printf("%s run %" PRId64 ", look %" PRIu64 ": %s ", at, look->run, look->number,
+           drift->is_drift ? "DRIFT from" : "fits");
+    cli_print_text(stdout, watch->predicted->label);
+    printf(" of run %" PRId64 "; distance %.3f, by chance at most %.3f (%s partitions, %s predicted)",
+           watch->run, drift->distance, drift->allowed, seen, predicted);
+    if (drift->is_far)
+        printf("; %.1f%% of the partitions are up to %s%s, %.1f%% were predicted to be",
+               100 * drift->observed, size, rows, 100 * drift->predicted);
+    if (drift->beyond > 0)
+        printf("; %" PRIu64 " partition%s %s or more%s, but the largest predicted one has %s%s",
+               drift->beyond, drift->beyond == 1 ? " has" : "s have", beyond, rows, largest, rows);
+    if (drift->is_over)
+        printf("; at least %.2g%% of the partitions exceed %s%s, at most %.2g%% were predicted to",
+               100 * drift->over_least, limit, rows, 100 * drift->over_most);
+    putchar('\n');
+}
+
+static json_t *object_of(const struct watch *watch, const struct watch_look *look)
+{
+    const struct lab_drift *drift = &look->drift;
+    json_t *object = CLI_OBJECT(
+        {"run", json_integer(look->run)}, {"look", cli_json_whole(look->number)},
+        {"predicted_run", json_integer(watch->run)}, {"strategy", json_string(watch->predicted->label)},
+        {"unit", json_string(watch->question.unit == LAB_IN_ROWS ? "rows" : "bytes")},
+        {"partitions", cli_json_whole(drift->observed_count)}, {"distance", cli_json_number(drift->distance)},
+        {"allowed", cli_json_number(drift->allowed)}, {"size", cli_json_whole(drift->size)},
+        {"observed_share", cli_json_number(drift->observed)},
+        {"predicted_share", cli_json_number(drift->predicted)}, {"beyond", cli_json_whole(drift->beyond)},
+        {"beyond_size", cli_json_whole(drift->beyond_size)},
+        {"largest_predicted", cli_json_whole(drift->largest_predicted)},
+        {"drift", json_boolean(drift->is_drift)});
+    if (drift->has_limit) {
+        object = cli_json_with(object, "over_limit_share", cli_json_number(drift->over));
+        object = cli_json_with(object, "over_limit_least", cli_json_number(drift->over_least));
+        object = cli_json_with(object, "over_limit_most_predicted", cli_json_number(drift->over_most));
+    }
+    return object;
+}
+
+static bool print_look(const struct watch *watch, const struct watch_look *look, struct sim_error *error)
+{
+    if (watch->is_json)
+        return cli_json_print(object_of(watch, look), error) && fflush(stdout) == 0;
+    print_line(watch, look);
+    fflush(stdout);
+    return true;
+}
+
+/* Writes a label with its value, in which backslash, quote and line break are escaped. */
+static void write_label(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s=\"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\' || *c == '\n')
+            fputc('\\', out);
+        fputc(*c == '\n' ? 'n' : *c, out);
+    }
+    fputc('"', out);
+}
+
+static void write_head(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* Writes NAME{scenario="..",strategy="..",more} value. */
+static void write_value(FILE *out, const struct watch *watch, const char *name, const char *more,
+                        double value)
+{
+    fprintf(out, "%s{", name);
+    write_label(out, "scenario", watch->result->scenario_name);
+    fputc(',', out);
+    write_label(out, "strategy", watch->predicted->label);
+    fprintf(out, "%s%s} %.17g\n", *more == '\0' ? "" : ",", more, value);
+}
+
+/* Writes the metrics with this name of either side. */
+static void write_both(FILE *out, const struct watch *watch, const struct watch_look *look, const char *name,
+                       const char *metric, const char *labels)
+{
+    const struct lab_strategy_result *const sides[] = {look->observed, watch->predicted};
+    static const char *const names[] = {"observed", "predicted"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct lab_metric *figure = lab_metrics_find(&sides[i]->metrics, metric);
+        char more[128];
+        snprintf(more, sizeof more, "source=\"%s\"%s", names[i], labels);
+        if (figure != NULL)
+            write_value(out, watch, name, more, figure->value);
+    }
+}
+
+static void write_sizes(FILE *out, const struct watch *watch, const struct watch_look *look)
+{
+    static const char *const points[] = {"min", "p50", "p75", "p90", "p95", "p98", "p99", "p999", "max"};
+    bool is_bytes = watch->question.unit == LAB_IN_BYTES;
+    const char *name = is_bytes ? "bucketlab_partition_size_bytes" : "bucketlab_partition_size_rows";
+    write_head(out, "bucketlab_partitions", "gauge",
+               "Partitions of the table, and of the run that predicts it.");
+    write_both(out, watch, look, "bucketlab_partitions", "partitions.total", "");
+    write_head(out, name, "gauge", "Percentiles of the sizes of partitions.");
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        char metric[LAB_METRIC_NAME_SIZE], labels[64];
+        snprintf(metric, sizeof metric, "partitions.all.%s.%s", is_bytes ? "bytes" : "rows", points[i]);
+        snprintf(labels, sizeof labels, ",percentile=\"%s\"", points[i]);
+        write_both(out, watch, look, name, metric, labels);
+    }
+    write_head(out, "bucketlab_partitions_over_limit", "gauge", "Partitions above a limit of the scenario.");
+    write_both(out, watch, look, "bucketlab_partitions_over_limit", "partitions.over_limit", "");
+}
+
+/* Writes the file that Prometheus reads; the look is the last one that was stored. */
+static bool write_prometheus(const struct watch *watch, const struct watch_look *look,
+                             struct sim_error *error)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return sim_fail_memory(error);
+    write_sizes(out, watch, look);
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } singles[] = {
+        {"bucketlab_drift_distance", "gauge",
+         "Difference between observed and predicted shares of partitions.", look->drift.distance},
+        {"bucketlab_drift_allowed", "gauge", "Difference that chance explains.", look->drift.allowed},
+        {"bucketlab_partitions_beyond", "gauge", "Largest partitions that are too large for the prediction.",
+         (double)look->drift.beyond},
+        {"bucketlab_drift", "gauge", "1 where the sizes no longer fit the prediction, else 0.",
+         look->drift.is_drift},
+        {"bucketlab_watch_last_look_timestamp_seconds", "gauge", "Time of the last look that succeeded.",
+         (double)look->time_s},
+        {"bucketlab_watch_looks_total", "counter", "Looks by this process that succeeded.",
+         (double)watch->looked},
+        {"bucketlab_watch_failures_total", "counter", "Looks by this process that failed.",
+         (double)watch->failed}};
+    for (size_t i = 0; i < sizeof singles / sizeof *singles; i++) {
+        write_head(out, singles[i].name, singles[i].type, singles[i].help);
+        write_value(out, watch, singles[i].name, "", singles[i].value);
+    }
+    bool is_lost = ferror(out) != 0;
+    if (fclose(out) != 0 || is_lost) {
+        free(text);
+        return sim_fail_memory(error);
+    }
+    bool is_fine = cli_text_file_write(watch->prometheus, text, size, error);
+    free(text);
+    return is_fine;
+}
 
 static const struct cli_option options[] = {
     {"strategy", "L", "the strategy of RUN that the table uses\n(default: the only one)"},
@@ -94,34 +390,19 @@ static bool read_options(const struct cli_args *args, struct watch *watch, struc
     return watch->prometheus == NULL || cli_text_file_check("prometheus", watch->prometheus, error);
 }
 
-/* The labels that --strategy may name, as a text. */
-static void list_labels(const struct lab_result *result, char *buffer, size_t size)
-{
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < result->strategy_count && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i == 0 ? "" : ", ",
-                                 result->strategies[i].label);
-}
-
 static bool choose_strategy(const struct cli_args *args, struct watch *watch, struct sim_error *error)
 {
-    const char *label = cli_value(args, "strategy", NULL);
-    char labels[512];
-    for (size_t i = 0; i < watch->result->strategy_count; i++) {
-        const struct lab_strategy_result *one = &watch->result->strategies[i];
-        if (label == NULL ? watch->result->strategy_count == 1 : strcmp(one->label, label) == 0)
-            watch->predicted = one;
+    const char *label = cli_value(args, "strategy", NULL), *labels[LAB_STRATEGIES_MAX];
+    const size_t count = watch->result->strategy_count;
+    char where[CLI_NUMBER_SIZE];
+    for (size_t i = 0; i < count && i < LAB_STRATEGIES_MAX; i++) {
+        labels[i] = watch->result->strategies[i].label;
+        if (label == NULL ? count == 1 : strcmp(labels[i], label) == 0)
+            watch->predicted = &watch->result->strategies[i];
     }
-    list_labels(watch->result, labels, sizeof labels);
-    if (watch->predicted == NULL && label == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: run %" PRId64 " has several strategies; add --strategy, one of: %s",
-                        watch->run, labels);
+    snprintf(where, sizeof where, "run %" PRId64, watch->run);
     if (watch->predicted == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --strategy: run %" PRId64 " has no '%s'; choose one of: %s", watch->run,
-                        label, labels);
+        return cli_fail_label(where, label, labels, count, error);
     if (watch->predicted->settings.observed != WL_OBSERVED_AUTO)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: '%s' of run %" PRId64
@@ -236,7 +517,7 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
                    sim_fail(error, SIM_ERROR_ENVIRONMENT,
                             "cannot create a file for the command's output; free space in /tmp");
     if (is_fine && output != NULL) {
-        is_fine = watch_run_command(watch->command, watch->every_ms, &watch->signals, output, error);
+        is_fine = run_command(watch->command, watch->every_ms, &watch->signals, output, error);
         snprintf(descriptor, sizeof descriptor, "/dev/fd/%d", fileno(output));
     }
     /* If the file does not exist, reading it reports the error. */
@@ -252,7 +533,7 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
     lab_result_destroy(look->result);
     *look = new;
     watch->looked++;
-    return watch_print(watch, look, error);
+    return print_look(watch, look, error);
 }
 
 /* If a later look fails, the failure is printed and counted, and watch continues, since a node may be down
@@ -269,7 +550,7 @@ static bool look_again(const struct cli_args *args, struct watch *watch, struct 
         *error = (struct sim_error){0};
         is_fine = true;
     }
-    is_fine = is_fine && (watch->prometheus == NULL || watch_write_prometheus(watch, look, error));
+    is_fine = is_fine && (watch->prometheus == NULL || write_prometheus(watch, look, error));
     if (is_fine && watch->is_check && look->drift.is_drift)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "the sizes no longer fit '%s' of run %" PRId64 "; see 'bucketlab diff %" PRId64

@@ -81,6 +81,9 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
                struct sim_error *error);
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error);
+/* Parses the value of --NAME, a duration of at least a millisecond. */
+bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
+                         struct sim_error *error);
 /* Parses the first argument, the number of a run, or "last", which sets *out to 0. */
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
@@ -96,7 +99,24 @@ bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_erro
 #define CLI_OVERRIDES_MORE 4
 bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
                    struct sim_error *error);
+/* Fails with SIM_ERROR_INPUT, since `where` ("run 3") has no strategy of this label: names the nearest label,
+ * or all. label: NULL when none was given and there are several. */
+bool cli_fail_label(const char *where, const char *label, const char *const *labels, size_t count,
+                    struct sim_error *error);
 /* Prints the synopsis, the options and an example. */
 void cli_help(const struct cli_command *command, FILE *stream);
+
+/* The table of all commands, from which the program, its help and its shell completions are made. */
+#define CLI_COMMAND_COUNT 23
+extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
+/* What another rank does for rank 0. */
+extern lab_team_service *const cli_services[LAB_SERVICES];
+extern lab_team_service cli_sweep_serve; /* runs jobs of a sweep */
+/* `bucketlab complete -- WORD...`, which the completions of shells call: prints what can be offered for the
+ * last word. */
+void cli_complete(int count, char **words);
+extern const struct cli_command cli_bucket_of, cli_check, cli_cql, cli_diff, cli_export, cli_fuzz, cli_ids,
+    cli_import, cli_init, cli_judge, cli_merge, cli_odds, cli_replay, cli_report, cli_run, cli_runs, cli_show,
+    cli_sweep, cli_token, cli_trace, cli_tune, cli_watch, cli_why;
 
 #endif

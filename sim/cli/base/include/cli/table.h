@@ -87,7 +87,7 @@ struct cli_table {
     const json_t *rows; /* a list */
     const struct cli_column *columns;
     size_t count;
-    size_t indent;                  /* spaces before each line */
+    const char *lead;               /* text before each line; NULL: none */
     size_t gap;                     /* spaces between columns; 0: one */
     size_t label_least, label_most; /* width of the labels; label_most 0: no limit */
     bool has_choice;                /* two columns before each row are for the mark of the choice */

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs one scenario with progress on stderr, and stops it at a signal. */
+/* Runs a task with progress on stderr, and stops it at a signal. */
 #ifndef CLI_EXECUTE_H
 #define CLI_EXECUTE_H
 
 #include <signal.h>
+#include <stdint.h>
 
-#include "cli/clock.h"
+#include "lab/context.h"
 #include "lab/run.h"
+#include "lab/scenario.h"
+#include "store/outcomes.h"
+
+/* --- a monotonic clock, in milliseconds */
+
+/* The time of a monotonic clock in milliseconds. */
+int64_t cli_now_ms(void);
+/* The time since cli_now_ms() was begin_ms; never negative. */
+int64_t cli_passed_ms(int64_t begin_ms);
+
+/* --- tasks and signals */
 
 /* SIGINT, SIGTERM and SIGHUP are blocked while they are held, except those that the parent process
  * ignored. */
@@ -63,5 +75,82 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struc
                  struct sim_error *error);
 /* The exit code of a failed command: 128 + signal, or the error's class. */
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
+
+/* --- the partial result of a run of the stream engine, stored in the database every second, so that the same
+ * command resumes from it. A run of the cluster engine has none: its seed makes it again */
+
+struct cli_partial {
+    struct lab_partial lab;
+    const char *database;
+    const struct lab_scenario *scenario;
+    struct store *store; /* NULL: the run has no partial results */
+    struct store_work work;
+    struct store_outcome *known; /* the one from which the run resumes, if known_count is 1 */
+    size_t known_count;
+    bool is_quiet, has_sources;
+    uint64_t sources; /* lab_sources(), if has_sources */
+    int64_t begin_ms;
+    _Atomic int64_t next_ms; /* when the next one is due, since the run began */
+    _Atomic bool is_kept;    /* the database has one of this run */
+    struct sim_error lost;   /* why the last one could not be stored */
+};
+
+/* The digests of a scenario's run, or of another work on it: `options` are a digest of its own options. Files
+ * that the scenario reads are not part of them. */
+struct store_work cli_work_of(const struct lab_scenario *scenario, const char *path, uint64_t options);
+
+/* Finds the partial result of a run with this scenario, and says on stderr when the run resumes from it. The
+ * caller must call cli_partial_close(), even when it fails, and for a zeroed struct. */
+bool cli_partial_open(struct cli_partial *partial, const char *database, const struct lab_scenario *scenario,
+                      const char *path, bool is_quiet, struct sim_error *error);
+void cli_partial_close(struct cli_partial *partial);
+/* Called several times a second while the run runs. */
+void cli_partial_tick(struct cli_partial *partial, int64_t elapsed_ms);
+/* Sets the error of a run that was interrupted, which says how to resume; returns false. */
+bool cli_partial_stopped(const struct cli_partial *partial, struct sim_error *error);
+/* Removes the partial results of this run, whose result is stored. */
+bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error);
+
+/* --- the line of progress: a bar that is redrawn on a terminal, or a line every 10 s elsewhere.
+ *
+ * The remaining time is estimated from recent progress, since the rate of work changes. The number shown
+ * counts down with the clock and moves gradually towards the estimate, so that it does not jump. If the total
+ * is not known, only a rate is shown */
+
+#define CLI_PROGRESS_SAMPLES 30
+#define CLI_PROGRESS_SIZE    512 /* size of a line in bytes */
+
+struct cli_progress_sample {
+    int64_t at_ms;
+    uint64_t done, rows;
+};
+
+struct cli_progress {
+    const char *name;
+    const char *unit; /* unit of the rate: "rows/s" */
+    bool is_quiet, is_terminal, is_shown;
+    int64_t next_ms;  /* when the next line is due */
+    uint64_t total;   /* 0: not known */
+    const char *best; /* the best strategy tried so far; NULL: none */
+    int64_t step_ms;  /* when `done` last grew */
+    struct cli_progress_sample now;
+    struct cli_progress_sample beginning;                     /* of the work that the rate is of */
+    uint64_t recalled;                                        /* of the progress, so far */
+    struct cli_progress_sample samples[CLI_PROGRESS_SAMPLES]; /* ring buffer, a sample every half second */
+    size_t first, count;
+    double left_ms; /* remaining time as shown; below 0: not shown */
+};
+
+void cli_progress_init(struct cli_progress *display, const char *name, bool is_quiet);
+/* Samples the progress, and draws the line if it is due. Must be called several times a second; elapsed_ms
+ * must not decrease. */
+void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms);
+/* Removes the bar from the terminal. */
+void cli_progress_end(struct cli_progress *display);
+/* The two parts of cli_progress_show(): sampling the progress after `elapsed_ms`, and formatting the line. On
+ * a terminal the line has a bar and is narrower than `columns`, so that it does not wrap. */
+void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,
+                       int64_t elapsed_ms);
+void cli_progress_line(const struct cli_progress *display, size_t columns, char buffer[CLI_PROGRESS_SIZE]);
 
 #endif

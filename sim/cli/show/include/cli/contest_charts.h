@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "cli/charts.h"
+#include "cli/files.h"
 #include "reports/front.h"
 
 /* Texts are owned by the answer, which must outlive the struct. */

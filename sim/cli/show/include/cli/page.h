@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/charts.h"
+#include "cli/files.h"
 #include "store/store.h"
 
 struct cli_page {

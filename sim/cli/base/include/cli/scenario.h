@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a command comes to its scenario, and warns about it. */
+#ifndef CLI_SCENARIO_H
+#define CLI_SCENARIO_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "lab/scenario.h"
+#include "lab/schema.h"
+#include "store/store.h"
+
+/* --- the scenario of a stored run. A database may be of unknown origin, so its scenarios read no file
+ * outside the folders of the database, of --files, and of the scenario, if that is still there as it was
+ * stored */
+
+#define CLI_OPTION_FILES                                                                                     \
+    {                                                                                                        \
+        "files", "DIR", "a stored scenario may read the files of this folder too"                            \
+    }
+
+/* Applies the run's overrides, and `more`. files: the value of --files, or NULL. SIM_ERROR_INPUT when this
+ * version of the program refuses what another version stored, or a file is elsewhere. */
+bool cli_scenario_again(const struct store_run_info *info, const char *database, const char *files,
+                        const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
+                        struct sim_error *error);
+
+/* --- --sample FILE: measures how well a user's rows compress, and sets `row.compression` of the scenario to
+ * that ratio. It is stored with the run, so the file is not needed again */
+
+#define CLI_OPTION_SAMPLE                                                                                    \
+    {                                                                                                        \
+        "sample", "FILE",                                                                                    \
+            "rows of the table as CSV, as COPY TO writes them WITH\n"                                        \
+            "HEADER = TRUE: they are compressed as Cassandra does it,\n"                                     \
+            "and the ratio becomes row.compression"                                                          \
+    }
+
+#define CLI_SAMPLE_TEXT_SIZE 48
+
+/* If --sample is given, appends an override to those of cli_overrides(), which have room for it, and raises
+ * *count. Its text is in `text`, which must have CLI_SAMPLE_TEXT_SIZE bytes. Prints the result to stderr,
+ * unless --quiet is given. */
+bool cli_sample_override(const struct cli_args *args, const char *scenario_path, const uint64_t *seed,
+                         struct lab_override *overrides, size_t *count, char *text, struct sim_error *error);
+
+/* --- a scenario with the single strategy `observed`, so that the output of Cassandra's tools is handled like
+ * a run */
+
+/* Checks that the values of --label, --table and --format, if given, are valid in a scenario. */
+bool cli_observed_check(const struct cli_args *args, struct sim_error *error);
+/* Makes the scenario's text, malloc'ed, with the --table and --format of args. name: the scenario's name;
+ * NULL: derived from the file's. limits: may be NULL. Returns NULL when out of memory. */
+char *cli_observed_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                            const char *label, const char *path);
+
+/* --- the lint warnings of a scenario before it runs, as text or as JSON */
+
+/* Prints one line per warning. Returns false when out of memory. */
+bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);
+/* Prints a line for each of the scenario's files whose last line has no line break, since the file may be
+ * truncated, even within a number. Not for gzip files, in which truncation is detected. */
+void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario);
+void cli_warnings_file(FILE *stream, const char *path);
+/* The warnings as a JSON array; NULL when out of memory. */
+json_t *cli_warnings_json(const struct lab_scenario *scenario);
+
+#endif

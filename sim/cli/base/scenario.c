@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes the scenarios of commands: that of a stored run again, one that reads observed sizes and runs
+ * nothing, and the compression that --sample measures; and warns of what looks wrong in a scenario and its
+ * files. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/files.h"
+#include "cli/scenario.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "kernel/file.h"
+#include "kernel/text.h"
+#include "kernel/time.h"
+#include "sample/sample.h"
+#include "workload/trace.h"
+#include "workload/trace_files.h"
+
+/* Whether the scenario is still in its folder. Only a file of the same size is opened. */
+static bool is_in_place(const struct store_run_info *info)
+{
+    struct stat status;
+    char *text = NULL;
+    size_t size = 0, stored = strlen(info->scenario_text);
+    bool is_same = stat(info->scenario_path, &status) == 0 && S_ISREG(status.st_mode) &&
+                   (uintmax_t)status.st_size == stored &&
+                   lab_scenario_text(info->scenario_path, &text, &size, NULL) && size == stored &&
+                   memcmp(text, info->scenario_text, stored) == 0;
+    free(text);
+    return is_same;
+}
+
+bool cli_scenario_again(const struct store_run_info *info, const char *database, const char *files,
+                        const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
+                        struct sim_error *error)
+{
+    char *own = cli_folder_of(database);
+    char *beside = is_in_place(info) ? cli_folder_of(info->scenario_path) : NULL;
+    *out = NULL;
+    const char *folders[] = {own, files == NULL ? beside : files, files == NULL ? NULL : beside, NULL};
+    bool is_fine =
+        own != NULL ? lab_scenario_again_within(folders, info->scenario_path, info->scenario_text,
+                                                info->overrides, more, more == NULL ? 0 : 1, seed, out, error)
+                    : sim_fail_memory(error);
+    free(own);
+    free(beside);
+    return is_fine;
+}
+
+/* The range of ratios in a scenario; a few bytes that do not compress take more than twice as many on
+ * disk. */
+#define RATIO_LEAST 0.001
+#define RATIO_MOST  2.0
+
+static void tell(const char *path, const struct sample_figures *figures, double ratio)
+{
+    char rows[CLI_NUMBER_SIZE], partitions[CLI_NUMBER_SIZE], bytes[CLI_NUMBER_SIZE],
+        compressed[CLI_NUMBER_SIZE];
+    cli_grouped(figures->rows, rows);
+    cli_grouped(figures->partitions, partitions);
+    cli_grouped(figures->bytes, bytes);
+    cli_grouped(figures->compressed_bytes, compressed);
+    fprintf(stderr, "sample ");
+    cli_print_text(stderr, path);
+    fprintf(stderr, ": %s row%s in %s partition%s, %s bytes, compressed %s: row.compression %.4f\n", rows,
+            figures->rows == 1 ? "" : "s", partitions, figures->partitions == 1 ? "" : "s", bytes, compressed,
+            ratio);
+}
+
+bool cli_sample_override(const struct cli_args *args, const char *scenario_path, const uint64_t *seed,
+                         struct lab_override *overrides, size_t *count, char *text, struct sim_error *error)
+{
+    const char *path = cli_value(args, "sample", NULL);
+    struct lab_scenario *scenario;
+    struct sample_figures figures;
+    if (path == NULL)
+        return true;
+    if (!lab_scenario_load(scenario_path, overrides, *count, seed, &scenario, error))
+        return false;
+    bool ok = sample_measure(scenario, path, &figures, error);
+    lab_scenario_destroy(scenario);
+    if (!ok)
+        return false;
+    double ratio = (double)figures.compressed_bytes / (double)figures.bytes;
+    ratio = ratio < RATIO_LEAST ? RATIO_LEAST : ratio > RATIO_MOST ? RATIO_MOST : ratio;
+    if (!cli_has(args, "quiet"))
+        tell(path, &figures, ratio);
+    snprintf(text, CLI_SAMPLE_TEXT_SIZE, "row.compression=%.4f", ratio);
+    overrides[(*count)++].text = text;
+    return true;
+}
+
+/* Checks values that the scenario would otherwise refuse at a place that the user did not write. */
+bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
+{
+    const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");
+    const char *format = cli_value(args, "format", "auto");
+    size_t size = strlen(label);
+    bool is_label = size >= 1 && size <= LAB_LABEL_SIZE_MAX && sim_utf8_valid(label, size) == size;
+    for (const char *c = label; *c != '\0'; c++)
+        is_label = is_label && (unsigned char)*c >= 0x20 && *c != 0x7f;
+    if (!is_label)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --label '%s': give a label of 1 to 64 bytes on one line", label);
+    const char *point = strchr(table, '.');
+    if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --table '%s': not KEYSPACE.TABLE; write it as chat.messages", table);
+    for (int known = WL_OBSERVED_AUTO; known <= WL_OBSERVED_LARGEST; known++) {
+        if (strcmp(format, wl_observed_format_name((enum wl_observed_format)known)) == 0)
+            return true;
+    }
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --format: no format '%s'; choose sstablepartitions, tablehistograms or "
+                    "large_partitions",
+                    format);
+}
+
+static void write_field(FILE *stream, const char *name, const char *value)
+{
+    fprintf(stream, "%s: \"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
+            continue;
+        }
+        if (*c == '"' || *c == '\\')
+            fputc('\\', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
+static void write_limit(FILE *stream, const char *name, uint64_t limit)
+{
+    if (limit > 0)
+        fprintf(stream, "  %s: %" PRIu64 "%s\n", name, limit,
+                strcmp(name, "partition_bytes") == 0 ? "B" : "");
+}
+
+static void write_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                           const char *label, const char *path, FILE *stream)
+{
+    static const char *const fields[] = {"format", "table"};
+    if (name != NULL) {
+        write_field(stream, "name", name);
+        fputc('\n', stream);
+    }
+    if (limits != NULL && (limits->partition_rows > 0 || limits->partition_bytes > 0)) {
+        fputs("limits:\n", stream);
+        write_limit(stream, "partition_rows", limits->partition_rows);
+        write_limit(stream, "partition_bytes", limits->partition_bytes);
+    }
+    fputs("strategies:\n  - observed: {", stream);
+    write_field(stream, "label", label);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!cli_has(args, fields[i]))
+            continue;
+        fputs(", ", stream);
+        write_field(stream, fields[i], cli_value(args, fields[i], NULL));
+    }
+    fputs(", ", stream);
+    write_field(stream, "file", path);
+    fputs("}\n", stream);
+}
+
+char *cli_observed_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                            const char *label, const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return NULL;
+    write_scenario(args, name, limits, label, path, stream);
+    bool is_lost = ferror(stream) != 0;
+    if (fclose(stream) != 0 || is_lost) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
+{
+    struct lab_warnings warnings;
+    if (!lab_lint(scenario, &warnings))
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < warnings.count; i++) {
+        const struct lab_warning *one = &warnings.items[i];
+        const struct lab_strategy *strategy =
+            one->strategy == SIZE_MAX ? NULL : &scenario->strategies[one->strategy];
+        char place[64] = "";
+        if (strategy != NULL && strategy->line > 0)
+            snprintf(place, sizeof place, ":%d:%d", strategy->line, strategy->column);
+        cli_print_notice(stream, "warning", "%s%s: %s%scolumn '%s': %s; %s", scenario->path, place,
+                         strategy == NULL ? "" : strategy->label, strategy == NULL ? "" : ": ", one->column,
+                         one->text, one->cure);
+    }
+    lab_warnings_clear(&warnings);
+    return true;
+}
+
+void cli_warnings_file(FILE *stream, const char *path)
+{
+    unsigned char magic[4] = {0}, last;
+    struct stat status;
+    int reason, file = sim_input_open(path, &reason);
+    if (file == -1)
+        return; /* reading the scenario reports the error */
+    bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                      pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' && last != '\r' &&
+                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
+                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0 &&
+                      memcmp(magic + 1, "\x2a\x4d\x18", 3) != 0; /* a skippable frame of zstd */
+    close(file);
+    if (!is_unended)
+        return;
+    cli_print_notice(
+        stream, "warning",
+        "%s: the last line has no line break; it is used as it is, check that it was not cut off", path);
+}
+
+/* Prints how a file that is not in the plain form is read, and warns of a time that cannot be intended. */
+static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_format *given)
+{
+    struct wl_trace_format format = *given;
+    struct wl_trace *trace;
+    struct wl_trace_batch row;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    bool more = true;
+    format.sort = false;
+    if (!wl_trace_open_as(path, &format, &trace, &error))
+        return; /* the run reports the error */
+    /* A line with a count is returned only with the next line of its key. */
+    if (wl_trace_next(trace, &row, &more, &error) && more) {
+        int64_t first_ns = wl_trace_first_ns(trace);
+        if (!wl_trace_is_plain(trace))
+            cli_print_notice(stream, "note", "%s: read as %s", path, wl_trace_text(trace));
+        if (first_ns >= 0 && first_ns < 31 * SIM_DAY)
+            cli_print_notice(
+                stream, "warning",
+                "%s: the first row is in January 1970; if its time is in seconds or in another unit, say so: "
+                "trace: {file: ..., time: s}",
+                path);
+    }
+    wl_trace_close(trace);
+}
+
+static void warn_of_trace(FILE *stream, const struct lab_scenario *scenario)
+{
+    struct wl_trace_files files;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    if (wl_trace_files_find(scenario->trace_path, &files, &error)) {
+        for (size_t i = 0; i < files.count; i++)
+            cli_warnings_file(stream, files.paths[i]);
+        tell_of_rows(stream, scenario->trace_path, &scenario->trace_format);
+    }
+    wl_trace_files_clear(&files);
+}
+
+void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
+{
+    if (scenario->trace_path != NULL)
+        warn_of_trace(stream, scenario);
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        cli_warnings_file(stream, scenario->observed[i].path);
+}
+
+json_t *cli_warnings_json(const struct lab_scenario *scenario)
+{
+    struct lab_warnings warnings;
+    if (!lab_lint(scenario, &warnings))
+        return NULL;
+    json_t *list = json_array();
+    for (size_t i = 0; i < warnings.count; i++) {
+        const struct lab_warning *one = &warnings.items[i];
+        list = cli_json_append(
+            list, CLI_OBJECT({"risk", json_string(lab_risk_name(one->risk))},
+                             {"certain", json_boolean(one->is_certain)},
+                             {"strategy", one->strategy == SIZE_MAX
+                                              ? json_null()
+                                              : json_string(scenario->strategies[one->strategy].label)},
+                             {"column", json_string(one->column)}, {"text", json_string(one->text)},
+                             {"cure", json_string(one->cure)}));
+    }
+    lab_warnings_clear(&warnings);
+    return list;
+}
