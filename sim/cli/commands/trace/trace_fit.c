@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fits a synthetic scenario to a trace, and tells how close it is: its file, a table, JSON, and the verdict.
+/* Fits a synthetic scenario to a trace, and says how close it is: its file, a table, JSON, and the verdict.
  * Popularity, the daily curve, the rate over the span and the sizes are computed from the trace's summary;
  * bursts are found by trial. Each trial runs the strategies on the scenario, and the trial whose partitions
  * are closest to the trace's is chosen. It is judged on a separate seed. */
