@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "reports/answer.h"
-#include "reports/horizon_text.h"
+#include "reports/format.h"
 #include "reports/model.h"
 #include "reports/output.h"
 #include "reports/render.h"

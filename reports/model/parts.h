@@ -10,7 +10,6 @@
 #include "lab/result.h"
 #include "reports/format.h"
 #include "reports/scale.h"
-#include "reports/strategy.h"
 #include "tune/odds.h"
 
 /* The functions that fill charts; failures are recorded in the arena. is_bytes: sizes in bytes instead of

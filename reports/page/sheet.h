@@ -16,7 +16,6 @@
 #include "reports/model.h"
 #include "reports/output.h"
 #include "reports/scene.h"
-#include "reports/strategy.h"
 
 struct report_page;
 

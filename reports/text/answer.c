@@ -10,8 +10,6 @@
 
 #include "lab/metric.h"
 #include "reports/format.h"
-#include "reports/horizon_text.h"
-#include "reports/strategy.h"
 
 /* A line names this many strategies, and counts the others. */
 enum { NAMED_MAX = 4 };
@@ -289,7 +287,8 @@ static const char *lost(const struct report_option *option, struct report_arena 
 
 /* --- the lines */
 
-void report_answer_add(struct report_answer *answer, const char *label, const char *text)
+/* Appends a line, unless the text is empty or there are REPORT_ANSWER_LINES_MAX already. */
+static void add_line(struct report_answer *answer, const char *label, const char *text)
 {
     if (text[0] != 0 && answer->line_count < REPORT_ANSWER_LINES_MAX)
         answer->lines[answer->line_count++] = (struct report_answer_line){label, text};
@@ -297,7 +296,7 @@ void report_answer_add(struct report_answer *answer, const char *label, const ch
 
 static void add(struct telling *telling, const char *label, const char *text)
 {
-    report_answer_add(telling->out, label, text);
+    add_line(telling->out, label, text);
 }
 
 /* "time with windows of 1 d: +44 inserts per 1000 rows, exceeds a limit at 1.5 times this rate" */
@@ -652,6 +651,91 @@ static const char *tell_asked(const struct lab_result *result, struct report_are
                        report_grouped(arena, result->keys), is_trace ? " of a trace" : "", lasts, limits);
 }
 
+/* --- a run of identifier generators */
+
+/* The fastest strategy among those that gave no identifier twice; NULL: none. */
+static const struct lab_strategy_result *fastest_of(const struct lab_result *result)
+{
+    const struct lab_strategy_result *fastest = NULL;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const double rate = figure(strategy, "ids.per_second", 0);
+        if (figure(strategy, "oracle.unique.violations", 0) == 0 && rate > 0 &&
+            (fastest == NULL || rate > figure(fastest, "ids.per_second", 0))) {
+            fastest = strategy;
+        }
+    }
+    return fastest;
+}
+
+/* Joins a text of each strategy, of the first few by name. */
+static const char *each(const struct lab_result *result, struct report_arena *arena,
+                        const char *(*tell)(const struct lab_strategy_result *, struct report_arena *))
+{
+    const char *text = "";
+    size_t told = 0, left = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const char *item = tell(strategy, arena);
+        if (item[0] == 0) {
+            continue;
+        }
+        if (told == NAMED_MAX) {
+            left++;
+            continue;
+        }
+        text = report_text(arena, "%s%s%s: %s", text, told++ == 0 ? "" : "; ",
+                           report_clean(arena, strategy->label), item);
+    }
+    return left == 0 ? text : report_text(arena, "%s; and %zu more", text, left);
+}
+
+static const char *tell_rate(const struct lab_strategy_result *strategy, struct report_arena *arena)
+{
+    return report_text(arena, "%s identifiers per second",
+                       report_number(arena, figure(strategy, "ids.per_second", 0)));
+}
+
+static const char *tell_lost(const struct lab_strategy_result *strategy, struct report_arena *arena)
+{
+    const double lost = figure(strategy, "ids.lost", 0);
+    return lost > 0 ? report_grouped(arena, (uint64_t)lost) : "";
+}
+
+static const char *tell_wait(const struct lab_strategy_result *strategy, struct report_arena *arena)
+{
+    double wait_ms;
+    return report_metric(strategy, "latency.lock.p99", &wait_ms)
+               ? report_text(arena, "99%% of its locks within %s", report_time(arena, 1e6 * wait_ms))
+               : "no lock";
+}
+
+static const char *tell_twice(const struct lab_strategy_result *strategy, struct report_arena *arena)
+{
+    const double twice = figure(strategy, "oracle.unique.violations", 0);
+    return twice > 0 ? report_text(arena, "%s identifier%s given twice",
+                                   report_grouped(arena, (uint64_t)twice), twice == 1 ? "" : "s")
+                     : "";
+}
+
+/* Makes the headline and the lines of a run with identifiers, which has no partitions. */
+static void answer_identifiers(const struct lab_result *result, struct report_arena *arena,
+                               struct report_answer *out)
+{
+    const struct lab_strategy_result *fastest = fastest_of(result);
+    out->headline =
+        fastest != NULL
+            ? report_text(arena, "Use %s: it hands out %s%s identifiers per second, and none of them twice.",
+                          report_clean(arena, fastest->label), result->strategy_count > 1 ? "the most, " : "",
+                          report_number(arena, figure(fastest, "ids.per_second", 0)))
+        : each(result, arena, tell_twice)[0] != 0 ? "Use none of these: each gave identifiers twice, or none."
+                                                  : "No identifier was handed out.";
+    add_line(out, "rate", each(result, arena, tell_rate));
+    add_line(out, "wait", each(result, arena, tell_wait));
+    add_line(out, "lost", each(result, arena, tell_lost));
+    add_line(out, "not", each(result, arena, tell_twice));
+}
+
 void report_answer_run(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
 {
     const size_t count = result->strategy_count;
@@ -674,9 +758,8 @@ void report_answer_run(const struct lab_result *result, struct report_arena *are
     out->line_count = 0;
     if (result->is_tuned) {
         out->headline = "These are the settings that tune ran with the most seeds, each with one seed.";
-        report_answer_add(out, "choice",
-                          "'bucketlab report RUN --format html' shows the choice by all seeds");
+        add_line(out, "choice", "'bucketlab report RUN --format html' shows the choice by all seeds");
         return;
     }
-    report_answer_identifiers(result, arena, out);
+    answer_identifiers(result, arena, out);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Formats numbers, sizes, shares and times for charts. */
-#include "reports/format.h"
-
+/* Formats figures, settings, names and limits for charts and sentences: how many digits, which unit, which
+ * words. */
+#include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/number.h"
 #include "kernel/time.h"
+#include "lab/metric.h"
+#include "lab/setting.h"
+#include "reports/format.h"
 
 /* U+202F, a narrow no-break space, between a number and its unit. */
 #define THIN_SPACE "\xE2\x80\xAF"
@@ -210,4 +214,151 @@ const char *report_time(struct report_arena *arena, double ns)
     char digits[32];
     write_digits(arena, ns / units[i].ns, digits, sizeof digits);
     return report_text(arena, "%s %s", digits, units[i].name);
+}
+
+#define SETTINGS_SIZE 256
+
+/* Formats the value of a setting for charts. */
+static void tell(void *context, const struct lab_setting *setting, const void *value, char *buffer,
+                 size_t size)
+{
+    struct report_arena *arena = context;
+    const uint64_t *chance = value;
+    const char *text;
+    switch (setting->type) {
+    case LAB_SETTING_DURATION:
+        text = report_duration(arena, *(const int64_t *)value);
+        break;
+    case LAB_SETTING_BYTES:
+        text = report_exact(arena, *(const uint64_t *)value, REPORT_BYTES);
+        break;
+    case LAB_SETTING_U32:
+        text = report_exact(arena, *(const uint32_t *)value, REPORT_ROWS);
+        break;
+    case LAB_SETTING_U64:
+        text = report_exact(arena, *(const uint64_t *)value, REPORT_ROWS);
+        break;
+    case LAB_SETTING_CHANCE:
+        text = report_text(arena, "%s/%s", report_exact(arena, chance[0], REPORT_ROWS),
+                           report_exact(arena, chance[1], REPORT_ROWS));
+        break;
+    default:
+        lab_setting_text(setting, value, buffer);
+        return;
+    }
+    snprintf(buffer, size, "%s", text);
+}
+
+const char *report_settings(struct report_arena *arena, const struct lab_settings *given)
+{
+    struct lab_settings settings = *given;
+    char told[SETTINGS_SIZE];
+    if (settings.observed != WL_OBSERVED_AUTO) {
+        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(settings.observed),
+                           report_clean(arena, settings.observed_table),
+                           settings.observed_table[0] == 0 ? "" : " in ",
+                           report_clean(arena, settings.observed_file));
+    }
+    if (settings.every_rows > 0) {
+        settings.every_ns = 0; /* one of the two intervals is enough */
+    }
+    if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0) {
+        return "one partition per key";
+    }
+    return report_text(arena, "%s", told);
+}
+
+bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    /* The name is empty if the arena ran out of memory. */
+    assert(metric != NULL || name[0] == '\0' || lab_metric_row_of(name) != NULL);
+    *out = metric != NULL ? metric->value : 0;
+    return metric != NULL;
+}
+
+void report_strategy_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                          const char **label, const char **detail)
+{
+    const char *kind = lab_result_kind(strategy);
+    *label = report_clean(arena, strategy->label);
+    *detail = report_settings(arena, &strategy->settings);
+    if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
+        *detail = report_text(arena, "%s: %s", kind, *detail);
+    }
+}
+
+const char *report_limits(const struct lab_limits *limits, struct report_arena *arena)
+{
+    const char *text = "";
+    if (limits->partition_rows != 0)
+        report_append(arena, &text, "", "%s rows", report_grouped(arena, limits->partition_rows));
+    if (limits->partition_bytes != 0)
+        report_append(arena, &text, " or ", "%s", report_exact(arena, limits->partition_bytes, REPORT_BYTES));
+    return text;
+}
+
+const char *report_days(struct report_arena *arena, double days)
+{
+    if (days * (double)SIM_DAY < (double)SIM_MINUTE) {
+        return report_time(arena, days * (double)SIM_DAY);
+    }
+    const char *unit, *number = report_number(arena, sim_span_told(days, &unit));
+    return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
+}
+
+/* Names the assumption of a horizon: "rate", "trace's mean rate", "trace's growth (its rate doubles every 8.2
+ * months)". */
+static const char *pace(const struct report_horizon *horizon, struct report_arena *arena)
+{
+    if (isfinite(horizon->doubles_days)) {
+        return report_text(arena, "trace's growth (its rate doubles every %s)",
+                           report_days(arena, horizon->doubles_days));
+    }
+    return horizon->is_trace ? "trace's mean rate" : "rate";
+}
+
+const char *report_no_buckets(const struct report_horizon *horizon, struct report_arena *arena)
+{
+    return !(horizon->days_left >= REPORT_ENOUGH_DAYS)
+               ? ""
+               : report_text(
+                     arena,
+                     "You need no buckets yet: unbucketed is within the limits for %s more at this %s.",
+                     isinf(horizon->days_left) ? "ever" : report_days(arena, horizon->days_left),
+                     pace(horizon, arena));
+}
+
+const char *report_half_limit(const struct report_horizon *horizon, struct report_arena *arena)
+{
+    const double rows = horizon->limit_rows == 0 ? 0 : horizon->rows_most / (double)horizon->limit_rows;
+    const double bytes = horizon->limit_bytes == 0 ? 0 : horizon->bytes_most / (double)horizon->limit_bytes;
+    const struct lab_limits half = {.partition_rows = bytes >= rows ? 0 : horizon->limit_rows / 2,
+                                    .partition_bytes = bytes >= rows ? horizon->limit_bytes / 2 : 0};
+    return report_text(arena, "%s, half the limit%s", report_limits(&half, arena),
+                       rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
+}
+
+/* The horizon is that of the first strategy; its figures for an unbucketed table are the same in all
+ * strategies. */
+struct report_horizon report_horizon_of(const struct lab_result *result)
+{
+    const struct lab_strategy_result *first = &result->strategies[0];
+    const double lasts = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / (double)SIM_DAY;
+    struct report_horizon horizon = {.days_left = (double)NAN,
+                                     .doubles_days = (double)INFINITY,
+                                     .is_trace =
+                                         result->source != NULL && strcmp(result->source, "synthetic") != 0,
+                                     .limit_rows = result->limits.partition_rows,
+                                     .limit_bytes = result->limits.partition_bytes};
+    double days;
+    if (report_metric(first, "horizon.unbucketed_days", &days)) {
+        horizon.days_left = days >= LAB_DAYS_MOST ? (double)INFINITY : days - lasts;
+    }
+    if (report_metric(first, "horizon.doubles_days", &days)) {
+        horizon.doubles_days = days;
+    }
+    report_metric(first, "keys.rows.max", &horizon.rows_most);
+    report_metric(first, "keys.bytes.max", &horizon.bytes_most);
+    return horizon;
 }

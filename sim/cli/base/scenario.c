@@ -2,7 +2,7 @@
 /* Makes the scenarios of commands: that of a stored run again, one that reads observed sizes and runs
  * nothing, and the compression that --sample measures; and warns of what looks wrong in a scenario and its
  * files. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -94,6 +94,44 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
     snprintf(text, CLI_SAMPLE_TEXT_SIZE, "row.compression=%.4f", ratio);
     overrides[(*count)++].text = text;
     return true;
+}
+
+char *cli_absolute(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    return whole != NULL ? whole : strdup(path);
+}
+
+char *cli_run_line(const char *path, uint64_t seed, const char *overrides)
+{
+    char number[CLI_NUMBER_SIZE], *line = cli_line_with(strdup("bucketlab run"), path);
+    snprintf(number, sizeof number, "%" PRIu64, seed);
+    line = cli_line_with(cli_line_with(line, "--seed"), number);
+    while (*overrides != '\0' && line != NULL) {
+        const size_t length = strcspn(overrides, "\n");
+        char *one = strndup(overrides, length);
+        line = cli_line_with(cli_line_with(line, "--set"), one);
+        free(one);
+        overrides += length + (overrides[length] == '\n');
+    }
+    return line;
+}
+
+bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab_scenario **out,
+                       struct sim_error *error)
+{
+    uint64_t seed = 0;
+    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+    char of_sample[CLI_SAMPLE_TEXT_SIZE];
+    struct lab_override *overrides;
+    size_t count;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &count, error))
+        return false;
+    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+                   lab_scenario_load(path, overrides, count, own_seed, out, error);
+    free(overrides);
+    return is_fine;
 }
 
 /* Checks values that the scenario would otherwise refuse at a place that the user did not write. */

@@ -82,7 +82,7 @@ size_t cli_quote(const char *text, char *buffer)
 char *cli_line_with(char *line, const char *word)
 {
     const size_t used = line == NULL ? 0 : strlen(line);
-    char *longer = line == NULL ? NULL : realloc(line, used + 4 * strlen(word) + 5);
+    char *longer = line == NULL || word == NULL ? NULL : realloc(line, used + 4 * strlen(word) + 5);
     if (longer == NULL) {
         free(line);
         return NULL;

@@ -2,6 +2,7 @@
 /* Writes the HTML page of a run. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/page.h"
+#include "cli/scenario.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,26 +27,6 @@ static char *replay_line(const struct cli_page *page)
     snprintf(number, sizeof number, "%" PRId64, page->info->run);
     char *line = cli_line_with(strdup("bucketlab replay"), number);
     return cli_line_with(cli_line_with(line, "--db"), file_name(page->database));
-}
-
-static char *run_line(const struct cli_page *page)
-{
-    char number[CLI_NUMBER_SIZE];
-    snprintf(number, sizeof number, "%" PRIu64, page->result->seed);
-    char *line = cli_line_with(strdup("bucketlab run"), file_name(page->info->scenario_path));
-    line = cli_line_with(cli_line_with(line, "--seed"), number);
-    for (const char *next = page->info->overrides; *next != '\0' && line != NULL;) {
-        const size_t length = strcspn(next, "\n");
-        char *one = strndup(next, length);
-        if (one == NULL) {
-            free(line);
-            return NULL;
-        }
-        line = cli_line_with(cli_line_with(line, "--set"), one);
-        free(one);
-        next += length + (next[length] == '\n');
-    }
-    return line;
 }
 
 /* The sentences of a stored answer. Answers of older versions have one text. */
@@ -81,7 +62,8 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
     struct cli_contest_front made = {.points = NULL};
     const struct why why = why_of(page->answer);
     bool is_stored = page->info->run != 0;
-    char *again[] = {replay_line(page), run_line(page)};
+    char *again[] = {replay_line(page), cli_run_line(file_name(page->info->scenario_path), page->result->seed,
+                                                     page->info->overrides)};
     bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
     is_fine = is_fine && (page->answer == NULL || cli_contest_front_make(page->answer, &made, error));
     if (is_fine) {

@@ -18,16 +18,10 @@ void report_answer_run(const struct lab_result *result, struct report_arena *are
 void report_answer_of(const struct report_option *options, size_t count, size_t chosen,
                       const struct report_terms *terms, struct report_arena *arena,
                       struct report_answer *out);
-/* Appends a line, unless the text is empty or there are REPORT_ANSWER_LINES_MAX already. */
-void report_answer_add(struct report_answer *answer, const char *label, const char *text);
 
 /* The judgment in words, as the end of a sentence: "48 of 10,000 partitions (0.48%) are above 100,000 rows";
  * "not judged: no limit is set; add limits: {partition_bytes: 100MB}". */
 const char *report_judged(const struct lab_judgment *judgment, const struct lab_limits *limits,
                           struct report_arena *arena);
-
-/* Makes the headline and the lines of a run with identifiers, which has no partitions. */
-void report_answer_identifiers(const struct lab_result *result, struct report_arena *arena,
-                               struct report_answer *out);
 
 #endif

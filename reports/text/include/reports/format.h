@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Formats numbers on charts: three significant digits, and a suffix from 1000 on. */
+/* Formats figures, settings, limits and spans for charts and sentences: three significant digits, and a
+ * suffix from 1000 on. */
 #ifndef REPORTS_FORMAT_H
 #define REPORTS_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "lab/result.h"
 #include "reports/arena.h"
+#include "reports/horizon.h"
 
 enum report_unit { REPORT_ROWS, REPORT_BYTES };
 
@@ -29,5 +33,29 @@ const char *report_percent(struct report_arena *arena, double share);
 const char *report_duration(struct report_arena *arena, int64_t ns);
 /* A time with three significant digits: "1.02 s", "25 ms", "2.5 min". */
 const char *report_time(struct report_arena *arena, double ns);
+
+/* --- a strategy's settings and name, and its metrics by name */
+
+/* The settings as text: "9 bits, threshold 40"; "20.5K rows, numbers leased by 100". */
+const char *report_settings(struct report_arena *arena, const struct lab_settings *settings);
+/* Sets *label to the label, and *detail to the settings, which begin with the strategy's kind unless the
+ * label is the kind. */
+void report_strategy_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                          const char **label, const char **detail);
+/* Sets *out to the value of a metric; false when the run does not have it. */
+bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out);
+
+/* --- the limits, and when partitions exceed one */
+
+/* The limits as text: "100,000 rows or 100 MB"; "" without limits. */
+const char *report_limits(const struct lab_limits *limits, struct report_arena *arena);
+/* "9.31 years" */
+const char *report_days(struct report_arena *arena, double days);
+/* "You need no buckets yet: ..."; "" when buckets are needed within a year. */
+const char *report_no_buckets(const struct report_horizon *horizon, struct report_arena *arena);
+/* The size at which to look again: "50,000 rows, half the limit". */
+const char *report_half_limit(const struct report_horizon *horizon, struct report_arena *arena);
+/* The horizon of a run with at least one strategy. */
+struct report_horizon report_horizon_of(const struct lab_result *result);
 
 #endif

@@ -401,49 +401,15 @@ static bool check_trace(const struct lab_scenario *scenario, struct sim_error *e
                     scenario->path, scenario->trace_path, strerror(errno));
 }
 
-/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s". */
-static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count)
+static bool load_scenario(const struct cli_args *args, const char *path, struct cli_checked *item,
+                          struct sim_error *error)
 {
-    char number[CLI_NUMBER_SIZE], *line = cli_line_with(strdup("bucketlab run"), path);
-    snprintf(number, sizeof number, "%" PRIu64, seed);
-    line = cli_line_with(cli_line_with(line, "--seed"), number);
-    for (size_t i = 0; i < count; i++)
-        line = cli_line_with(cli_line_with(line, "--set"), overrides[i].text);
-    return line;
-}
-
-static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
-                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error)
-{
-    if (!lab_scenario_load(path, overrides, override_count, seed, &item->scenario, error) ||
-        !lab_expects_check(item->scenario, error) || !check_trace(item->scenario, error))
+    if (!cli_scenario_load(args, path, &item->scenario, error) || !lab_expects_check(item->scenario, error) ||
+        !check_trace(item->scenario, error))
         return false;
-    item->path = realpath(path, NULL);
-    if (item->path == NULL)
-        item->path = strdup(path);
-    item->again = line_again(path, item->scenario->seed, overrides, override_count);
+    item->path = cli_absolute(path);
+    item->again = cli_run_line(path, item->scenario->seed, item->scenario->overrides);
     return (item->path != NULL && item->again != NULL) || sim_fail_memory(error);
-}
-
-static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
-{
-    uint64_t seed = 0;
-    struct lab_override *overrides;
-    size_t override_count;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &override_count, error))
-        return false;
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < gate->count; i++) {
-        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-        char of_sample[CLI_SAMPLE_TEXT_SIZE];
-        size_t count = override_count;
-        is_fine =
-            cli_sample_override(args, cli_argument(args, i), own_seed, overrides, &count, of_sample, error) &&
-            load_scenario(cli_argument(args, i), overrides, count, own_seed, &gate->items[i], error);
-    }
-    free(overrides);
-    return is_fine;
 }
 
 /* Baselines and reports identify scenarios by name. */
@@ -544,8 +510,13 @@ static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct
     gate->items = calloc(gate->count, sizeof *gate->items);
     if (gate->items == NULL)
         return sim_fail_memory(error);
-    if (!read_options(args, gate, error) || !load_scenarios(args, gate, error) || !check_names(gate, error) ||
-        !check_files(gate, error))
+    if (!read_options(args, gate, error))
+        return false;
+    for (size_t i = 0; i < gate->count; i++) {
+        if (!load_scenario(args, cli_argument(args, i), &gate->items[i], error))
+            return false;
+    }
+    if (!check_names(gate, error) || !check_files(gate, error))
         return false;
     for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
         if (!cli_warnings_print(stderr, gate->items[i].scenario, error))

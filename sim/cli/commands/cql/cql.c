@@ -11,6 +11,7 @@
 #include "bucketing/strategy.h"
 #include "cassandra/token.h"
 #include "cli/command.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/text.h"
@@ -212,17 +213,6 @@ static const struct cli_option cql_options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
-{
-    size_t count;
-    struct lab_override *overrides;
-    if (!cli_overrides(args, &overrides, &count, error))
-        return false;
-    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count, NULL, out, error);
-    free(overrides);
-    return is_fine;
-}
-
 /* Checks everything before the first line is printed. */
 static bool check(const struct lab_scenario *scenario, const char *label, struct sim_error *error)
 {
@@ -398,7 +388,7 @@ static bool print_stress(const struct cli_args *args, const struct lab_scenario 
 static int cql(const struct cli_args *args, struct sim_error *error)
 {
     struct lab_scenario *scenario;
-    if (!load(args, &scenario, error))
+    if (!cli_scenario_load(args, cli_argument(args, 0), &scenario, error))
         return (int)error->class;
     const char *label = cli_value(args, "strategy", NULL);
     bool is_fine = check_options(args, error) &&

@@ -10,6 +10,7 @@
 
 #include "cli/execute.h"
 #include "cli/result.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/judge.h"
@@ -33,8 +34,6 @@ struct job {
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    struct lab_override *overrides;
-    size_t count;
     job->tables = cli_value(args, "tables", NULL);
     job->count = cli_argument_count(args) - 1;
     job->paths = calloc(job->count, sizeof *job->paths);
@@ -42,11 +41,7 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
         return sim_fail_memory(error);
     for (size_t i = 0; i < job->count; i++)
         job->paths[i] = cli_argument(args, i + 1);
-    if (!cli_overrides(args, &overrides, &count, error))
-        return false;
-    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count, NULL, &job->scenario, error);
-    free(overrides);
-    return is_fine;
+    return cli_scenario_load(args, cli_argument(args, 0), &job->scenario, error);
 }
 
 static bool replay(void *context, struct lab_progress *progress, struct sim_error *error)

@@ -172,29 +172,16 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
 {
     if (cli_argument_count(args) == 0)
         return find_continued(args, batch->database, &batch->jobs[0].scenario, &batch->jobs[0].path, error);
-    uint64_t seed = 0;
-    struct lab_override *overrides;
-    size_t override_count;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &override_count, error))
-        return false;
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < batch->count; i++) {
-        const char *path = cli_argument(args, i);
-        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+    for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
-        char of_sample[CLI_SAMPLE_TEXT_SIZE];
-        size_t count = override_count;
-        is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
-                  lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error) &&
-                  lab_expects_check(job->scenario, error);
-        if (is_fine && (job->path = realpath(path, NULL)) == NULL)
-            job->path = strdup(path);
-        if (is_fine && job->path == NULL)
-            is_fine = sim_fail_memory(error);
+        if (!cli_scenario_load(args, cli_argument(args, i), &job->scenario, error) ||
+            !lab_expects_check(job->scenario, error))
+            return false;
+        job->path = cli_absolute(cli_argument(args, i));
+        if (job->path == NULL)
+            return sim_fail_memory(error);
     }
-    free(overrides);
-    return is_fine;
+    return true;
 }
 
 /* Checks that names are unique, since charts are named after them. */

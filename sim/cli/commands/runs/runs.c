@@ -467,9 +467,7 @@ static bool read_order(const struct cli_args *args, struct order *order, struct 
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     if (strcmp(name, SIM_STANDARD_INPUT) == 0)
         name = "/dev/stdin";
-    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
-    if (order->path == NULL) /* reading the file reports the error */
-        order->path = strdup(name);
+    order->path = sim_input_is_descriptor(name) ? strdup(name) : cli_absolute(name);
     char *text =
         order->path == NULL
             ? NULL

@@ -124,8 +124,7 @@ static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, 
                    lab_sweep_parse(path, text, size, overrides, count, own_seed, &sweeper->sweep, error);
     free(text);
     free(overrides);
-    if (is_fine && (sweeper->path = realpath(path, NULL)) == NULL)
-        sweeper->path = strdup(path);
+    sweeper->path = is_fine ? cli_absolute(path) : NULL;
     return is_fine && (sweeper->path != NULL || sim_fail_memory(error));
 }
 

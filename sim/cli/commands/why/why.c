@@ -298,16 +298,8 @@ static const struct cli_option options[] = {
 static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
 {
     const char *path = cli_argument(args, 0);
-    struct lab_override *overrides;
-    size_t count;
-    uint64_t seed = 0;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &count, error))
-        return false;
-    bool is_fine =
-        lab_scenario_load(path, overrides, count, cli_has(args, "seed") ? &seed : NULL, out, error);
-    free(overrides);
-    if (!is_fine)
+    bool is_fine = true;
+    if (!cli_scenario_load(args, path, out, error))
         return false;
     if ((*out)->engine != LAB_ENGINE_CLUSTER)
         is_fine = sim_fail(error, SIM_ERROR_INPUT,
