@@ -379,20 +379,30 @@ static bool check_resumed(struct fuzz *fuzz, const struct lab_result *whole)
     return difference == NULL || broken(fuzz, difference);
 }
 
-/* Writes the partitions of a strategy as sstablepartitions would, and runs them as observed sizes. */
+static void write_list(const struct fuzz *fuzz, const struct naive_input *input,
+                       const struct naive_result *naive, bool is_reverse)
+{
+    FILE *file = naive_must(fopen(fuzz->sizes, "w"));
+    fprintf(file, "key,size,rowCount\n");
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition =
+            &naive->partitions[is_reverse ? naive->partition_count - 1 - i : i];
+        fprintf(file, "%s:%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", input->keys[partition->key_index].name,
+                partition->bucket, partition->bytes, partition->rows);
+    }
+    naive_must(fclose(file) == 0 ? file : NULL);
+}
+
+/* Writes the partitions of a strategy as sstablepartitions would, and runs them as observed sizes. The order
+ * of the list does not matter. */
 static bool check_import(const struct answer *answer, struct fuzz *fuzz, const struct naive_input *input)
 {
     size_t index = draw(fuzz, fuzz->scenario->strategy_count);
     const struct lab_limits *limits = &fuzz->scenario->limits;
-    FILE *file = naive_must(fopen(fuzz->sizes, "w"));
     struct naive_result *naive = naive_run(input, fuzz->scenario, &fuzz->scenario->strategies[index]);
     char text[512];
-    fprintf(file, "key,size,rowCount\n");
-    for (size_t i = 0; i < naive->partition_count; i++)
-        fprintf(file, "%s:%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n",
-                input->keys[naive->partitions[i].key_index].name, naive->partitions[i].bucket,
-                naive->partitions[i].bytes, naive->partitions[i].rows);
-    bool has_any = fclose(file) == 0 && naive->partition_count > 0;
+    write_list(fuzz, input, naive, false);
+    bool has_any = naive->partition_count > 0;
     snprintf(text, sizeof text,
              "limits: {partition_rows: 9, over_limit_share: 0%%}\nstrategies:\n  - observed: {file: %s}\n",
              fuzz->sizes);
@@ -414,7 +424,14 @@ static bool check_import(const struct answer *answer, struct fuzz *fuzz, const s
         is_fine = is_fine && twin_known(answer, &observed->strategies[0], limits, naive) &&
                   (one.partitions > 3000 ||
                    twin_drift(answer, draw(fuzz, fuzz->scenario->strategy_count), &observed->strategies[0],
-                              (enum lab_size_unit)draw(fuzz, LAB_SIZE_UNITS)));
+                              (enum lab_size_unit)draw(fuzz, LAB_SIZE_UNITS), NULL));
+    }
+    if (is_fine && has_any) {
+        write_list(fuzz, input, naive, true);
+        struct lab_result *reverse = run(fuzz, scenario, 1);
+        is_fine = reverse != NULL && (reverse->digest == observed->digest ||
+                                      broken(fuzz, "the order of a list changes its digest"));
+        lab_result_destroy(reverse);
     }
     naive_free(naive);
     lab_result_destroy(observed);
@@ -473,7 +490,7 @@ static bool check_bounds(struct fuzz *fuzz, const struct lab_limits *limits, con
 }
 
 /* Writes the sizes of a strategy's partitions as tablehistograms would, and runs them as observed sizes. */
-static bool check_percentiles(struct fuzz *fuzz, const struct naive_input *input)
+static bool check_percentiles(const struct answer *answer, struct fuzz *fuzz, const struct naive_input *input)
 {
     static const char *const names[] = {"50%", "75%", "95%", "98%", "99%", "Max"};
     static const double shares[] = {0.5, 0.75, 0.95, 0.98, 0.99, 1};
@@ -482,6 +499,7 @@ static bool check_percentiles(struct fuzz *fuzz, const struct naive_input *input
     struct naive_result *naive = naive_run(input, fuzz->scenario, strategy);
     size_t count = naive->partition_count;
     uint64_t *sizes = naive_must(calloc(count + 1, sizeof *sizes)), above;
+    struct twin_points points = {.count = count};
     FILE *file = naive_must(fopen(fuzz->sizes, "w"));
     char text[512];
     for (size_t i = 0; i < count; i++)
@@ -491,12 +509,14 @@ static bool check_percentiles(struct fuzz *fuzz, const struct naive_input *input
     fprintf(file,
             "a/b histograms\nPercentile  Read Latency  Write Latency  SSTables  Partition Size  Cell Count\n"
             "            (micros)      (micros)                 (bytes)\n");
+    bucket_end(sizes[0], &points.above[0]);
+    points.size[0] = points.above[0] + 1;
     for (size_t i = 0; i < 6 && count > 0; i++) {
-        bucket_end(sizes[0], &above);
         if (i == 5)
-            fprintf(file, "Min 0.00 0.00 0.00 %" PRIu64 " 1\n", above + 1);
-        fprintf(file, "%s 0.00 0.00 0.00 %" PRIu64 " 1\n", names[i],
-                bucket_end(sizes[(size_t)ceil(shares[i] * (double)count) - 1], &above));
+            fprintf(file, "Min 0.00 0.00 0.00 %" PRIu64 " 1\n", points.size[0]);
+        points.size[i + 1] =
+            bucket_end(sizes[(size_t)ceil(shares[i] * (double)count) - 1], &points.above[i + 1]);
+        fprintf(file, "%s 0.00 0.00 0.00 %" PRIu64 " 1\n", names[i], points.size[i + 1]);
     }
     bool has_any = fclose(file) == 0 && count > 0 && fuzz->scenario->limits.partition_bytes > 0;
     snprintf(text, sizeof text, "limits: {partition_bytes: 9B}\nstrategies:\n  - observed: {file: %s}\n",
@@ -514,7 +534,9 @@ static bool check_percentiles(struct fuzz *fuzz, const struct naive_input *input
     }
     if (is_fine && has_any) {
         struct lab_judgment told = judged(observed, 0);
-        is_fine = check_bounds(fuzz, &scenario->limits, &told, sizes, count);
+        is_fine = check_bounds(fuzz, &scenario->limits, &told, sizes, count) &&
+                  (count > 3000 || twin_drift(answer, draw(fuzz, fuzz->scenario->strategy_count),
+                                              &observed->strategies[0], LAB_IN_BYTES, &points));
     }
     free(sizes);
     lab_result_destroy(observed);
@@ -538,7 +560,7 @@ static bool check_twin(struct fuzz *fuzz, bool may_tune)
                    twin_rule(&answer) && twin_horizons(&answer) && twin_expected(&answer) &&
                    twin_shares(&answer) && twin_spikes(&answer) && twin_eras(&answer) && twin_values(&answer);
     is_fine = is_fine && (fuzz->scenario->design.is_given || fuzz->scenario->deletes.share > 0 ||
-                          (check_import(&answer, fuzz, input) && check_percentiles(fuzz, input)));
+                          (check_import(&answer, fuzz, input) && check_percentiles(&answer, fuzz, input)));
     if (is_fine && may_tune)
         is_fine = twin_tune(&answer);
     naive_input_free(input);

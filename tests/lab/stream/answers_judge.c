@@ -344,34 +344,71 @@ static double share_upto(const struct list *list, double size, bool includes)
     return (double)count / (double)list->count;
 }
 
+/* What is known of the largest observed sizes: `count` of them have at least `size`, from the largest on. */
+struct largest {
+    double size, count;
+};
+
 /* The largest number of observed sizes that reach the last of them, which the prediction does not explain. */
-static uint64_t beyond(const struct list *observed, const struct list *predicted, double tolerance,
-                       double chance, double *size)
+static double beyond(const struct largest *largest, size_t count, double n, const struct list *predicted,
+                     double tolerance, double chance, double *size)
 {
-    const double m = (double)predicted->count, n = (double)observed->count, k = floor(sqrt(m));
-    uint64_t found = 0;
+    const double m = (double)predicted->count, k = floor(sqrt(m));
+    double found = 0, logs = 0, choices = 0, j = 0;
     if (m <= k)
         return 0;
     const double from = predicted->sizes[predicted->count - (size_t)k - 1];
-    double logs = 0, choices = 0;
     for (size_t i = 0; i < (size_t)k; i++)
         logs += log((predicted->sizes[predicted->count - 1 - i] + 1) / from);
-    for (size_t j = 1; j <= observed->count && j <= LAB_DRIFT_LARGEST; j++) {
-        const double at = observed->sizes[observed->count - j], i = (double)j;
-        choices += log((n - i + 1) / i) + log((k + i) / (m + i));
-        const bool is_last = j == observed->count || observed->sizes[observed->count - j - 1] < at;
-        const double excess = log(at / (1 + tolerance) / from);
-        if (is_last && excess > 0 &&
-            choices - k * log(1 + i * excess / logs) <= log(chance / (i * (i + 1)))) {
+    for (size_t i = 0; i < count && largest[i].count <= LAB_DRIFT_LARGEST; i++) {
+        for (; j < largest[i].count; j++)
+            choices += log((n - j) / (j + 1)) + log((k + j + 1) / (m + j + 1));
+        const double excess = log(largest[i].size / (1 + tolerance) / from);
+        if (excess > 0 && choices - k * log(1 + j * excess / logs) <= log(chance / (j * (j + 1)))) {
             found = j;
-            *size = at;
+            *size = largest[i].size;
         }
     }
     return found;
 }
 
+/* The largest difference of the shares of observed and predicted sizes, up to a size and below it; and what
+ * is known of the largest. */
+static double compare_lists(const struct list *seen, const struct list *all, double tolerance,
+                            struct largest *largest, size_t *count)
+{
+    double distance = 0;
+    *count = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        const double at = seen->sizes[i];
+        distance = fmax(distance, share_upto(seen, at, true) - share_upto(all, at * (1 + tolerance), true));
+        distance = fmax(distance, share_upto(all, at / (1 + tolerance), false) - share_upto(seen, at, false));
+    }
+    for (size_t i = seen->count; i-- > 0;) {
+        if (i == 0 || seen->sizes[i - 1] < seen->sizes[i])
+            largest[(*count)++] = (struct largest){seen->sizes[i], (double)(seen->count - i)};
+    }
+    return distance;
+}
+
+static double compare_points(const struct twin_points *points, const struct list *all, double tolerance,
+                             struct largest *largest, size_t *count)
+{
+    static const double shares[TWIN_POINTS] = {0, 0.5, 0.75, 0.95, 0.98, 0.99, 1};
+    double distance = 0;
+    *count = TWIN_POINTS;
+    for (size_t i = 0; i < TWIN_POINTS; i++) {
+        const double at = (double)points->size[i], above = (double)points->above[i];
+        distance = fmax(distance, shares[i] - share_upto(all, at * (1 + tolerance), true));
+        distance = fmax(distance, share_upto(all, above / (1 + tolerance), true) - shares[i]);
+        const double least = floor((1 - shares[i]) * (double)points->count + 1e-9);
+        largest[TWIN_POINTS - 1 - i] = (struct largest){above + 1, fmax(1, least)};
+    }
+    return distance;
+}
+
 bool twin_drift(const struct answer *answer, size_t index, const struct lab_strategy_result *observed,
-                enum lab_size_unit unit)
+                enum lab_size_unit unit, const struct twin_points *points)
 {
     const struct lab_strategy_result *predicted = &answer->result->strategies[index];
     struct list all = list_of(predicted, unit), seen = list_of(observed, unit);
@@ -379,33 +416,36 @@ bool twin_drift(const struct answer *answer, size_t index, const struct lab_stra
         .predicted = predicted,
         .observed = observed,
         .unit = unit,
+        .partitions = points == NULL ? 0 : points->count,
         .limit = sim_random_below(answer->random, 2) * (1 + (uint64_t)all.sizes[all.count / 2]),
         .tolerance = sim_random_below(answer->random, 2) == 0 ? 0 : 0.1,
         .false_alarm = 0.01 + 0.5 * (double)sim_random_below(answer->random, 2),
         .look = 1 + sim_random_below(answer->random, 3)};
+    struct largest *largest = naive_must(calloc(seen.count + TWIN_POINTS, sizeof *largest));
     struct lab_drift told;
-    double distance = 0, size = 0, n = (double)seen.count, m = (double)all.count;
-    double look = (double)question.look, tolerance = question.tolerance, limit = (double)question.limit;
+    size_t count;
+    double n = points == NULL ? (double)seen.count : (double)points->count, m = (double)all.count;
+    double size = 0, look = (double)question.look, tolerance = question.tolerance,
+           limit = (double)question.limit, over = 0;
     const double chance = question.false_alarm / look / (look + 1) / (question.limit > 0 ? 5 : 3);
-    for (size_t i = 0; i < seen.count; i++) {
-        const double at = seen.sizes[i];
-        distance = fmax(distance, share_upto(&seen, at, true) - share_upto(&all, at * (1 + tolerance), true));
-        distance =
-            fmax(distance, share_upto(&all, at / (1 + tolerance), false) - share_upto(&seen, at, false));
-    }
-    const double allowed = sqrt(log(2 / chance) / 2 / n) + sqrt(log(2 / chance) / 2 / m);
-    const double over = n - round(n * share_upto(&seen, limit * (1 + tolerance), true)),
-                 expected = m - round(m * share_upto(&all, limit, true));
-    const uint64_t most = beyond(&seen, &all, tolerance, chance, &size);
-    const double largest = all.sizes[all.count - 1];
+    const double distance = points == NULL ? compare_lists(&seen, &all, tolerance, largest, &count)
+                                           : compare_points(points, &all, tolerance, largest, &count);
+    const double allowed = sqrt(log(2 / chance) / 2 / n) + sqrt(log(2 / chance) / 2 / m) +
+                           (points == NULL ? 0 : 1 / n); /* the rank of a percentile is rounded */
+    const double expected = m - round(m * share_upto(&all, limit, true)),
+                 most_predicted = all.sizes[all.count - 1],
+                 most = beyond(largest, count, n, &all, tolerance, chance, &size);
+    for (size_t i = 0; i < count && largest[i].size > limit * (1 + tolerance); i++)
+        over = largest[i].count;
+    free(largest);
     free(all.sizes);
     free(seen.sizes);
     if (!lab_drift_judge(&question, &told))
         return twin_differs(answer, "%s: no comparison", observed->label);
     bool is_fine = twin_is_near(told.distance, distance) && twin_is_near(told.allowed, allowed) &&
-                   told.is_far == (distance > allowed) && told.beyond == most &&
+                   told.is_far == (told.distance > told.allowed) && (double)told.beyond == most &&
                    (most == 0 || (double)told.beyond_size == size) && told.has_limit == (limit > 0) &&
-                   (double)told.largest_predicted == largest && (double)told.observed_count == n &&
+                   (double)told.largest_predicted == most_predicted && (double)told.observed_count == n &&
                    (double)told.predicted_count == m &&
                    told.is_drift == (told.is_far || told.is_over || most > 0);
     if (is_fine && limit > 0)
@@ -415,9 +455,9 @@ bool twin_drift(const struct answer *answer, size_t index, const struct lab_stra
     return is_fine ||
            twin_differs(answer,
                         "drift from %s: distance %.9g of %.9g, %.0f beyond, and %.9g of %.9g, "
-                        "%.0f by the twin (over %g: %.9g, %.9g to %.9g)",
+                        "%.0f by the twin (over %g: %.9g and %.9g, %.9g to %.9g)",
                         predicted->label, told.distance, told.allowed, (double)told.beyond, distance, allowed,
-                        (double)most, limit, told.over, told.over_least, told.over_most);
+                        most, limit, told.over, over / n, told.over_least, told.over_most);
 }
 
 /* What is known of a list: all of it, and which partition is the largest. */

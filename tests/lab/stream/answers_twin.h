@@ -37,9 +37,15 @@ bool twin_judgments(const struct answer *answer);
 /* Observed partitions, by the list that they were read from. */
 bool twin_known(const struct answer *answer, const struct lab_strategy_result *observed,
                 const struct lab_limits *limits, const struct naive_result *naive);
-/* Whether they have drifted from those of a strategy of the run. */
+/* The points of tablehistograms: Min, five percentiles and Max, the end and the lower end of the bucket of
+ * each. */
+#define TWIN_POINTS 7
+struct twin_points {
+    uint64_t size[TWIN_POINTS], above[TWIN_POINTS], count; /* count: of the partitions */
+};
+/* Whether observed partitions have drifted from those of a strategy of the run. points: NULL for a list. */
 bool twin_drift(const struct answer *answer, size_t index, const struct lab_strategy_result *observed,
-                enum lab_size_unit unit);
+                enum lab_size_unit unit, const struct twin_points *points);
 bool twin_choice(const struct answer *answer);
 /* The rule of choice, for candidates that are drawn so that they tie and lie on the edge of the tolerance. */
 bool twin_rule(const struct answer *answer);
