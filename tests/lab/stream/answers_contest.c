@@ -523,6 +523,17 @@ static bool check_ladders(const struct answer *answer, const struct tune_contest
                                     contest->entrants[j].strategy.label);
         }
     }
+    for (size_t i = 0; i < contest->count; i++) { /* no setting twice */
+        for (size_t j = 0; j < i; j++) {
+            char texts[2][TUNE_STRATEGY_TEXT_SIZE];
+            struct lab_strategy one = contest->entrants[i].strategy, other = contest->entrants[j].strategy;
+            one.label = other.label = (char[]){"same"};
+            tune_strategy_text(&one, texts[0]);
+            tune_strategy_text(&other, texts[1]);
+            if (!contest->entrants[i].is_own && strcmp(texts[0], texts[1]) == 0)
+                return twin_differs(answer, "tune: %s is tried twice", texts[0]);
+        }
+    }
     for (unsigned kind = 0; kind < BK_KIND_COUNT && contest->left_out == 0; kind++) {
         size_t met = 0;
         if (!is_sought(answer, contest, (enum bk_kind)kind))
@@ -573,10 +584,11 @@ static bool check_rows(const struct answer *answer, const struct tune_contest *c
     const struct tune_rows *rows = &contest->rows;
     const int64_t lasts_ns = answer->input->end_ns - answer->input->start_ns;
     const bool has_more = answer->scenario->deletes.share > 0; /* bytes of tombstones */
+    const bool is_table = answer->scenario->design.is_given;   /* a partition may have several keys */
     return (rows->rows == answer->input->rows && rows->keys == answer->input->keys_with_rows &&
             rows->lasts_ns == (lasts_ns > 0 ? lasts_ns : 1) &&
-            (double)rows->busiest_rows == twin_metric(first, "keys.rows.max") &&
-            (has_more || (double)rows->busiest_bytes == twin_metric(first, "keys.bytes.max"))) ||
+            (is_table || (double)rows->busiest_rows == twin_metric(first, "keys.rows.max")) &&
+            (has_more || is_table || (double)rows->busiest_bytes == twin_metric(first, "keys.bytes.max"))) ||
            twin_differs(answer, "tune: the pilot's totals differ");
 }
 
