@@ -482,7 +482,6 @@ void report_survival_fill(const struct lab_result *result, bool is_bytes, struct
     chart->form = REPORT_FORM_CURVES;
     chart->name = is_bytes ? "survival-bytes" : "survival-rows";
     chart->title = is_bytes ? "Partitions larger than x bytes" : "Partitions larger than x rows";
-    chart->names_along = true;
     struct selection selection = {.is_bytes = is_bytes, .least_share = 0.1};
     chart->lines = report_take(arena, REPORT_LINES_MAX, sizeof *chart->lines);
     add_entries(result, arena, &selection);

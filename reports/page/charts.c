@@ -135,11 +135,9 @@ static void put(struct list *list, const char *text, bool is_heading, bool is_la
         report_sheet_open(sheet, "tr");
     }
     if (is_heading || list->column == 1) {
-        report_sheet_element(sheet, "th", "scope", is_heading ? "col" : "row", NULL);
-        report_sheet_text(sheet, text);
-        report_sheet_close(sheet);
+        report_sheet_leaf(sheet, "th", text, "scope", is_heading ? "col" : "row", NULL);
     } else {
-        report_sheet_leaf(sheet, "td", "", text);
+        report_sheet_leaf(sheet, "td", text, NULL);
     }
     if (is_last) {
         report_sheet_close(sheet);
@@ -526,7 +524,7 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     if (reading != NULL) {
         report_sheet_element(sheet, "details", "class", "reading", NULL);
         report_sheet_summary(sheet, "How to read it", heading_of(sheet, chart));
-        report_sheet_leaf(sheet, "p", "", reading);
+        report_sheet_leaf(sheet, "p", reading, NULL);
         report_sheet_close(sheet);
     }
     write_data(sheet, chart);
@@ -563,7 +561,7 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
     report_sheet_element(sheet, "ul", "class", "absent", NULL);
     for (size_t i = 0; i < count; i++) {
         report_sheet_element(sheet, "li", "data-chart", left[i].name, NULL);
-        report_sheet_leaf(sheet, "span", "", left[i].title);
+        report_sheet_leaf(sheet, "span", left[i].title, NULL);
         report_sheet_text(sheet, report_text(sheet->arena, " is left out: %s.", left[i].absent));
         report_sheet_close(sheet);
     }

@@ -121,20 +121,16 @@ static void write_start(struct live *live)
     if (candidates < 2)
         return;
     report_sheet_open(live->sheet, "p");
-    report_sheet_element(live->sheet, "label", "for", "live-start", NULL);
-    report_sheet_text(live->sheet, "Begin with");
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "label", "Begin with", "for", "live-start", NULL);
     report_sheet_element(live->sheet, "select", "id", "live-start", NULL);
     for (size_t i = 0; i < live->result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &live->result->strategies[i];
         if (!is_candidate(strategy, &bits))
             continue;
-        report_sheet_element(live->sheet, "option", "value",
-                             report_text(live->arena, "%" PRIu32 " %" PRIu64, bits,
-                                         strategy->settings.strategy.of.probabilistic.threshold),
-                             NULL);
-        report_sheet_text(live->sheet, report_clean(live->arena, strategy->label));
-        report_sheet_close_void(live->sheet);
+        report_sheet_leaf(live->sheet, "option", report_clean(live->arena, strategy->label), "value",
+                          report_text(live->arena, "%" PRIu32 " %" PRIu64, bits,
+                                      strategy->settings.strategy.of.probabilistic.threshold),
+                          NULL);
     }
     report_sheet_close_void(live->sheet);
     report_sheet_close_void(live->sheet);
@@ -146,9 +142,7 @@ static void write_slider(struct live *live, const char *id, const char *label, c
 {
     struct report_arena *arena = live->arena;
     report_sheet_element(live->sheet, "div", "class", "live-slider", NULL);
-    report_sheet_element(live->sheet, "label", "for", id, NULL);
-    report_sheet_text(live->sheet, label);
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "label", label, "for", id, NULL);
     report_sheet_element(live->sheet, "input", "type", "range", "id", id, "min", "0", "max",
                          report_text(arena, "%" PRIu64, slider_most), "value",
                          report_text(arena, "%" PRIu64, value < slider_most ? value : slider_most), NULL);
@@ -164,9 +158,7 @@ static void write_slider(struct live *live, const char *id, const char *label, c
 static void write_field(struct live *live, const struct field *field)
 {
     report_sheet_open(live->sheet, "div");
-    report_sheet_element(live->sheet, "label", "for", field->id, NULL);
-    report_sheet_text(live->sheet, field->label);
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "label", field->label, "for", field->id, NULL);
     report_sheet_element(live->sheet, "input", "type", "text", "id", field->id, "inputmode", field->mode,
                          "autocomplete", "off", "value", field->value, NULL);
     report_sheet_close_void(live->sheet);
@@ -199,18 +191,12 @@ static void write_controls(struct live *live)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         write_field(live, &fields[i]);
     report_sheet_close_void(live->sheet);
-    report_sheet_element(live->sheet, "output", "id", "live-says", "for",
-                         "live-bits live-bits-number live-threshold live-threshold-number live-limit-rows "
-                         "live-limit-bytes live-row-bytes live-tiny live-rate",
-                         "aria-live", "polite", NULL);
-    report_sheet_text(live->sheet, "");
-    report_sheet_close_void(live->sheet);
-    report_sheet_element(live->sheet, "div", "id", "live-plot", NULL);
-    report_sheet_text(live->sheet, "");
-    report_sheet_close_void(live->sheet);
-    report_sheet_element(live->sheet, "p", "id", "live-reading", NULL);
-    report_sheet_text(live->sheet, "");
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "output", "", "id", "live-says", "for",
+                      "live-bits live-bits-number live-threshold live-threshold-number live-limit-rows "
+                      "live-limit-bytes live-row-bytes live-tiny live-rate",
+                      "aria-live", "polite", NULL);
+    report_sheet_leaf(live->sheet, "div", "", "id", "live-plot", NULL);
+    report_sheet_leaf(live->sheet, "p", "", "id", "live-reading", NULL);
     report_sheet_close_void(live->sheet);
 }
 
@@ -223,9 +209,7 @@ static void write_figure(struct live *live, const char *name, const char *headin
     report_sheet_element(live->sheet, "tr", "data-figure", name, NULL);
     if (is_hidden)
         report_sheet_attribute(live->sheet, "hidden", "");
-    report_sheet_element(live->sheet, "th", "scope", "row", NULL);
-    report_sheet_text(live->sheet, heading);
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "th", heading, "scope", "row", NULL);
     report_sheet_open(live->sheet, "td");
     report_sheet_element(live->sheet, "data", "value", report_text(arena, "%.17g", value), NULL);
     report_sheet_text(live->sheet,
@@ -257,9 +241,7 @@ static void write_figures(struct live *live)
     const struct tune_distribution *distribution = &live->distribution;
     struct report_arena *arena = live->arena;
     report_sheet_element(live->sheet, "table", "class", "live-figures", NULL);
-    report_sheet_open(live->sheet, "caption");
-    report_sheet_text(live->sheet, "What the exact distribution says");
-    report_sheet_close_void(live->sheet);
+    report_sheet_leaf(live->sheet, "caption", "What the exact distribution says", NULL);
     report_sheet_open(live->sheet, "tbody");
     write_figure(live, "mean", "mean", tune_mean_rows(distribution), "rows", false);
     write_figure(live, "stddev", "standard deviation", tune_stddev_rows(distribution), "rows", false);
@@ -329,14 +311,11 @@ void report_page_live(struct report_sheet *sheet)
     }
     live.distribution.p = 1 / (double)(UINT64_C(1) << live.bits);
     report_sheet_element(sheet, "section", "id", "live", "aria-labelledby", "live-title", NULL);
-    report_sheet_element(sheet, "h2", "id", "live-title", NULL);
-    report_sheet_text(sheet, "Try a setting");
-    report_sheet_close_void(sheet);
-    report_sheet_open(sheet, "p");
-    report_sheet_text(
-        sheet,
-        "The exact distribution of a probabilistic partition, computed in this page without a simulation.");
-    report_sheet_close_void(sheet);
+    report_sheet_leaf(sheet, "h2", "Try a setting", "id", "live-title", NULL);
+    report_sheet_leaf(
+        sheet, "p",
+        "The exact distribution of a probabilistic partition, computed in this page without a simulation.",
+        NULL);
     report_sheet_open(sheet, "noscript");
     report_sheet_open(sheet, "p");
     report_sheet_text(

@@ -53,32 +53,37 @@ void report_sheet_text(struct report_sheet *sheet, const char *text)
                                  sheet->writer, (const xmlChar *)report_clean_lines(sheet->arena, text)));
 }
 
+static void put_attributes(struct report_sheet *sheet, va_list attributes)
+{
+    for (const char *key; (key = va_arg(attributes, const char *)) != NULL;) {
+        report_sheet_attribute(sheet, key, va_arg(attributes, const char *));
+    }
+}
+
 void report_sheet_element(struct report_sheet *sheet, const char *name, ...)
 {
     va_list attributes;
     report_sheet_open(sheet, name);
     va_start(attributes, name);
-    for (const char *key; (key = va_arg(attributes, const char *)) != NULL;) {
-        report_sheet_attribute(sheet, key, va_arg(attributes, const char *));
-    }
+    put_attributes(sheet, attributes);
     va_end(attributes);
 }
 
-void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *class, const char *text)
+void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *text, ...)
 {
+    va_list attributes;
     report_sheet_open(sheet, name);
-    if (class[0] != 0) {
-        report_sheet_attribute(sheet, "class", class);
-    }
+    va_start(attributes, text);
+    put_attributes(sheet, attributes);
+    va_end(attributes);
     report_sheet_text(sheet, text);
     report_sheet_close(sheet);
 }
 
 void report_sheet_summary(struct report_sheet *sheet, const char *text, const char *of)
 {
-    report_sheet_element(sheet, "summary", "aria-label", report_text(sheet->arena, "%s: %s", text, of), NULL);
-    report_sheet_text(sheet, text);
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "summary", text, "aria-label", report_text(sheet->arena, "%s: %s", text, of),
+                      NULL);
 }
 
 void report_sheet_section(struct report_sheet *sheet, const char *id, const char *class, int level,
@@ -90,9 +95,7 @@ void report_sheet_section(struct report_sheet *sheet, const char *id, const char
         report_sheet_attribute(sheet, "class", class);
     }
     report_sheet_attribute(sheet, "aria-labelledby", heading);
-    report_sheet_element(sheet, level == 2 ? "h2" : "h3", "id", heading, NULL);
-    report_sheet_text(sheet, title);
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, level == 2 ? "h2" : "h3", title, "id", heading, NULL);
 }
 
 static bool has(const char *text)
@@ -158,7 +161,7 @@ static void write_head(struct report_sheet *sheet, const char *title)
         report_sheet_element(sheet, "meta", "name", metas[i].name, "content", metas[i].content, NULL);
         report_sheet_close_void(sheet);
     }
-    report_sheet_leaf(sheet, "title", "", title);
+    report_sheet_leaf(sheet, "title", title, NULL);
     write_embedded(sheet, "style", style);
     report_sheet_close(sheet);
 }
@@ -166,20 +169,16 @@ static void write_head(struct report_sheet *sheet, const char *title)
 static void write_banner(struct report_sheet *sheet)
 {
     const struct lab_result *result = sheet->page->result;
-    report_sheet_element(sheet, "a", "class", "skip", "href", "#main", NULL);
-    report_sheet_text(sheet, "Skip to the answer");
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "a", "Skip to the answer", "class", "skip", "href", "#main", NULL);
     report_sheet_element(sheet, "header", "class", "banner", NULL);
     report_sheet_open(sheet, "div");
-    report_sheet_leaf(sheet, "p", "maker", "bucketlab");
-    report_sheet_leaf(sheet, "h1", "", report_clean(sheet->arena, result->scenario_name));
+    report_sheet_leaf(sheet, "p", "bucketlab", "class", "maker", NULL);
+    report_sheet_leaf(sheet, "h1", report_clean(sheet->arena, result->scenario_name), NULL);
     if (has(result->about)) {
-        report_sheet_leaf(sheet, "p", "about", report_clean(sheet->arena, result->about));
+        report_sheet_leaf(sheet, "p", report_clean(sheet->arena, result->about), "class", "about", NULL);
     }
     report_sheet_close(sheet);
-    report_sheet_element(sheet, "button", "type", "button", "id", "theme", "hidden", "hidden", NULL);
-    report_sheet_text(sheet, "Dark");
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "button", "Dark", "type", "button", "id", "theme", "hidden", "hidden", NULL);
     report_sheet_close(sheet);
 }
 
@@ -194,8 +193,8 @@ static void write_contents(struct report_sheet *sheet)
 static void write_line(struct report_sheet *sheet, const char *label, const char *text)
 {
     report_sheet_open(sheet, "div");
-    report_sheet_leaf(sheet, "dt", "", label);
-    report_sheet_leaf(sheet, "dd", "", text);
+    report_sheet_leaf(sheet, "dt", label, NULL);
+    report_sheet_leaf(sheet, "dd", text, NULL);
     report_sheet_close(sheet);
 }
 
@@ -204,7 +203,8 @@ static void write_answer(struct report_sheet *sheet)
     const struct report_page *page = sheet->page;
     const struct report_answer *answer = sheet->answer;
     report_sheet_section(sheet, "answer", "", 2, "The answer");
-    report_sheet_leaf(sheet, "p", "verdict", page->why_count > 0 ? page->why[0] : answer->headline);
+    report_sheet_leaf(sheet, "p", page->why_count > 0 ? page->why[0] : answer->headline, "class", "verdict",
+                      NULL);
     report_sheet_element(sheet, "dl", "class", "lines", NULL);
     for (size_t i = 1; i < page->why_count; i++) {
         const char *colon = strstr(page->why[i], ": ");
@@ -216,17 +216,15 @@ static void write_answer(struct report_sheet *sheet)
         write_line(sheet, answer->lines[i].label, answer->lines[i].text);
     }
     report_sheet_close(sheet);
-    report_sheet_leaf(sheet, "p", "asked", answer->asked);
+    report_sheet_leaf(sheet, "p", answer->asked, "class", "asked", NULL);
     report_sheet_close(sheet);
 }
 
 static void write_fact(struct report_sheet *sheet, const char *name, const char *id, const char *value)
 {
     report_sheet_open(sheet, "div");
-    report_sheet_leaf(sheet, "dt", "", name);
-    report_sheet_element(sheet, "dd", "id", id, NULL);
-    report_sheet_text(sheet, value);
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "dt", name, NULL);
+    report_sheet_leaf(sheet, "dd", value, "id", id, NULL);
     report_sheet_close(sheet);
 }
 
@@ -244,10 +242,8 @@ static void write_lines(struct report_sheet *sheet, const char *summary, const c
     if (is_open) {
         report_sheet_attribute(sheet, "open", "open");
     }
-    report_sheet_leaf(sheet, "summary", "", summary);
-    report_sheet_element(sheet, "pre", "id", id, "tabindex", "0", NULL);
-    report_sheet_text(sheet, text);
-    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "summary", summary, NULL);
+    report_sheet_leaf(sheet, "pre", text, "id", id, "tabindex", "0", NULL);
     report_sheet_close(sheet);
 }
 

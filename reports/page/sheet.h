@@ -43,8 +43,9 @@ void report_sheet_close_void(struct report_sheet *sheet);
 void report_sheet_attribute(struct report_sheet *sheet, const char *name, const char *value);
 /* Writes text, escaped. Characters that XML does not allow become U+FFFD; line breaks are kept. */
 void report_sheet_text(struct report_sheet *sheet, const char *text);
-/* Writes an element with a class ("" for none) and a text. */
-void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *class, const char *text);
+/* Writes a whole element with a text and attributes, as above. */
+void report_sheet_leaf(struct report_sheet *sheet, const char *name, const char *text, ...)
+    __attribute__((sentinel));
 /* Writes the <summary> of a part of `of`: its accessible name is "TEXT: OF". */
 void report_sheet_summary(struct report_sheet *sheet, const char *text, const char *of);
 /* Opens <section id="ID" aria-labelledby="ID-title">, and writes its heading of the given level, 2 or 3. */

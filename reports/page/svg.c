@@ -196,13 +196,9 @@ static void write_head(struct hand *hand, const struct report_chart *chart, cons
     if (snap != NULL) {
         report_sheet_attribute(svg, "data-snap", snap);
     }
-    report_sheet_element(svg, "title", "id", report_text(scene->arena, "%s-t", id), NULL);
-    report_sheet_text(svg, chart->title);
-    report_sheet_close_void(svg);
+    report_sheet_leaf(svg, "title", chart->title, "id", report_text(scene->arena, "%s-t", id), NULL);
     if (is_described) {
-        report_sheet_element(svg, "desc", "id", report_text(scene->arena, "%s-d", id), NULL);
-        report_sheet_text(svg, chart->subtitle);
-        report_sheet_close_void(svg);
+        report_sheet_leaf(svg, "desc", chart->subtitle, "id", report_text(scene->arena, "%s-d", id), NULL);
     }
 }
 

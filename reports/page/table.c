@@ -116,10 +116,8 @@ static void write_groups(struct report_sheet *sheet, bool has_verdict, const boo
             shown += is_shown[next];
         }
         if (shown > 0) {
-            report_sheet_element(sheet, "th", "scope", "colgroup", "colspan",
-                                 report_text(sheet->arena, "%zu", shown), NULL);
-            report_sheet_text(sheet, columns[i].group);
-            report_sheet_close(sheet);
+            report_sheet_leaf(sheet, "th", columns[i].group, "scope", "colgroup", "colspan",
+                              report_text(sheet->arena, "%zu", shown), NULL);
         }
         i = next;
     }
@@ -163,10 +161,10 @@ static void write_verdict(struct report_sheet *sheet, size_t index)
                                       : "1",
                          NULL);
     if (is_chosen) {
-        report_sheet_leaf(sheet, "strong", "badge", "★ chosen");
+        report_sheet_leaf(sheet, "strong", "★ chosen", "class", "badge", NULL);
     }
     if (is_against) {
-        report_sheet_leaf(sheet, "span", "mark", "▲");
+        report_sheet_leaf(sheet, "span", "▲", "class", "mark", NULL);
     }
     report_sheet_text(sheet, report_text(sheet->arena, "%s%s", is_chosen || is_against ? " " : "",
                                          answer->verdicts[index]));
@@ -257,7 +255,7 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
     report_sheet_attribute(sheet, "data-value", exact);
     report_sheet_attribute(sheet, "title", exact);
     if (alarm) {
-        report_sheet_leaf(sheet, "span", "mark", "▲");
+        report_sheet_leaf(sheet, "span", "▲", "class", "mark", NULL);
         report_sheet_text(sheet, "\u00A0");
     }
     report_sheet_text(sheet, text_of(sheet->arena, format_of(column->metric), value));
@@ -278,8 +276,8 @@ static void write_row(struct report_sheet *sheet, size_t index, bool is_first, b
         report_sheet_attribute(sheet, "class", "chosen");
     }
     report_sheet_element(sheet, "th", "scope", "row", "class", "name", "data-value", label, NULL);
-    report_sheet_leaf(sheet, "span", "label", label);
-    report_sheet_leaf(sheet, "span", "detail", detail);
+    report_sheet_leaf(sheet, "span", label, "class", "label", NULL);
+    report_sheet_leaf(sheet, "span", detail, "class", "detail", NULL);
     report_sheet_close(sheet);
     if (has_verdict) {
         write_verdict(sheet, index);
@@ -329,14 +327,15 @@ void report_page_table(struct report_sheet *sheet)
     choose_columns(sheet, true, is_shown);
     report_sheet_section(sheet, "comparison", "", 2, "Comparison");
     write_table(sheet, true, is_shown);
-    report_sheet_leaf(sheet, "p", "note",
+    report_sheet_leaf(sheet, "p",
                       is_shown[0]
                           ? "Cost is what a strategy does in addition to the inserts: extra operations, and "
                             "the partitions that reads query. Point at a figure to see all of its digits."
-                          : "Point at a figure to see all of its digits.");
+                          : "Point at a figure to see all of its digits.",
+                      "class", "note", NULL);
     if (choose_columns(sheet, false, is_shown) > 0) {
         report_sheet_element(sheet, "details", "class", "fold", NULL);
-        report_sheet_leaf(sheet, "summary", "", "All other figures");
+        report_sheet_leaf(sheet, "summary", "All other figures", NULL);
         write_table(sheet, false, is_shown);
         report_sheet_close(sheet);
     }
@@ -354,12 +353,13 @@ void report_page_expects(struct report_sheet *sheet)
     for (size_t i = 0; i < result->expect_count; i++) {
         const struct lab_expect_result *expect = &result->expects[i];
         report_sheet_element(sheet, "li", "class", expect->ok ? "ok" : "alarm", NULL);
-        report_sheet_leaf(sheet, "span", "mark", expect->ok ? "✓ holds" : "▲ fails");
-        report_sheet_leaf(sheet, "code", "", expect->text);
+        report_sheet_leaf(sheet, "span", expect->ok ? "✓ holds" : "▲ fails", "class", "mark", NULL);
+        report_sheet_leaf(sheet, "code", expect->text, NULL);
         if (!isnan(expect->actual)) { /* an expectation about tune's answer has none */
             report_sheet_leaf(
-                sheet, "span", "actual",
-                report_text(sheet->arena, "actual %s", report_number(sheet->arena, expect->actual)));
+                sheet, "span",
+                report_text(sheet->arena, "actual %s", report_number(sheet->arena, expect->actual)), "class",
+                "actual", NULL);
         }
         report_sheet_close(sheet);
     }

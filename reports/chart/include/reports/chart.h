@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: its contents, without positions on the page.
  *
- * There are nine forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time),
- * panels of lines over one x axis, a table of bars (a line per strategy, a column per quantity), panels of
- * lanes over time (a lane per agent), lines over a common x axis, spots with their Pareto front, a grid of
+ * There are eight forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), a
+ * table of bars (a line per strategy, a column per quantity), panels of lanes over time (a lane per agent),
+ * lines over a common x axis (one plot, or a panel per operation), spots with their Pareto front, a grid of
  * coloured tiles, a plane divided into regions, and a summary (sentences, and a line per strategy). Values
  * are in units of the axis. On a log axis `at`, `from`, `to` and `x`, and for lines and spots also `y`, `low`
  * and `high`, are decimal logarithms, with minus infinity for 0. A hint is the text that a page shows when
@@ -285,7 +285,6 @@ struct report_chart {
     struct report_axis y;
     struct report_line *lines; /* up to REPORT_CURVES_MAX lines, preceded by as many distributions */
     size_t line_count;
-    bool names_along; /* names are next to the lines where there is room, instead of at their ends */
     struct report_moment *rules; /* in order of x */
     size_t rule_count;
     struct report_spot *spots; /* REPORT_FORM_FRONT */
