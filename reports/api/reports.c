@@ -202,26 +202,6 @@ bool report_front_write(const struct report_front *front, enum report_format for
     return write_chart(&arena, &chart, format, path, error);
 }
 
-bool report_heatmap_write(const struct report_heatmap *heatmap, enum report_format format, const char *path,
-                          struct sim_error *error)
-{
-    struct report_arena arena;
-    struct report_chart chart = {.name = "heatmap"};
-    report_arena_init(&arena);
-    report_heatmap_fill(heatmap, &arena, &chart);
-    return write_chart(&arena, &chart, format, path, error);
-}
-
-bool report_regions_write(const struct report_regions *regions, enum report_format format, const char *path,
-                          struct sim_error *error)
-{
-    struct report_arena arena;
-    struct report_chart chart = {.name = "regions"};
-    report_arena_init(&arena);
-    report_regions_fill(regions, &arena, &chart);
-    return write_chart(&arena, &chart, format, path, error);
-}
-
 /* Copies `text` into `arena`, so that it outlives the arena that it comes from. */
 static char *keep(struct report_arena *arena, const char *text)
 {

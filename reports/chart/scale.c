@@ -54,14 +54,14 @@ double report_exp10(double at)
     return sim_exp(at * log_of_ten);
 }
 
-double report_flush(double value)
+static double flush(double value)
 {
     return fabs(value) < REPORT_VALUE_LEAST ? 0 : value;
 }
 
 double report_at(const struct report_axis *axis, double value)
 {
-    value = report_flush(value);
+    value = flush(value);
     return !axis->is_log ? value / axis->unit : value > 0 ? report_log10(value) : -HUGE_VAL;
 }
 
@@ -77,7 +77,7 @@ bool report_is_fit(const struct report_curves_axis *axis, double value)
 
 void report_extremes_meet(struct report_extremes *extremes, double value)
 {
-    value = report_flush(value);
+    value = flush(value);
     extremes->least = fmin(extremes->least, value);
     extremes->most = fmax(extremes->most, value);
     if (value > 0 && (extremes->positive == 0 || value < extremes->positive)) {
@@ -485,12 +485,6 @@ const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_
     }
     const bool is_one_day = !are_days && strncmp(texts[0], texts[1], 10) == 0;
     return report_text(arena, "%s to %s UTC", texts[0], is_one_day ? texts[1] + 11 : texts[1]);
-}
-
-const char *report_value_text(enum report_curves_unit unit, double value, struct report_arena *arena)
-{
-    return unit == REPORT_UNIT_SECONDS && value >= 0 ? report_time(arena, value * (double)SIM_SECOND)
-                                                     : text_of(unit, value, arena);
 }
 
 const char *report_value_full(enum report_curves_unit unit, double value, struct report_arena *arena)

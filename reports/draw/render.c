@@ -194,11 +194,6 @@ static void draw_scene(const struct report_scene *scene, struct report_typesette
             cairo_rectangle(cairo, mark->box.x, mark->box.y, mark->box.width, mark->box.height);
             cairo_fill(cairo);
             break;
-        case REPORT_SHAPE_TILE:
-            set_colour(cairo, report_style_scale(mark->shade));
-            cairo_rectangle(cairo, mark->box.x, mark->box.y, mark->box.width, mark->box.height);
-            cairo_fill(cairo);
-            break;
         case REPORT_SHAPE_HATCHED:
             draw_hatched(mark, cairo);
             break;

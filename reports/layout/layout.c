@@ -20,10 +20,9 @@ bool report_layout(const struct report_chart *chart, double width, struct report
                    struct report_arena *arena, struct report_scene *out, struct sim_error *error)
 {
     static void (*const bodies[])(const struct report_chart *, struct report_pen *) = {
-        [REPORT_FORM_STACK] = report_layout_bars,      [REPORT_FORM_TABLE] = report_layout_table,
-        [REPORT_FORM_LANES] = report_layout_lanes,     [REPORT_FORM_CURVES] = report_layout_lines,
-        [REPORT_FORM_FRONT] = report_layout_front,     [REPORT_FORM_HEATMAP] = report_layout_heatmap,
-        [REPORT_FORM_SUMMARY] = report_layout_summary, [REPORT_FORM_REGIONS] = report_layout_regions};
+        [REPORT_FORM_STACK] = report_layout_bars,  [REPORT_FORM_TABLE] = report_layout_table,
+        [REPORT_FORM_LANES] = report_layout_lanes, [REPORT_FORM_CURVES] = report_layout_lines,
+        [REPORT_FORM_FRONT] = report_layout_front, [REPORT_FORM_SUMMARY] = report_layout_summary};
     *out = (struct report_scene){.arena = arena, .typesetter = typesetter, .width = width};
     struct report_pen pen = {.scene = out, .y = REPORT_PAGE_MARGIN - 4};
     const bool is_summary = chart->form == REPORT_FORM_SUMMARY;

@@ -173,7 +173,6 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
         report_pen_marker(pen, ink, box.x + box.width / 2, middle, REPORT_MARKER_SIZE);
         return;
     case REPORT_INK_RING:
-    case REPORT_INK_HOLDS:
         report_pen_frame(pen, ink, &box, 1.8);
         return;
     case REPORT_INK_DISTRIBUTION:

@@ -115,8 +115,6 @@ void report_layout_lines(const struct report_chart *chart, struct report_pen *pe
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
-void report_layout_regions(const struct report_chart *chart, struct report_pen *pen);
-void report_layout_heatmap(const struct report_chart *chart, struct report_pen *pen);
 /* Includes its own heading and footer. */
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The charts of a page. In: a result, and the data of the charts of tune. Out: each chart under a heading,
+/* The charts of a page. In: a result, and the front of tune. Out: each chart under a heading,
  * for a screen and for a telephone, with a sentence on how to read it and its figures; and a line for each
  * chart that is left out. */
 
@@ -52,13 +52,6 @@ static const struct {
     {"tune-front", "Each dot is a setting that was tried: the further left, the cheaper; the lower, the "
                    "smaller its large partitions. No setting beats those on the line in both; the "
                    "recommended one is the cheapest within the limits."},
-    {"tune-regions",
-     "The cheapest kind of strategy by two figures that you may know better than the scenario: the cost of a "
-     "counter update, in inserts, and a multiple of the scenario's reads. The diamond is the scenario; the "
-     "further it is from a line, the safer the choice of kind."},
-    {"tune-thresholds",
-     "One cell per setting: more bits to the right, a higher threshold further up. Light cells cost more, "
-     "dark ones less; inside the line all limits are met, and the ring marks the recommended setting."},
 };
 
 const char *report_page_reading(const char *chart_name)
@@ -300,25 +293,6 @@ static void list_spots(struct list *list, const struct report_chart *chart)
     }
 }
 
-static void list_tiles(struct list *list, const struct report_grid *grid)
-{
-    const char *const names[] = {grid->x_title, grid->y_title, "value", "is"};
-    put_names(list, names, 4);
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        const struct report_tile *tile = &grid->tiles[i];
-        const struct cell cells[] = {{grid->columns[i % grid->column_count], 0},
-                                     {grid->rows[i / grid->column_count], 0},
-                                     {tile->text, 0},
-                                     {tile->is_chosen ? "recommended"
-                                      : tile->holds   ? "holds"
-                                                      : "",
-                                      0}};
-        if (tile->is_tried) {
-            put_row(list, cells, 4);
-        }
-    }
-}
-
 static void list_lanes(struct list *list, const struct report_chart *chart)
 {
     static const char *const names[] = {"strategy", "agent", "from", "to", "state"};
@@ -335,21 +309,6 @@ static void list_lanes(struct list *list, const struct report_chart *chart)
                 put_row(list, cells, 5);
             }
         }
-    }
-}
-
-/* Each area of a region: the y of its middle, and the x of its left and right ends. */
-static void list_areas(struct list *list, const struct report_chart *chart)
-{
-    const char *const names[] = {chart->y.title, "from", "to", "cheapest"};
-    put_names(list, names, 4);
-    for (size_t i = 0; i < chart->area_count; i++) {
-        const struct report_area *area = &chart->areas[i];
-        const struct cell cells[] = {{NULL, report_value_at(&chart->y, (area->from_y + area->to_y) / 2)},
-                                     {NULL, report_value_at(&chart->x, area->from_x)},
-                                     {NULL, report_value_at(&chart->x, area->to_x)},
-                                     {chart->area_names[area->owner], 0}};
-        put_row(list, cells, 4);
     }
 }
 
@@ -371,12 +330,6 @@ static void list_figures(struct list *list, const struct report_chart *chart)
         break;
     case REPORT_FORM_FRONT:
         list_spots(list, chart);
-        break;
-    case REPORT_FORM_HEATMAP:
-        list_tiles(list, &chart->grid);
-        break;
-    case REPORT_FORM_REGIONS:
-        list_areas(list, chart);
         break;
     case REPORT_FORM_SUMMARY:
         break;
@@ -420,33 +373,20 @@ static void write_data(struct report_sheet *sheet, const struct report_chart *ch
 /* The width of a telephone's screen in CSS pixels. */
 static const double narrow_width = 390;
 
-/* The charts of a page: those of tune, and then those of the result. */
-enum source {
-    FROM_FRONT,
-    FROM_REGIONS,
-    FROM_HEATMAP,
-    FROM_RESULT,
-    SOURCE_COUNT = FROM_RESULT + REPORT_SUMMARY
-};
+/* The charts of a page: that of tune, and then those of the result. */
+enum source { FROM_FRONT, FROM_RESULT, SOURCE_COUNT = FROM_RESULT + REPORT_SUMMARY };
 
 static bool make(const struct report_sheet *sheet, int source, struct report_arena *arena,
                  struct report_chart **out, struct sim_error *error)
 {
-    static const char *const names[] = {"tune-front", "tune-regions", "tune-thresholds"};
     const struct report_page *page = sheet->page;
     if (source >= FROM_RESULT) {
         return report_chart_make(page->result, (enum report_kind)(source - FROM_RESULT), arena, out, error);
     }
     *out = report_take(arena, 1, sizeof **out);
     if (*out != NULL) {
-        (*out)->name = names[source];
-        if (source == FROM_FRONT) {
-            report_front_fill(page->front, arena, *out);
-        } else if (source == FROM_REGIONS) {
-            report_regions_fill(page->regions, arena, *out);
-        } else {
-            report_heatmap_fill(page->heatmap, arena, *out);
-        }
+        (*out)->name = "tune-front";
+        report_front_fill(page->front, arena, *out);
     }
     return arena->out_of_memory ? sim_fail_memory(error) : true;
 }
@@ -487,7 +427,7 @@ static void drop_hints(struct report_scene *scene)
  * tune, which has many large charts, only those that explain its answer. */
 static bool is_first(const struct report_sheet *sheet, const struct report_chart *chart)
 {
-    static const char *const first[] = {"tune-front", "tune-regions", "tune-thresholds", "survival-rows"};
+    static const char *const first[] = {"tune-front", "survival-rows"};
     bool is_first = sheet->page->front == NULL;
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
         is_first |= strcmp(first[i], chart->name) == 0;
@@ -571,15 +511,11 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
 {
     const struct report_page *page = sheet->page;
-    const bool lacks[FROM_RESULT] = {page->front == NULL, page->regions == NULL, page->heatmap == NULL};
     struct report_chart left[SOURCE_COUNT] = {{.absent = NULL}};
     size_t absent = 0;
     report_sheet_section(sheet, "charts", "", 2, "Charts");
     report_page_svg_patterns(sheet);
-    for (int source = 0; source < SOURCE_COUNT; source++) {
-        if (source < FROM_RESULT && lacks[source]) {
-            continue;
-        }
+    for (int source = page->front == NULL ? FROM_RESULT : 0; source < SOURCE_COUNT; source++) {
         if (!write_source(sheet, source, &left[absent], error)) {
             return false;
         }

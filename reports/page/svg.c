@@ -212,8 +212,8 @@ static struct look look_of(const struct report_mark *mark)
 {
     static const char *const shapes[] = {
         [REPORT_SHAPE_RECTANGLE] = "f", [REPORT_SHAPE_HATCHED] = "h", [REPORT_SHAPE_LINE] = "l",
-        [REPORT_SHAPE_DASHED] = "l d",  [REPORT_SHAPE_CURVE] = "c",   [REPORT_SHAPE_TILE] = "k",
-        [REPORT_SHAPE_MARKER] = "m",    [REPORT_SHAPE_TEXT] = "t",    [REPORT_SHAPE_HIT] = "hit"};
+        [REPORT_SHAPE_DASHED] = "l d",  [REPORT_SHAPE_CURVE] = "c",   [REPORT_SHAPE_MARKER] = "m",
+        [REPORT_SHAPE_TEXT] = "t",      [REPORT_SHAPE_HIT] = "hit"};
     const char *ink = report_ink_name(mark->ink);
     const bool is_hatched = mark->shape == REPORT_SHAPE_HATCHED && !is_flat(mark);
     struct look look = {.stroke = mark->stroke == 1 ? 0 : mark->stroke, .fill = is_hatched ? ink : NULL};
@@ -221,7 +221,7 @@ static struct look look_of(const struct report_mark *mark)
         snprintf(look.class, sizeof look.class, "t-%s", report_font_name(mark->type.font));
     } else if (mark->shape == REPORT_SHAPE_HATCHED) {
         snprintf(look.class, sizeof look.class, is_flat(mark) ? "f n-%s" : "h i-%s", ink);
-    } else if (mark->shape == REPORT_SHAPE_TILE || mark->shape == REPORT_SHAPE_HIT) {
+    } else if (mark->shape == REPORT_SHAPE_HIT) {
         snprintf(look.class, sizeof look.class, "%s", shapes[mark->shape]);
     } else {
         snprintf(look.class, sizeof look.class, "%s%s i-%s", shapes[mark->shape],
@@ -269,8 +269,7 @@ static void take_group(struct hand *hand, const struct look *look)
     }
 }
 
-static void write_rectangle(struct hand *hand, const struct report_box *box, const char *fill,
-                            const char *hint)
+static void write_rectangle(struct hand *hand, const struct report_box *box, const char *hint)
 {
     struct report_sheet *svg = hand->sheet;
     report_sheet_open(svg, "rect");
@@ -278,9 +277,6 @@ static void write_rectangle(struct hand *hand, const struct report_box *box, con
     put_number(svg, "y", box->y);
     put_number(svg, "width", box->width);
     put_number(svg, "height", box->height);
-    if (fill != NULL) {
-        report_sheet_attribute(svg, "fill", fill);
-    }
     if (hint != NULL) {
         report_sheet_attribute(svg, "data-hint", hint);
     }
@@ -296,7 +292,7 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
     const bool is_point = box->width == 0 && box->height == 0;
     if (mark->hint != NULL && (is_area || (mark->shape == REPORT_SHAPE_HIT && !is_point))) {
         leave_path(hand);
-        write_rectangle(hand, box, NULL, mark->hint);
+        write_rectangle(hand, box, mark->hint);
         return;
     }
     if (mark->hint != NULL) {
@@ -337,7 +333,7 @@ static void write_hatched(struct hand *hand, const struct report_mark *mark)
     if (box->width >= 3 * REPORT_HATCH_PITCH) {
         const struct report_box inner = {box->x + inset, box->y + inset, box->width - REPORT_HATCH_STROKE,
                                          box->height - REPORT_HATCH_STROKE};
-        write_rectangle(hand, &inner, NULL, mark->hint);
+        write_rectangle(hand, &inner, mark->hint);
         return;
     }
     const struct report_point top[] = {{box->x, box->y + inset}, {box->x + box->width, box->y + inset}};
@@ -354,17 +350,6 @@ static void write_hatched(struct hand *hand, const struct report_mark *mark)
     put_line(svg, top, 2);
     end_path(svg);
     report_sheet_close_void(svg);
-}
-
-/* The colours of tiles are the same in light and dark mode, because the scale next to them defines what they
- * mean. */
-static void write_tile(struct hand *hand, const struct report_mark *mark)
-{
-    const struct report_colour colour = report_style_scale(mark->shade);
-    char text[16];
-    snprintf(text, sizeof text, "#%02x%02x%02x", (unsigned)lround(255 * colour.red),
-             (unsigned)lround(255 * colour.green), (unsigned)lround(255 * colour.blue));
-    write_rectangle(hand, &mark->box, text, mark->hint);
 }
 
 /* The halo of a solid marker is its stroke, painted below the fill. For other markers the halo is a separate
@@ -422,9 +407,6 @@ static void write_mark(struct hand *hand, const struct report_scene *scene, cons
     switch (mark->shape) {
     case REPORT_SHAPE_HATCHED:
         write_hatched(hand, mark);
-        break;
-    case REPORT_SHAPE_TILE:
-        write_tile(hand, mark);
         break;
     case REPORT_SHAPE_MARKER:
         write_marker(hand, mark);

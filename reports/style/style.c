@@ -26,8 +26,6 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_STAGE] = {9.5, false, true, REPORT_INK_TEXT},
     [REPORT_FONT_LEGEND] = {10, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
-    [REPORT_FONT_TILE_DARK] = {9.5, false, false, REPORT_INK_TILE},
-    [REPORT_FONT_TILE_LIGHT] = {9.5, false, false, REPORT_INK_HALO},
     [REPORT_FONT_HEAD] = {22, true, false, REPORT_INK_TEXT},
     [REPORT_FONT_VERDICT] = {15, true, false, REPORT_INK_TEXT},
     [REPORT_FONT_BEWARE] = {13, false, false, REPORT_INK_TEXT},
@@ -55,7 +53,6 @@ static const struct report_colour inks[REPORT_INK_COUNT] = {
     [REPORT_INK_GRID] = RGB(0xE2E2E2),         [REPORT_INK_HALO] = RGB(0xFFFFFF),
     [REPORT_INK_ZERO] = RGB(0xF0F0F0),         [REPORT_INK_PALE] = RGB(0xA9A9A9),
     [REPORT_INK_CHOSEN] = RGB(0xD55E00),       [REPORT_INK_RING] = RGB(0xD55E00),
-    [REPORT_INK_HOLDS] = RGB(0x111111),        [REPORT_INK_TILE] = RGB(0x000000),
     [REPORT_INK_RANGE] = RGB(0xC9E0F0),        [REPORT_INK_MIDDLE] = RGB(0x79B4DB),
     [REPORT_INK_LINE + 0] = RGB(0x0072B2),     [REPORT_INK_LINE + 1] = RGB(0xD55E00),
     [REPORT_INK_LINE + 2] = RGB(0x009E73),     [REPORT_INK_LINE + 3] = RGB(0xB65490),
@@ -74,16 +71,15 @@ static const struct report_hatch hatches[REPORT_INK_COUNT] = {
 };
 
 static const char *const font_names[REPORT_FONT_COUNT] = {
-    "title", "subtitle", "label",      "detail", "note",      "figure",    "alarm",
-    "tick",  "stage",    "legend",     "foot",   "head",      "verdict",   "beware",
-    "row",   "cell",     "cell-alarm", "small",  "tile-dark", "tile-light"};
+    "title",  "subtitle", "label", "detail",  "note",   "figure", "alarm", "tick",       "stage",
+    "legend", "foot",     "head",  "verdict", "beware", "row",    "cell",  "cell-alarm", "small"};
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
     "closed", "open",  "distribution", "dashes",   "over",  "tiny",     "cost",  "slow",
     "alarm",  "waste", "old",          "old-soon", "new",   "new-soon", "other", "unknown",
     "split",  "text",  "quiet",        "axis",     "grid",  "halo",     "zero",  "pale",
-    "chosen", "ring",  "holds",        "tile",     "range", "middle",   "line1", "line2",
-    "line3",  "line4", "line5",        "line6",    "line7", "line8",    "line9",
+    "chosen", "ring",  "range",        "middle",   "line1", "line2",    "line3", "line4",
+    "line5",  "line6", "line7",        "line8",    "line9",
 };
 
 const char *report_ink_name(enum report_ink ink)
@@ -104,32 +100,6 @@ const struct report_font_style *report_style_font(enum report_font font)
 struct report_colour report_style_colour(enum report_ink ink)
 {
     return inks[ink];
-}
-
-/* Eleven evenly spaced colours of the 256 of cividis (Nunez, Anderton and Renslow 2018), whose lightness
- * increases evenly for all kinds of colour vision. */
-struct report_colour report_style_scale(double share)
-{
-    static const struct report_colour stops[] = {
-        RGB(0x00224E), RGB(0x0F3570), RGB(0x30466D), RGB(0x4B566E), RGB(0x616A72), RGB(0x7C7B78),
-        RGB(0x958F78), RGB(0xB0A172), RGB(0xCBBA69), RGB(0xE6D256), RGB(0xFEE838),
-    };
-    enum { LAST = sizeof stops / sizeof stops[0] - 1 };
-    double place = share * LAST;
-    int index = place < 0 ? 0 : place >= LAST ? LAST - 1 : (int)place;
-    double part = place < 0 ? 0 : place > LAST ? 1 : place - index;
-    const struct report_colour *from = &stops[index], *to = &stops[index + 1];
-    return (struct report_colour){from->red + part * (to->red - from->red),
-                                  from->green + part * (to->green - from->green),
-                                  from->blue + part * (to->blue - from->blue)};
-}
-
-enum report_font report_style_scale_font(double share)
-{
-    /* At this share, white and black text both have a contrast of 4.5 to 1. At any other share, one of them
-     * has a higher contrast. */
-    static const double middle = 0.465;
-    return share < middle ? REPORT_FONT_TILE_LIGHT : REPORT_FONT_TILE_DARK;
 }
 
 struct report_hatch report_style_hatch(enum report_ink ink)

@@ -19,7 +19,6 @@
 #include "reports/chart.h"
 #include "reports/curves.h"
 #include "reports/front.h"
-#include "reports/heatmap.h"
 #include "reports/model.h"
 #include "reports/scale.h"
 #include "reports/scene.h"
@@ -99,23 +98,15 @@ void fixture_curves_point(struct fixture_curves *fixture, double x, double low, 
 void fixture_curves_rule(struct fixture_curves *fixture, double at, const char *label);
 
 /* Heat maps and fronts of every special kind, for the tests and the gallery. */
-enum { FIXTURE_HEATMAP_COUNT = 8, FIXTURE_FRONT_COUNT = 9, FIXTURE_LABEL_SIZE = 160 };
+enum { FIXTURE_FRONT_COUNT = 9, FIXTURE_LABEL_SIZE = 160 };
 
-/* Both contain pointers into themselves, so they must not be copied. */
-struct fixture_heatmap {
-    struct report_heatmap heatmap;
-    struct report_heatmap_cell cells[REPORT_HEATMAP_MAX * REPORT_HEATMAP_MAX];
-    char texts[2][REPORT_HEATMAP_MAX][FIXTURE_LABEL_SIZE];
-    const char *labels[2][REPORT_HEATMAP_MAX];
-};
-
+/* Contains pointers into itself, so it must not be copied. */
 struct fixture_front {
     struct report_front front;
     struct report_front_point points[REPORT_FRONT_MAX];
     char labels[REPORT_FRONT_MAX][FIXTURE_LABEL_SIZE];
 };
 
-void fixture_heatmap(size_t index, struct fixture_heatmap *out);
 void fixture_front(size_t index, struct fixture_front *out);
 /* Begins without points: log x axis, linear y axis. */
 void fixture_front_begin(struct fixture_front *out);

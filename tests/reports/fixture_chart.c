@@ -86,29 +86,6 @@ static void dump_spots(const struct report_chart *chart, FILE *out)
     }
 }
 
-static void dump_grid(const struct report_grid *grid, FILE *out)
-{
-    dump_axis("scale", &grid->scale, out);
-    fprintf(out, "columns '%s'", grid->x_title);
-    for (size_t i = 0; i < grid->column_count; i++) {
-        fprintf(out, " '%s'", grid->columns[i]);
-    }
-    fprintf(out, "\nrows '%s'\n", grid->y_title);
-    for (size_t row = 0; row < grid->row_count; row++) {
-        fprintf(out, "  '%s'", grid->rows[row]);
-        for (size_t i = 0; i < grid->column_count; i++) {
-            const struct report_tile *tile = &grid->tiles[row * grid->column_count + i];
-            if (!tile->is_tried) {
-                fputs(" -", out);
-                continue;
-            }
-            fprintf(out, " %s%s%.3f='%s'", tile->is_chosen ? "chosen " : "", tile->holds ? "holds " : "",
-                    tile->shade, tile->text);
-        }
-        fputc('\n', out);
-    }
-}
-
 static void dump_steps(const struct report_panel *panel, FILE *out)
 {
     for (size_t i = 0; i < panel->step_count; i++) {
@@ -209,10 +186,6 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
         dump_spots(chart, out);
         return;
     }
-    if (chart->form == REPORT_FORM_HEATMAP) {
-        dump_grid(&chart->grid, out);
-        return;
-    }
     for (size_t i = 0; i < chart->sentence_count; i++) {
         fprintf(out, "sentence %s\n", chart->sentences[i]);
     }
@@ -266,9 +239,6 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
     }
     for (size_t i = 0; i < chart->spot_count; i++) {
         dump_hint(chart->spots[i].hint, out);
-    }
-    for (size_t i = 0; i < chart->grid.column_count * chart->grid.row_count; i++) {
-        dump_hint(chart->grid.tiles[i].hint, out);
     }
 }
 
@@ -399,16 +369,11 @@ void fixture_check_scene(const struct report_scene *scene)
                 continue;
             }
             /* The strip for 0 is background, like the plot. */
-            bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO &&
-                             !other->is_ground) ||
+            bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO) ||
                             other->shape == REPORT_SHAPE_HATCHED ||
                             (other->shape == REPORT_SHAPE_CURVE && runs_through(other, &mark->box)) ||
                             other->shape == REPORT_SHAPE_TEXT || other->shape == REPORT_SHAPE_MARKER ||
                             is_moment(other);
-            /* A text may lie on a tile, but not across its edge. */
-            is_solid |= other->shape == REPORT_SHAPE_TILE &&
-                        !is_inside(&mark->box, other->box.x, other->box.y, other->box.x + other->box.width,
-                                   other->box.y + other->box.height);
             if (is_solid) {
                 name_mark("overlap", mark);
                 name_mark("with", other);
@@ -422,7 +387,7 @@ enum { RESULTS = FIXTURE_COUNT + FIXTURE_VIEWS_COUNT };
 
 size_t fixture_pages_count(void)
 {
-    return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT;
+    return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_FRONT_COUNT;
 }
 
 /* The last result is cached, since its charts are requested one after the other. */
@@ -441,7 +406,6 @@ static const struct lab_result *result_of(size_t which)
 struct report_chart *fixture_pages_chart(size_t index, struct report_arena *arena)
 {
     static struct fixture_curves curves;
-    static struct fixture_heatmap heatmap;
     static struct fixture_front front;
     struct report_chart *chart = NULL;
     if (index < RESULTS * REPORT_KIND_COUNT) {
@@ -456,13 +420,9 @@ struct report_chart *fixture_pages_chart(size_t index, struct report_arena *aren
         chart->name = "curves";
         fixture_curves(index, &curves);
         report_curves_fill(&curves.curves, arena, chart);
-    } else if (index < FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT) {
-        chart->name = "heatmap";
-        fixture_heatmap(index - FIXTURE_CURVES_COUNT, &heatmap);
-        report_heatmap_fill(&heatmap.heatmap, arena, chart);
     } else {
         chart->name = "front";
-        fixture_front(index - FIXTURE_CURVES_COUNT - FIXTURE_HEATMAP_COUNT, &front);
+        fixture_front(index - FIXTURE_CURVES_COUNT, &front);
         report_front_fill(&front.front, arena, chart);
     }
     assert_false(arena->out_of_memory);

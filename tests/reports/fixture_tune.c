@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hand-made fronts and heat maps. */
+/* Hand-made fronts. */
 #include "fixture.h"
 
 #include <assert.h>
@@ -8,117 +8,6 @@ static const char long_label[] =
     "three-state, 9 bits, threshold 40, lead 30 s, at most 7 d, read newest first, "
     "written by sixteen agents";
 static const char cyrillic_label[] = "вероятностная, 9 бит, порог 40";
-
-static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text)
-{
-    snprintf(fixture->texts[axis][index], FIXTURE_LABEL_SIZE, "%s", text);
-    fixture->labels[axis][index] = fixture->texts[axis][index];
-}
-
-static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows)
-{
-    memset(out, 0, sizeof *out);
-    char text[FIXTURE_LABEL_SIZE];
-    for (size_t i = 0; i < columns; i++) {
-        snprintf(text, sizeof text, "%zu", i + 6);
-        set_label(out, 0, i, text);
-    }
-    for (size_t i = 0; i < rows; i++) {
-        snprintf(text, sizeof text, "%zu", 20 + 4 * i);
-        set_label(out, 1, i, text);
-    }
-    out->heatmap = (struct report_heatmap){
-        .title = "Risk of bits and thresholds",
-        .subtitle = "rows 12000..32000, risk 0.3 % or less",
-        .foot = "by the exact distribution",
-        .x = {"bits", out->labels[0], columns},
-        .y = {"threshold", out->labels[1], rows},
-        .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
-        .least = 1e-9,
-        .cells = out->cells,
-        .recommended = "9 bits, threshold 40",
-        .recommended_x = columns / 2,
-        .recommended_y = rows / 2,
-    };
-}
-
-/* A valley from one corner to the other, with a few gaps. */
-static void fill_risks(struct fixture_heatmap *out)
-{
-    const size_t columns = out->heatmap.x.count, rows = out->heatmap.y.count;
-    for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; column < columns; column++) {
-            const double across =
-                ((double)row + 0.5) / (double)rows - ((double)column + 0.5) / (double)columns;
-            const double risk = across == 0 ? 0 : fmin(1, across * across * across * across);
-            const bool is_gap = (row * 7 + column * 3) % 11 == 5;
-            out->cells[row * columns + column] =
-                (struct report_heatmap_cell){is_gap ? (double)NAN : risk, !is_gap && risk <= 0.003};
-        }
-    }
-    struct report_heatmap_cell *chosen =
-        &out->cells[out->heatmap.recommended_y * columns + out->heatmap.recommended_x];
-    *chosen = (struct report_heatmap_cell){1e-7, true};
-}
-
-void fixture_heatmap(size_t index, struct fixture_heatmap *out)
-{
-    static const size_t sizes[FIXTURE_HEATMAP_COUNT][2] = {
-        {5, 12}, {1, 1}, {REPORT_HEATMAP_MAX, REPORT_HEATMAP_MAX}, {5, 3}, {7, 9}, {3, 3}, {20, 40}, {2, 2}};
-    assert(index < FIXTURE_HEATMAP_COUNT);
-    const size_t columns = sizes[index][0], rows = sizes[index][1];
-    begin_heatmap(out, columns, rows);
-    fill_risks(out);
-    switch (index) {
-    case 1:
-        out->cells[0] = (struct report_heatmap_cell){0, true};
-        break;
-    case 3: /* no cell was tried */
-        for (size_t i = 0; i < columns * rows; i++) {
-            out->cells[i].value = (double)NAN;
-            out->cells[i].holds = false;
-        }
-        out->heatmap.recommended = NULL;
-        break;
-    case 4:
-        for (size_t i = 0; i < columns; i++) {
-            set_label(out, 0, i, i % 2 == 0 ? long_label : cyrillic_label);
-        }
-        for (size_t i = 0; i < rows; i++) {
-            set_label(out, 1, i, i % 2 == 0 ? cyrillic_label : long_label);
-        }
-        out->heatmap.recommended = long_label;
-        out->heatmap.y.title = long_label;
-        out->heatmap.x.title = cyrillic_label;
-        break;
-    case 5: /* from 0 to the largest value, and no cell stays within the limits */
-        for (size_t i = 0; i < columns * rows; i++) {
-            out->cells[i] = (struct report_heatmap_cell){i == 0       ? 0
-                                                         : i % 2 == 0 ? 1e9
-                                                                      : REPORT_VALUE_MAX,
-                                                         false};
-        }
-        out->heatmap.value = (struct report_curves_axis){"largest partition", REPORT_UNIT_ROWS, REPORT_LOG};
-        out->heatmap.least = 0;
-        out->heatmap.recommended = NULL;
-        break;
-    case 6:
-        out->heatmap.value = (struct report_curves_axis){"time", REPORT_UNIT_SECONDS, REPORT_LINEAR};
-        break;
-    case 7: /* the same value everywhere, and no name for the recommended cell */
-        for (size_t i = 0; i < 4; i++) {
-            out->cells[i] = (struct report_heatmap_cell){-3, true};
-        }
-        out->heatmap.value = (struct report_curves_axis){NULL, REPORT_UNIT_PLAIN, REPORT_LINEAR};
-        out->heatmap.least = 0;
-        out->heatmap.recommended = "";
-        out->heatmap.title = out->heatmap.subtitle = out->heatmap.foot = NULL;
-        out->heatmap.recommended_x = out->heatmap.recommended_y = 0;
-        break;
-    default:
-        break;
-    }
-}
 
 static uint64_t drawn(uint64_t *state, uint64_t below)
 {

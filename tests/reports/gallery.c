@@ -26,29 +26,18 @@ static int write_result(const char *folder, struct lab_result *result)
 static int write_tune(const char *folder)
 {
     static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
-    static struct fixture_heatmap heatmap;
     static struct fixture_front front;
-    for (size_t i = 0; i < FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT; i++) {
-        const bool is_heatmap = i < FIXTURE_HEATMAP_COUNT;
-        for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-            char path[512];
-            struct sim_error error;
-            snprintf(path, sizeof path, "%s/%s-%zu.%s", folder, is_heatmap ? "heatmap" : "front",
-                     is_heatmap ? i : i - FIXTURE_HEATMAP_COUNT, extensions[format]);
-            bool ok;
-            if (is_heatmap) {
-                fixture_heatmap(i, &heatmap);
-                ok = report_heatmap_write(&heatmap.heatmap, (enum report_format)format, path, &error);
-            } else {
-                fixture_front(i - FIXTURE_HEATMAP_COUNT, &front);
-                ok = report_front_write(&front.front, (enum report_format)format, path, &error);
-            }
-            if (!ok) {
-                fprintf(stderr, "%s\n", error.text);
-                return (int)error.class;
-            }
-            puts(path);
+    for (size_t i = 0; i < FIXTURE_FRONT_COUNT * REPORT_FORMAT_COUNT; i++) {
+        const size_t format = i % REPORT_FORMAT_COUNT, index = i / REPORT_FORMAT_COUNT;
+        char path[512];
+        struct sim_error error;
+        snprintf(path, sizeof path, "%s/front-%zu.%s", folder, index, extensions[format]);
+        fixture_front(index, &front);
+        if (!report_front_write(&front.front, (enum report_format)format, path, &error)) {
+            fprintf(stderr, "%s\n", error.text);
+            return (int)error.class;
         }
+        puts(path);
     }
     return 0;
 }

@@ -83,25 +83,6 @@ static void test_bar_next_to_the_distribution_shows_what_it_expects(void **state
     lab_result_destroy(result);
 }
 
-static void test_heatmap_cell_shows_its_full_value(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_result("costs", "synthetic");
-    struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
-    struct lab_strategy_result *none = fixture_add(result, "<b>", &strategy);
-    fixture_put(none, false, 5, 7);
-    fixture_put(none, true, 200000, 1234);
-    fixture_metrics(result, none, 1.953125, 2.3456789, 9);
-    assert_true(lab_metrics_add(&none->metrics, "writes.rows", 1e6));
-    check_kind(result, REPORT_COSTS,
-               "hint <b>: a cost of 1.953125 inserts per 1000 rows, 1.953125 by writers and 0 by reads\n"
-               "hint <b>: 2.3456789 partitions per read on average, 99th percentile 9\n"
-               "hint <b>: 1,234 of 1,241 partitions over a limit\n"
-               "hint <b>: 7 of 7 closed partitions below 24 rows\n");
-    lab_result_destroy(result);
-}
-
 /* Samples once per second, from two seconds before the change. */
 static void test_span_shows_agent_times_and_belief(void **state)
 {
@@ -132,7 +113,7 @@ static void test_span_shows_agent_times_and_belief(void **state)
     lab_result_destroy(result);
 }
 
-static void test_sample_spot_and_tile_show_both_figures(void **state)
+static void test_sample_and_spot_show_both_figures(void **state)
 {
     (void)state;
     struct report_arena arena;
@@ -158,18 +139,6 @@ static void test_sample_spot_and_tile_show_both_figures(void **state)
     report_front_fill(&front, &arena, &chart);
     check_hints(&chart, "hint 9 bits; operations: 1.953125; spread: 15.789%; recommended, on the front\n"
                         "hint operations: 7; spread: 50% (25% to 75%); not on the front\n");
-    static const char *const bits[] = {"8", "9"}, *const thresholds[] = {"40"};
-    const struct report_heatmap_cell cells[] = {{1.23456e-5, true}, {(double)NAN, false}};
-    const struct report_heatmap heatmap = {.x = {"bits", bits, 2},
-                                           .y = {"threshold", thresholds, 1},
-                                           .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
-                                           .least = 1e-4,
-                                           .cells = cells,
-                                           .recommended = "8 bits"};
-    chart = (struct report_chart){.name = "heatmap"};
-    report_heatmap_fill(&heatmap, &arena, &chart);
-    check_hints(&chart, "hint bits: 8; threshold: 40; risk: 0.00123456%; recommended, holds\n"
-                        "hint bits: 9; threshold: 40; not tried\n");
     report_arena_free(&arena);
 }
 
@@ -208,9 +177,8 @@ int main(void)
         cmocka_unit_test(test_number_in_full_keeps_every_digit),
         cmocka_unit_test(test_bar_shows_its_sizes_count_and_share),
         cmocka_unit_test(test_bar_next_to_the_distribution_shows_what_it_expects),
-        cmocka_unit_test(test_heatmap_cell_shows_its_full_value),
         cmocka_unit_test(test_span_shows_agent_times_and_belief),
-        cmocka_unit_test(test_sample_spot_and_tile_show_both_figures),
+        cmocka_unit_test(test_sample_and_spot_show_both_figures),
         cmocka_unit_test(test_every_hint_reaches_the_scene),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);

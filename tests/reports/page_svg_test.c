@@ -435,12 +435,9 @@ static void test_light_colours_and_fonts_are_those_of_the_charts(void **state)
         if (strstr(style, rule) == NULL) {
             fail_msg("no rule '%s'", rule);
         }
-        /* A tile keeps its colour in dark mode, and so does a text on it. */
-        if (i != REPORT_FONT_TILE_DARK && i != REPORT_FONT_TILE_LIGHT) {
-            snprintf(name, sizeof name, "fill: var(--ink-%s); }", report_ink_name(font->ink));
-            const char *at = strstr(strstr(style, rule), "fill: ");
-            assert_memory_equal(at, name, strlen(name));
-        }
+        snprintf(name, sizeof name, "fill: var(--ink-%s); }", report_ink_name(font->ink));
+        const char *at = strstr(strstr(style, rule), "fill: ");
+        assert_memory_equal(at, name, strlen(name));
     }
     free(style);
 }
@@ -474,9 +471,8 @@ static void test_dark_colours_are_complete_and_readable(void **state)
             const struct report_colour ink = variable(style, block, name);
             const struct report_colour twin = variable(style, block == 2 ? 1 : block, name);
             assert_true(contrast(ink, twin) == 1);
-            const bool is_ground = i == REPORT_INK_TILE || i == REPORT_INK_OVER || i == REPORT_INK_TINY ||
-                                   i == REPORT_INK_SPLIT || i == REPORT_INK_GRID || i == REPORT_INK_HALO ||
-                                   i == REPORT_INK_ZERO;
+            const bool is_ground = i == REPORT_INK_OVER || i == REPORT_INK_TINY || i == REPORT_INK_SPLIT ||
+                                   i == REPORT_INK_GRID || i == REPORT_INK_HALO || i == REPORT_INK_ZERO;
             /* Light mode is exempt: no background gives Okabe and Ito's yellow and orange more contrast. */
             if (!is_ground && block > 0 && contrast(ink, paper) < 3) {
                 fail_msg("%s stands out too little in the dark", name);

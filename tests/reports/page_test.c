@@ -440,7 +440,6 @@ static void test_every_kind_of_chart_says_how_to_read_it(void **state)
         report_arena_free(&arena);
     }
     assert_non_null(report_page_reading("tune-front"));
-    assert_non_null(report_page_reading("tune-thresholds"));
     assert_null(report_page_reading("no-such-chart"));
     lab_result_destroy(result);
 }

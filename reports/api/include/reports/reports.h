@@ -16,10 +16,8 @@
 #include "reports/curves.h"
 #include "reports/file_format.h"
 #include "reports/front.h"
-#include "reports/heatmap.h"
 #include "reports/horizon.h"
 #include "reports/option.h"
-#include "reports/regions.h"
 
 struct report_files {
     char **paths;
@@ -60,9 +58,5 @@ bool report_curves_write(const struct report_curves *curves, enum report_format 
                          struct sim_error *error);
 bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
                         struct sim_error *error);
-bool report_heatmap_write(const struct report_heatmap *heatmap, enum report_format format, const char *path,
-                          struct sim_error *error);
-bool report_regions_write(const struct report_regions *regions, enum report_format format, const char *path,
-                          struct sim_error *error);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: its contents, without positions on the page.
  *
- * There are eight forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), a
+ * There are six forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), a
  * table of bars (a line per strategy, a column per quantity), panels of lanes over time (a lane per agent),
- * lines over a common x axis (one plot, or a panel per operation), spots with their Pareto front, a grid of
- * coloured tiles, a plane divided into regions, and a summary (sentences, and a line per strategy). Values
- * are in units of the axis. On a log axis `at`, `from`, `to` and `x`, and for lines and spots also `y`, `low`
- * and `high`, are decimal logarithms, with minus infinity for 0. A hint is the text that a page shows when
- * the mouse points at a mark, with all digits of its value; NULL for none. All memory belongs to
- * the arena; except for hints, texts are never NULL. */
+ * lines over a common x axis (one plot, or a panel per operation), spots with their Pareto front, and a
+ * summary (sentences, and a line per strategy). Values are in units of the axis. On a log axis `at`, `from`,
+ * `to` and `x`, and for lines and spots also `y`, `low` and `high`, are decimal logarithms, with minus
+ * infinity for 0. A hint is the text that a page shows when the mouse points at a mark, with all digits of
+ * its value; NULL for none. All memory belongs to the arena; except for hints, texts are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -51,12 +50,10 @@ enum report_ink {
     REPORT_INK_AXIS,
     REPORT_INK_GRID,
     REPORT_INK_HALO,   /* the background colour, around a curve */
-    REPORT_INK_ZERO,   /* the strip of a log axis for the value 0; a tile that was not tried */
+    REPORT_INK_ZERO,   /* the strip of a log axis for the value 0 */
     REPORT_INK_PALE,   /* a spot that is not on the Pareto front */
     REPORT_INK_CHOSEN, /* the recommended spot */
-    REPORT_INK_RING,   /* around the recommended tile */
-    REPORT_INK_HOLDS,  /* around the tiles that meet the requirements */
-    REPORT_INK_TILE,   /* text on a light tile */
+    REPORT_INK_RING,   /* around the recommended strategy */
     REPORT_INK_RANGE,  /* from the smallest to the largest value in an interval of time */
     REPORT_INK_MIDDLE, /* the middle four fifths of the values */
     REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
@@ -153,31 +150,6 @@ struct report_spot {
     const char *hint;
 };
 
-struct report_tile {
-    bool is_tried, holds, is_chosen;
-    double shade;     /* position in the colour scale, 0 to 1 */
-    const char *text; /* the value of the tile */
-    const char *hint;
-};
-
-/* Columns are in order from the left, rows from the bottom; tiles are stored row by row. */
-struct report_grid {
-    const char *x_title, *y_title;
-    const char **columns, **rows;
-    size_t column_count, row_count;
-    struct report_tile *tiles;
-    struct report_axis scale;
-    bool is_cut;  /* the lowest colour also represents smaller values */
-    bool is_even; /* all values are equal: the note says so, and there is no scale */
-};
-
-/* A rectangle of a plane that is divided into regions. */
-struct report_area {
-    double from_x, to_x, from_y, to_y;
-    size_t owner; /* index of area_names */
-    const char *hint;
-};
-
 /* A vertical line with a name. */
 struct report_moment {
     double at;
@@ -254,9 +226,7 @@ enum report_form {
     REPORT_FORM_LANES,
     REPORT_FORM_CURVES,
     REPORT_FORM_FRONT,
-    REPORT_FORM_HEATMAP,
-    REPORT_FORM_SUMMARY,
-    REPORT_FORM_REGIONS
+    REPORT_FORM_SUMMARY
 };
 enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };
 
@@ -289,13 +259,6 @@ struct report_chart {
     size_t rule_count;
     struct report_spot *spots; /* REPORT_FORM_FRONT */
     size_t spot_count;
-    struct report_grid grid; /* REPORT_FORM_HEATMAP */
-    /* REPORT_FORM_REGIONS, with x and y */
-    struct report_area *areas;
-    size_t area_count;
-    const char **area_names;
-    size_t area_name_count;
-    struct report_point now;
 };
 
 #endif

@@ -44,9 +44,8 @@ void report_scale_dates(struct report_arena *arena, int64_t start_ns, int64_t en
 /* An interval as briefly as possible: "2026-01-03 06:00 to 12:00 UTC", "2026-01-03 to 2026-01-08 UTC". */
 const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_t end_ns);
 
-/* 0 for a value that is almost 0, otherwise the value. */
-double report_flush(double value);
-/* The position of a value; minus infinity for 0 on a log axis. */
+/* The position of a value; minus infinity for 0 on a log axis. Values that are almost 0 count as
+ * 0. */
 double report_at(const struct report_axis *axis, double value);
 /* The value at a position, in the unit of the axis. */
 double report_value_at(const struct report_axis *axis, double at);
@@ -55,8 +54,6 @@ double report_value_at(const struct report_axis *axis, double at);
 double report_log10(double value);
 double report_exp10(double at);
 
-/* A value by itself, with its unit: "0.21%", "7·10⁻⁸%", "20.5K". */
-const char *report_value_text(enum report_curves_unit unit, double value, struct report_arena *arena);
 /* A value with its unit and all of its digits, for a hint: "0.2134%", "20 480", "0.0315 s"; and with its
  * confidence interval if it has one: "20.5 (19.75 to 21.25)". */
 const char *report_value_full(enum report_curves_unit unit, double value, struct report_arena *arena);

@@ -19,7 +19,6 @@ enum report_shape {
     REPORT_SHAPE_LINE,    /* from a corner of the box to the opposite one */
     REPORT_SHAPE_DASHED,
     REPORT_SHAPE_CURVE,
-    REPORT_SHAPE_TILE,   /* a rectangle in a colour of the scale, which may have a text on it */
     REPORT_SHAPE_MARKER, /* the marker of a line's ink, in the box */
     REPORT_SHAPE_TEXT,
     REPORT_SHAPE_HIT /* not drawn: an area with a hint */
@@ -34,10 +33,8 @@ struct report_mark {
     size_t point_count;
     bool is_dashed;          /* a dotted curve */
     bool is_distribution;    /* a curve with long dashes */
-    double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is that of the rotated text */
-    bool is_ground;          /* a rectangle that may have a text on it */
     const char *hint;        /* its hint in a page; NULL for none */
 };
 

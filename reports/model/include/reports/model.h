@@ -9,8 +9,6 @@
 #include "reports/chart.h"
 #include "reports/curves.h"
 #include "reports/front.h"
-#include "reports/heatmap.h"
-#include "reports/regions.h"
 
 /* The charts of a result, in the order of a page. */
 enum report_kind {
@@ -36,9 +34,5 @@ void report_curves_fill(const struct report_curves *curves, struct report_arena 
                         struct report_chart *chart);
 void report_front_fill(const struct report_front *front, struct report_arena *arena,
                        struct report_chart *chart);
-void report_heatmap_fill(const struct report_heatmap *heatmap, struct report_arena *arena,
-                         struct report_chart *chart);
-void report_regions_fill(const struct report_regions *regions, struct report_arena *arena,
-                         struct report_chart *chart);
 
 #endif

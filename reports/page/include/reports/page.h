@@ -16,8 +16,6 @@
 #include "kernel/error.h"
 #include "lab/result.h"
 #include "reports/front.h"
-#include "reports/heatmap.h"
-#include "reports/regions.h"
 
 /* Plain data. All pointers are owned by the caller; NULL means that the data does not exist. */
 struct report_page {
@@ -33,8 +31,6 @@ struct report_page {
     const char *const *why;  /* the headline, and lines that begin with "LABEL: " */
     size_t why_count;
     const struct report_front *front;
-    const struct report_heatmap *heatmap;
-    const struct report_regions *regions;
 };
 
 /* Writes FOLDER/SCENARIO.html, named like the charts (reports/reports.h). The file appears only when it is

@@ -37,8 +37,6 @@ enum report_font {
     REPORT_FONT_CELL,
     REPORT_FONT_CELL_ALARM,
     REPORT_FONT_SMALL,
-    REPORT_FONT_TILE_DARK, /* dark text, on a light tile */
-    REPORT_FONT_TILE_LIGHT,
     REPORT_FONT_COUNT
 };
 
@@ -58,9 +56,6 @@ const char *report_ink_name(enum report_ink ink);
 const char *report_font_name(enum report_font font);
 const struct report_font_style *report_style_font(enum report_font font);
 struct report_colour report_style_colour(enum report_ink ink);
-/* The colour of a tile, for a share from 0 to 1 of the scale; and the font that is readable on it. */
-struct report_colour report_style_scale(double share);
-enum report_font report_style_scale_font(double share);
 /* The directions of the strokes of a hatched mark, as bits. */
 enum { REPORT_STROKES_RISING = 1, REPORT_STROKES_FALLING = 2 };
 struct report_hatch {

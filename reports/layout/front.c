@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The layouts of a plane: a Pareto front, and regions. In: spots at two figures, or areas. Out: a staircase
- * through the best spots, with the names in this order: the recommended spot, the best spot of each kind, and
- * the other spots of the staircase. A name takes the first free place around its spot, or otherwise the
- * nearest free place with a leader to it. Regions are pale areas with a border between them; the name of a
- * region is at the middle of its widest stretch that has room for it. */
+/* The layout of a Pareto front. In: spots at two figures. Out: a staircase through the best spots, with the
+ * names in this order: the recommended spot, the best spot of each kind, and the other spots of the
+ * staircase. A name takes the first free place around its spot, or otherwise the nearest free place with a
+ * leader to it. */
 #include "pen.h"
 
 static const double left_min = 60;
@@ -266,20 +265,6 @@ static void put_spots(const struct report_frame *frame, const struct report_char
     }
 }
 
-/* Sets the place of the only plot of a chart, below the title of its y axis, and draws the axes. */
-static struct report_frame put_frame(const struct report_chart *chart, struct report_pen *pen)
-{
-    struct report_frame frame = {.x = &chart->x, .y = &chart->y, .inset = REPORT_SIDE_INSET};
-    frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&chart->y, pen)));
-    frame.box.width = report_pen_right(pen) - frame.box.x;
-    report_pen_paragraph(pen, chart->y.title, REPORT_FONT_TICK, 1);
-    report_frame_place(&frame, pen->y + 10, REPORT_CURVES_HEIGHT);
-    report_frame_y_axis(&frame, pen);
-    report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
-    report_frame_x_title(&frame, chart->x.title, pen);
-    return frame;
-}
-
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen)
 {
     /* Each spot has up to five boxes: its marker, its range, two steps and its name. The others are for
@@ -291,7 +276,14 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
     if (taken.boxes == NULL || taken.names == NULL || taken.is_stair == NULL) {
         return;
     }
-    const struct report_frame frame = put_frame(chart, pen);
+    struct report_frame frame = {.x = &chart->x, .y = &chart->y, .inset = REPORT_SIDE_INSET};
+    frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&chart->y, pen)));
+    frame.box.width = report_pen_right(pen) - frame.box.x;
+    report_pen_paragraph(pen, chart->y.title, REPORT_FONT_TICK, 1);
+    report_frame_place(&frame, pen->y + 10, REPORT_CURVES_HEIGHT);
+    report_frame_y_axis(&frame, pen);
+    report_frame_x_axis(&frame, REPORT_FONT_TICK, true, false, pen);
+    report_frame_x_title(&frame, chart->x.title, pen);
     put_stairs(&frame, chart, &taken, pen);
     for (int layer = 0; layer < 3; layer++) {
         put_spots(&frame, chart, layer, &taken, pen);
@@ -303,126 +295,5 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
         const struct report_box box =
             report_pen_say(pen, text, REPORT_FONT_NOTE, REPORT_RIGHT, report_pen_right(pen), pen->y + 4);
         pen->y = box.y + box.height;
-    }
-}
-
-static const enum report_ink grounds[] = {REPORT_INK_RANGE, REPORT_INK_TINY, REPORT_INK_OVER,
-                                          REPORT_INK_ZERO};
-enum { GROUNDS = sizeof grounds / sizeof grounds[0] };
-static const double now_size = 11;
-static const double name_room = 8;
-
-static struct report_box box_of(const struct report_frame *frame, const struct report_area *area)
-{
-    const double left = report_snap(report_frame_x(frame, area->from_x));
-    const double top = report_snap(report_frame_y(frame, 0, area->to_y));
-    return (struct report_box){left, top, report_snap(report_frame_x(frame, area->to_x)) - left,
-                               report_snap(report_frame_y(frame, 0, area->from_y)) - top};
-}
-
-static bool is_meeting(const struct report_box *one, const struct report_box *other)
-{
-    return one->x < other->x + other->width && other->x < one->x + one->width &&
-           one->y < other->y + other->height && other->y < one->y + one->height;
-}
-
-/* Draws a border wherever the area above or to the right has another owner. */
-static void put_borders(const struct report_frame *frame, const struct report_chart *chart,
-                        struct report_pen *pen)
-{
-    for (size_t i = 0; i < chart->area_count; i++) {
-        const struct report_box box = box_of(frame, &chart->areas[i]);
-        for (size_t k = i + 1; k < chart->area_count; k++) {
-            const struct report_box other = box_of(frame, &chart->areas[k]);
-            if (chart->areas[i].owner == chart->areas[k].owner) {
-                continue;
-            }
-            const double left = fmax(box.x, other.x);
-            const double right = fmin(box.x + box.width, other.x + other.width);
-            if (other.y + other.height == box.y && left < right) {
-                report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, left, box.y, right, box.y, 1.2);
-            }
-            if (other.y == box.y && other.x == box.x + box.width) {
-                report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, other.x, box.y, other.x,
-                                box.y + box.height, 1.2);
-            }
-        }
-    }
-}
-
-/* Finds the widest stretch around `area` that belongs to its region over the whole height of a name. */
-static bool find_room(const struct report_frame *frame, const struct report_chart *chart, size_t area,
-                      double height, double *left, double *right)
-{
-    const struct report_box own = box_of(frame, &chart->areas[area]);
-    const double middle = own.y + own.height / 2;
-    const struct report_box line = {frame->box.x, middle - height / 2, frame->box.width, height};
-    *left = own.x;
-    *right = own.x + own.width;
-    for (size_t i = 0; i < chart->area_count; i++) {
-        const struct report_box box = box_of(frame, &chart->areas[i]);
-        if (chart->areas[i].owner == chart->areas[area].owner || !is_meeting(&line, &box)) {
-            continue;
-        }
-        if (box.x < *right && box.x >= own.x + own.width) {
-            *right = box.x;
-        } else if (box.x + box.width > *left && box.x + box.width <= own.x) {
-            *left = box.x + box.width;
-        } else if (box.x < *right && box.x + box.width > *left) {
-            box.x > own.x ? (*right = box.x) : (*left = box.x + box.width);
-        }
-    }
-    return line.y >= frame->box.y && line.y + height <= frame->box.y + frame->box.height;
-}
-
-static void put_region_name(const struct report_frame *frame, const struct report_chart *chart, size_t owner,
-                            const struct report_box *now, struct report_pen *pen)
-{
-    const struct report_type type = {.text = chart->area_names[owner], .font = REPORT_FONT_LABEL, .lines = 1};
-    const struct report_extent extent = report_pen_measure(pen, &type);
-    double best = 0;
-    struct report_box place = {0, 0, 0, 0};
-    for (size_t i = 0; i < chart->area_count; i++) {
-        double left, right;
-        if (chart->areas[i].owner != owner ||
-            !find_room(frame, chart, i, extent.height + name_room, &left, &right)) {
-            continue;
-        }
-        const struct report_box own = box_of(frame, &chart->areas[i]);
-        const struct report_box box = {(left + right - extent.width) / 2,
-                                       own.y + (own.height - extent.height) / 2, extent.width, extent.height};
-        /* Of places of similar width, the one nearest to the plot's middle is best. */
-        const double off = fabs(box.y + box.height / 2 - frame->box.y - frame->box.height / 2);
-        const double worth = right - left - 0.2 * off;
-        if (right - left >= extent.width + name_room && !is_meeting(&box, now) && worth > best) {
-            best = worth;
-            place = box;
-        }
-    }
-    if (best > 0) {
-        report_pen_text(pen, &type, REPORT_LEFT, place.x, place.y);
-    } else {
-        report_pen_legend(pen, &(struct report_legend){grounds[owner % GROUNDS], type.text}, 1,
-                          REPORT_FONT_LEGEND);
-    }
-}
-
-void report_layout_regions(const struct report_chart *chart, struct report_pen *pen)
-{
-    const struct report_frame frame = put_frame(chart, pen);
-    for (size_t i = 0; i < chart->area_count; i++) {
-        const enum report_ink ink = grounds[chart->areas[i].owner % GROUNDS];
-        struct report_mark *mark = report_pen_area(pen, ink, box_of(&frame, &chart->areas[i]));
-        mark->hint = chart->areas[i].hint;
-        mark->is_ground = true;
-    }
-    put_borders(&frame, chart, pen);
-    const struct report_box now =
-        report_pen_marker(pen, REPORT_INK_CHOSEN, report_frame_x(&frame, chart->now.x),
-                          report_frame_y(&frame, 0, chart->now.y), now_size)
-            ->box;
-    pen->y += 4;
-    for (size_t i = 0; i < chart->area_name_count; i++) {
-        put_region_name(&frame, chart, i, &now, pen);
     }
 }
