@@ -90,11 +90,12 @@ static double increments_least(const struct tune_contest *contest, const struct 
     return 1000 * sum / SIZES_DRAWN;
 }
 
-/* Returns a lower bound on the load: a read queries at least one partition, or all with hash, and the rate of
+/* Sets lower bounds of the load: a read queries at least one partition, or all with hash, and the rate of
  * increments is known. Chance may make either a little less. */
-static double least_load(const struct tune_contest *contest, const struct lab_settings *settings)
+static void bound_load(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
+    const struct lab_settings *settings = &entrant->strategy.settings;
     const struct lab_prices *prices = &scenario->prices;
     double reads = 0, asks = 1;
     if (settings->strategy.kind == BK_HASH) {
@@ -103,8 +104,10 @@ static double least_load(const struct tune_contest *contest, const struct lab_se
     }
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
-    return 1000 + increments_least(contest, settings) * fmin(prices->counter_increment, prices->lwt) +
-           1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
+    entrant->read_least = 1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
+    entrant->load_least = 1000 +
+                          increments_least(contest, settings) * fmin(prices->counter_increment, prices->lwt) +
+                          entrant->read_least;
 }
 
 /* The sizes of a trace are in its file. */
@@ -132,7 +135,7 @@ static void describe(struct tune_contest *contest, struct tune_entrant *entrant)
     entrant->is_endless =
         !lab_kind_ends(kind) && !tune_rows_stop(contest->scenario, tune_contest_days(contest));
     entrant->needs = entrant->is_endless || is_same(contest->scenario, kind) ? 1 : contest->terms.seeds;
-    entrant->load_least = least_load(contest, settings);
+    bound_load(contest, entrant);
     if (kind == BK_PROBABILISTIC)
         entrant->cv_known = sqrt((1 - increments_least(contest, settings) / 1000) /
                                  (double)settings->strategy.of.probabilistic.threshold);

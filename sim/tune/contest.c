@@ -311,34 +311,46 @@ static bool may_win(const struct tune_entrant *entrant)
                                     (entrant->status == TUNE_NOT_JUDGED && entrant->seeds < entrant->needs));
 }
 
-/* What a partition may hold by the number that settings of a template differ in if their increments cost the
- * same; 0 for other kinds. */
-static uint64_t number_of(const struct bk_strategy *strategy)
+/* How much a partition may hold, in a unit of its kind; 0 for kinds without end. */
+static double size_of(const struct bk_strategy *strategy)
 {
-    return strategy->kind == BK_TIME            ? (uint64_t)strategy->of.time.window_ns
-           : strategy->kind == BK_COUNT         ? strategy->of.count.rows
-           : strategy->kind == BK_PROBABILISTIC ? strategy->of.probabilistic.threshold
-                                                : 0;
+    const uint64_t n = strategy->of.probabilistic.chance_denominator;
+    switch (strategy->kind) {
+    case BK_TIME:
+        return (double)strategy->of.time.window_ns;
+    case BK_COUNT:
+        return (double)strategy->of.count.rows;
+    case BK_PROBABILISTIC:
+        return (double)strategy->of.probabilistic.threshold *
+               (n > 0 ? (double)n / (double)strategy->of.probabilistic.chance_numerator
+                      : ldexp(1, (int)strategy->of.probabilistic.bits));
+    case BK_WEIGHTED:
+        return (double)strategy->of.weighted.bytes * (double)strategy->of.weighted.threshold;
+    default:
+        return 0;
+    }
 }
 
-/* What a setting of a template costs above its bound, at the least, by those that have run: the least of
- * them, since a protocol costs this much whatever the numbers are, and as much as one with larger partitions
- * and the same increments. */
+/* What a setting of a template costs above its bound, at the least, by those that have run: as much as one
+ * with larger partitions and the same increments; and what a protocol writes whatever the numbers are, which
+ * is the least of them all. Smaller partitions never cost less to read. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const uint64_t number = number_of(&entrant->strategy.settings.strategy);
-    double least = (double)INFINITY, larger = 0;
+    const double size = size_of(&entrant->strategy.settings.strategy);
+    double written = (double)INFINITY, larger = 0;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
         if (other->seeds == 0 || strcmp(other->base, entrant->base) != 0)
             continue;
-        const double above = other->seen[0].candidate.load - other->load_least;
-        least = fmin(least, above);
-        if (other->load_least == entrant->load_least &&
-            number < number_of(&other->strategy.settings.strategy))
+        const double *figures = other->seen[0].figures;
+        const double above = other->seen[0].candidate.load - other->load_least,
+                     its_size = size_of(&other->strategy.settings.strategy);
+        const double read = figures[TUNE_COST] - figures[TUNE_COST_WRITE] - other->read_least;
+        written = fmin(written, size <= its_size ? above : above - fmax(0, read));
+        if (other->load_least == entrant->load_least && size <= its_size)
             larger = fmax(larger, above);
     }
-    return fmax(larger, isfinite(least) ? least : 0);
+    return fmax(larger, isfinite(written) ? written : 0);
 }
 
 struct lab_candidate tune_candidate_for(const struct tune_contest *contest,
@@ -523,19 +535,22 @@ static bool run_more(struct search *search, bool ends_early, struct sim_error *e
 
 /* --- the search */
 
+static bool is_listed(const struct search *search, size_t index)
+{
+    size_t i = 0;
+    while (i < search->count && search->list[i] != index)
+        i++;
+    return i < search->count;
+}
+
 /* Lists a setting, unless it has run; before others of its protocol their model. */
 static void enlist(struct search *search, size_t index)
 {
     const struct tune_contest *contest = search->contest;
     const size_t model = contest->entrants[index].model;
     index = contest->entrants[model].seeds == 0 ? model : index;
-    if (contest->entrants[index].seeds > 0)
-        return;
-    for (size_t i = 0; i < search->count; i++) {
-        if (search->list[i] == index)
-            return;
-    }
-    search->list[search->count++] = index;
+    if (contest->entrants[index].seeds == 0 && !is_listed(search, index))
+        search->list[search->count++] = index;
 }
 
 /* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group.
@@ -559,24 +574,31 @@ static bool run_leaders(struct search *search, struct sim_error *error)
     }
 }
 
-/* Lists the settings that lack seeds: the first of all, with those that come next where they share rows; or
- * the first of a group if it is not judged. */
+/* Lists settings that lack seeds and have the same number of them: the first of all, or else the first of a
+ * group that is not judged. Where rows are shared: the first of all, those that come next, and the first of
+ * each group. */
 static void list_lacking(struct search *search, bool *is_leader)
 {
     const struct tune_contest *contest = search->contest;
     size_t first[TOGETHER];
     search->count = 0;
-    for (unsigned group = TUNE_GROUPS + 1; group-- > 0 && search->count == 0;) {
-        *is_leader = group == TUNE_GROUPS;
-        const size_t count =
-            rank(contest, group, false, is_shared(contest) && *is_leader ? TOGETHER : 1, first);
-        const uint32_t seeds = count > 0 ? contest->entrants[first[0]].seeds : 0;
+    *is_leader = true;
+    for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
+        const bool is_all = group == TUNE_GROUPS;
+        const size_t count = rank(contest, group, false, is_all && is_shared(contest) ? TOGETHER : 1, first);
         for (size_t i = 0; i < count; i++) {
             const struct tune_entrant *entrant = &contest->entrants[first[i]];
-            if (entrant->seeds == seeds && seeds < entrant->needs &&
-                (*is_leader ? i == search->count : entrant->status == TUNE_NOT_JUDGED))
+            const bool is_wanted = is_all || is_shared(contest) || entrant->status == TUNE_NOT_JUDGED;
+            const bool is_first = search->count == 0 && i == 0;
+            if (entrant->seeds == 0 || entrant->seeds >= entrant->needs || !is_wanted ||
+                (!is_first && entrant->seeds != contest->entrants[search->list[0]].seeds))
+                break;
+            *is_leader = is_first ? is_all : *is_leader;
+            if (!is_listed(search, first[i]))
                 search->list[search->count++] = first[i];
         }
+        if (search->count > 0 && !is_shared(contest))
+            return;
     }
 }
 
@@ -613,7 +635,7 @@ static bool search_all(struct search *search, struct sim_error *error)
         if (!run_leaders(search, error))
             return false;
         list_lacking(search, &is_leader);
-        if (search->count > 0 && !run_more(search, !is_leader, error))
+        if (search->count > 0 && !run_more(search, !is_leader && !is_shared(contest), error))
             return false;
         is_done = search->count == 0;
         search->count = 0;
