@@ -2,7 +2,6 @@
 /* The latency of operations by percentile. In: a result. Out: one panel per operation, one line per strategy.
  * The x axis is a log axis of the share above the percentile, on which each additional nine takes the same
  * width: x = -log10(1 - p). */
-#include <stdio.h>
 
 #include "parts.h"
 
