@@ -487,22 +487,26 @@ struct maker {
     bool out_of_memory;
 };
 
+/* Adds columns by their positions, or all of them if these are NULL: BEFORE name AFTER, BETWEEN name AFTER,
+ * ... */
+static void add_columns(const struct lab_design *design, const uint8_t *positions, size_t count,
+                        const char *before, const char *between, const char *after, struct lab_writer *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        lab_writer_add(text, "%s", i == 0 ? before : between);
+        add_name(text, design->columns[positions != NULL ? positions[i] : i].name, "");
+        lab_writer_add(text, "%s", after);
+    }
+}
+
 static void add_partition_equals(const struct lab_design *design, struct lab_writer *text)
 {
-    for (size_t i = 0; i < design->partition_count; i++) {
-        lab_writer_add(text, "%s", i == 0 ? " WHERE " : " AND ");
-        add_name(text, design->columns[design->partition[i]].name, "");
-        lab_writer_add(text, " = ?");
-    }
+    add_columns(design, design->partition, design->partition_count, " WHERE ", " AND ", " = ?", text);
 }
 
 static void add_clustering_equals(const struct lab_design *design, struct lab_writer *text)
 {
-    for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_writer_add(text, " AND ");
-        add_name(text, design->columns[design->clustering[i]].name, "");
-        lab_writer_add(text, " = ?");
-    }
+    add_columns(design, design->clustering, design->clustering_count, " AND ", " AND ", " = ?", text);
 }
 
 /* Adds a statement, and takes ownership of the text. */
@@ -550,10 +554,7 @@ static void make_insert(struct maker *maker)
     struct lab_writer text = {0};
     lab_writer_add(&text, "INSERT INTO ");
     add_name(&text, design->name, "");
-    for (size_t i = 0; i < design->column_count; i++) {
-        lab_writer_add(&text, "%s", i == 0 ? " (" : ", ");
-        add_name(&text, design->columns[i].name, "");
-    }
+    add_columns(design, NULL, design->column_count, " (", ", ", "", &text);
     for (size_t i = 0; i < design->column_count; i++)
         lab_writer_add(&text, "%s", i == 0 ? ") VALUES (?" : ", ?");
     lab_writer_add(&text, ")");
@@ -609,11 +610,7 @@ static void make_select(struct maker *maker, enum lab_read_kind kind)
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
     const char *when = when_of_select(design, maker->is_hash);
-    lab_writer_add(&text, "SELECT ");
-    for (size_t i = 0; i < design->column_count; i++) {
-        lab_writer_add(&text, "%s", i == 0 ? "" : ", ");
-        add_name(&text, design->columns[i].name, "");
-    }
+    add_columns(design, NULL, design->column_count, "SELECT ", ", ", "", &text);
     lab_writer_add(&text, " FROM ");
     add_name(&text, design->name, "");
     add_partition_equals(design, &text);
@@ -691,15 +688,9 @@ static void make_row_table(struct maker *maker)
         lab_writer_add(&text, ",\n");
     }
     lab_writer_add(&text, "%s", design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
-    for (size_t i = 0; i < design->partition_count; i++) {
-        lab_writer_add(&text, "%s", i == 0 ? "" : ", ");
-        add_name(&text, design->columns[design->partition[i]].name, "");
-    }
+    add_columns(design, design->partition, design->partition_count, "", ", ", "", &text);
     lab_writer_add(&text, "%s", design->partition_count > 1 ? ")" : "");
-    for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_writer_add(&text, ", ");
-        add_name(&text, design->columns[design->clustering[i]].name, "");
-    }
+    add_columns(design, design->clustering, design->clustering_count, ", ", ", ", "", &text);
     lab_writer_add(&text, ")\n)");
     for (size_t i = 0; i < design->clustering_count; i++) {
         lab_writer_add(&text, "%s", i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
@@ -750,18 +741,12 @@ static void make_count(struct maker *maker, const struct rule *rule)
     bool is_summed = rule->form == FORM_COUNT_AFTER || maker->is_summed;
     struct lab_writer text = {0};
     lab_writer_add(&text, "SELECT COUNT(*)");
-    for (size_t i = 0; is_summed && i < 2; i++) {
-        lab_writer_add(&text, ", ");
-        add_name(&text, design->columns[design->clustering[i]].name, "");
-    }
+    add_columns(design, design->clustering, is_summed ? 2 : 0, ", ", ", ", "", &text);
     lab_writer_add(&text, " FROM ");
     add_name(&text, design->name, "");
     add_partition_equals(design, &text);
     if (rule->form == FORM_COUNT_AFTER) {
-        lab_writer_add(&text, " AND (");
-        add_name(&text, design->columns[design->clustering[0]].name, "");
-        lab_writer_add(&text, ", ");
-        add_name(&text, design->columns[design->clustering[1]].name, "");
+        add_columns(design, design->clustering, 2, " AND (", ", ", "", &text);
         lab_writer_add(&text, ") > (?, ?)");
     }
     if (is_summed)
@@ -805,29 +790,17 @@ static void add_key_equals(struct maker *maker, struct lab_writer *text, const s
     lab_writer_add(text, "%s", side->by_bucket ? " = ? AND bucket = ?" : " = ?");
 }
 
-static void add_assignments(struct lab_writer *text, const struct side_table *side, uint32_t columns,
-                            const char *between)
+/* Adds the columns of another table whose bits are set, as add_columns() does. */
+static void add_side_columns(struct lab_writer *text, const struct side_table *side, uint32_t columns,
+                             const char *before, const char *between, const char *after)
 {
-    const char *before = "";
     for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
         lab_writer_add(text, "%s", before);
         add_name(text, side->columns[i], "");
-        lab_writer_add(text, " = ?");
+        lab_writer_add(text, "%s", after);
         before = between;
-    }
-}
-
-static void add_list(struct lab_writer *text, const struct side_table *side, uint32_t columns,
-                     const char *before)
-{
-    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
-        if ((columns & BIT(i)) == 0)
-            continue;
-        lab_writer_add(text, "%s", before);
-        add_name(text, side->columns[i], "");
-        before = ", ";
     }
 }
 
@@ -842,7 +815,7 @@ static void make_side(struct maker *maker, const struct rule *rule)
                    : is_insert               ? "INSERT INTO "
                                              : "UPDATE ");
     if (rule->form == FORM_SELECT) {
-        add_list(&text, side, rule->columns, "");
+        add_side_columns(&text, side, rule->columns, "", ", ", "");
         lab_writer_add(&text, " FROM ");
     }
     add_name(&text, maker->design->name, side->suffix);
@@ -850,7 +823,7 @@ static void make_side(struct maker *maker, const struct rule *rule)
         lab_writer_add(&text, " (");
         add_name(&text, maker->key, "");
         lab_writer_add(&text, "%s", side->by_bucket ? ", bucket" : "");
-        add_list(&text, side, rule->columns, ", ");
+        add_side_columns(&text, side, rule->columns, ", ", ", ", "");
         lab_writer_add(&text, "%s", side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
         for (size_t i = 0; i < SIDE_COLUMNS_MAX; i++)
             lab_writer_add(&text, "%s",
@@ -861,12 +834,12 @@ static void make_side(struct maker *maker, const struct rule *rule)
             lab_writer_add(&text, "%s", maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
         else if (rule->form != FORM_SELECT) {
             lab_writer_add(&text, " SET ");
-            add_assignments(&text, side, rule->columns, ", ");
+            add_side_columns(&text, side, rule->columns, "", ", ", " = ?");
         }
         add_key_equals(maker, &text, side);
         if (rule->form == FORM_UPDATE_IF) {
             lab_writer_add(&text, " IF ");
-            add_assignments(&text, side, ALL_COLUMNS, " AND ");
+            add_side_columns(&text, side, ALL_COLUMNS, "", " AND ", " = ?");
         }
     }
     bool is_conditional = rule->level == LEVEL_CAS;
