@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The commands, in the order in which a new user needs them, and what other ranks do. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/campaign.h"
 #include "cli/command.h"
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {

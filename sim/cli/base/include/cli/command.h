@@ -111,7 +111,7 @@ void cli_help(const struct cli_command *command, FILE *stream);
 extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
 /* What another rank does for rank 0. */
 extern lab_team_service *const cli_services[LAB_SERVICES];
-extern lab_team_service cli_sweep_serve; /* runs jobs of a sweep */
+extern lab_team_service cli_sweep_serve, cli_campaign_serve; /* run jobs of a sweep, seeds of a campaign */
 /* `bucketlab complete -- WORD...`, which the completions of shells call: prints what can be offered for the
  * last word. */
 void cli_complete(int count, char **words);
