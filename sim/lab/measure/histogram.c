@@ -181,6 +181,13 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
     add_to_bin(histogram, &(struct lab_bin){size, count, count * weight_each});
 }
 
+void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size)
+{
+    if (histogram->slot_count > 0)
+        __builtin_prefetch(&histogram->slots[place_of(
+            histogram, histogram->is_rounded ? round_up(size, SIGNIFICANT_BITS) : size)]);
+}
+
 void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count)
 {
     uint64_t least = UINT64_MAX, most = 0, sum = 0;
@@ -193,9 +200,7 @@ void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *siz
         most = size > most ? size : most;
         sum += size;
         squares += (lab_wide)size * size;
-        if (histogram->slot_count > 0)
-            __builtin_prefetch(&histogram->slots[place_of(
-                histogram, histogram->is_rounded ? round_up(size, SIGNIFICANT_BITS) : size)]);
+        lab_histogram_prefetch(histogram, size);
     }
     if (most >> 32 != 0 || count >> 32 != 0) { /* the sums may have overflowed */
         for (size_t i = 0; i < count; i++)

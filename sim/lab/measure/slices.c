@@ -83,6 +83,18 @@ static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_
     return slice;
 }
 
+static inline uint64_t slice_at(const struct lab_slices *slices, int64_t time_ns)
+{
+    const uint64_t slice =
+        time_ns < slices->start_ns ? 0 : slice_of(slices, (uint64_t)time_ns - (uint64_t)slices->start_ns);
+    return slice < slices->count ? slice : slices->count - 1;
+}
+
+bool lab_slices_is_one(const struct lab_slices *slices, int64_t from_ns, int64_t until_ns)
+{
+    return slices->count == 0 || slice_at(slices, from_ns) == slice_at(slices, until_ns - 1);
+}
+
 /* Each size below 16 has its own bin. */
 static inline uint32_t bin_of(uint64_t size)
 {
@@ -133,10 +145,7 @@ void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
 {
     if (slices->count == 0 || !need_cells(slices))
         return;
-    uint64_t since_ns = first_ns < slices->start_ns ? 0 : (uint64_t)first_ns - (uint64_t)slices->start_ns;
-    uint64_t slice = slice_of(slices, since_ns);
-    if (slice >= slices->count)
-        slice = slices->count - 1;
+    const uint64_t slice = slice_at(slices, first_ns);
     struct lab_slice_cell *cell =
         &slices->cells[(is_closed ? LAB_CLOSED : LAB_OPEN) * slices->count + (uint32_t)slice];
     if (!bins_add(&cell->bins[LAB_IN_ROWS], partition->rows) ||

@@ -21,11 +21,10 @@
 #include "lab/scenario.h"
 #include "workload/rows.h"
 
-#define BOOK_MIN      8u
-#define CELLS_MIN     4u
-#define CELLS_AT_ONCE 32u
-#define IDS_AT_ONCE   256u
-#define STEP_FIRST    8u
+#define BOOK_MIN    8u
+#define CELLS_MIN   4u
+#define IDS_AT_ONCE 256u
+#define STEP_FIRST  8u
 
 void lab_lane_begin(struct lab_lane *lane)
 {
@@ -177,40 +176,57 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
     return partition;
 }
 
-/* Adds a partition that gets no more rows to the tally, and to the nodes `replicas`, which may be NULL in a
- * race of `tune`. */
+/* Adds an entry that gets no more rows, and the size of its partition, to the tally, and to the nodes
+ * `replicas`, which may be NULL in a race of `tune`. */
 static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_key_name *key, struct lab_entry *partition,
-                      bool is_closed)
+                      struct lab_tally *tally, const struct lab_key_name *key, struct lab_entry *entry,
+                      const struct cass_partition *whole, bool is_closed)
 {
-    const struct lab_disk *disk = partition->disk;
-    const struct cass_partition whole = lab_lane_weigh(
-        settings->scenario, key, disk == NULL ? &partition->size : &disk->most, partition->gone);
-    free(partition->disk);
-    partition->disk = NULL;
+    free(entry->disk);
+    entry->disk = NULL;
     if (lab_rows_go(settings->scenario))
-        lab_tally_left(tally, partition->size.rows - partition->gone,
-                       lab_tombstones_of(settings->scenario, partition->gone));
-    tally->placed += partition->size.rows;
-    lab_tally_partition(tally, &settings->scenario->limits, &whole, partition->first_ns, is_closed);
+        lab_tally_left(tally, entry->size.rows - entry->gone,
+                       lab_tombstones_of(settings->scenario, entry->gone));
+    tally->placed += entry->size.rows;
+    lab_tally_partition(tally, &settings->scenario->limits, whole, entry->first_ns, is_closed);
     if (settings->scenario->is_raced)
         return;
-    lab_tally_largest(tally, key, partition->bucket, &whole);
+    lab_tally_largest(tally, key, entry->bucket, whole);
     for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
-        tally->nodes[replicas[i]].rows += whole.rows;
-        lab_bytes_add(&tally->nodes[replicas[i]].bytes, whole.bytes);
+        tally->nodes[replicas[i]].rows += whole->rows;
+        lab_bytes_add(&tally->nodes[replicas[i]].bytes, whole->bytes);
     }
 }
 
-static void finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, struct lab_entry *partition, bool is_closed)
+/* Goes step by step through several entries, so that the memory loads of the searches in histograms and in
+ * the ring overlap. */
+void lab_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                const struct lab_key_name *key, struct lab_entry *entries, size_t count, bool is_closed)
 {
-    const uint32_t *replicas =
-        settings->scenario->is_raced
-            ? NULL
-            : cass_ring_replicas(settings->ring,
-                                 cass_token_bucketed(key->text, key->size, partition->bucket));
-    finish_on(replicas, settings, tally, key, partition, is_closed);
+    const bool is_raced = settings->scenario->is_raced;
+    for (size_t end; count > 0; entries += end, count -= end) {
+        const uint32_t *replicas[LAB_FINISHED_AT_ONCE] = {NULL};
+        struct cass_partition whole[LAB_FINISHED_AT_ONCE];
+        int64_t tokens[LAB_FINISHED_AT_ONCE];
+        end = count < LAB_FINISHED_AT_ONCE ? count : LAB_FINISHED_AT_ONCE;
+        for (size_t i = 0; i < end; i++) {
+            const struct lab_disk *disk = entries[i].disk;
+            if (entries[i].size.rows == 0)
+                continue;
+            whole[i] = lab_lane_weigh(settings->scenario, key, disk == NULL ? &entries[i].size : &disk->most,
+                                      entries[i].gone);
+            lab_tally_prefetch(tally, &whole[i], is_closed);
+        }
+        for (size_t i = 0; !is_raced && i < end; i++)
+            tokens[i] =
+                entries[i].size.rows > 0 ? cass_token_bucketed(key->text, key->size, entries[i].bucket) : 0;
+        for (size_t i = 0; !is_raced && i < end; i++)
+            replicas[i] = cass_ring_replicas(settings->ring, tokens[i]);
+        for (size_t i = 0; i < end; i++) {
+            if (entries[i].size.rows > 0)
+                finish_on(replicas[i], settings, tally, key, &entries[i], &whole[i], is_closed);
+        }
+    }
 }
 
 struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -219,7 +235,7 @@ struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_set
 {
     struct lab_book *book = &lane->book;
     if (book->count > 0) {
-        finish(settings, tally, key, lab_open(lane), true);
+        lab_finish(settings, tally, key, lab_open(lane), 1, true);
         if (settings->scenario->reads.present)
             lab_lane_forget(lane, settings, horizon);
         else
@@ -233,31 +249,6 @@ struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_set
     *open = (struct lab_entry){.bucket = bucket, .first_ns = first_ns};
     lane->partition_count++;
     return open;
-}
-
-/* Computes the tokens of several cells first and their replicas afterwards, so that the memory loads of the
- * searches in the ring overlap. */
-static void finish_cells(struct lab_book *book, const struct lab_lane_settings *settings,
-                         struct lab_tally *tally, const struct lab_key_name *key)
-{
-    const bool is_raced = settings->scenario->is_raced;
-    for (size_t begin = 0, end; book->count > 0 && begin < book->capacity; begin = end) {
-        const uint32_t *replicas[CELLS_AT_ONCE];
-        int64_t tokens[CELLS_AT_ONCE];
-        end = book->capacity - begin < CELLS_AT_ONCE ? book->capacity : begin + CELLS_AT_ONCE;
-        struct lab_entry *cells = book->items + begin;
-        for (size_t i = 0; !is_raced && i < end - begin; i++)
-            tokens[i] =
-                cells[i].size.rows > 0 ? cass_token_bucketed(key->text, key->size, cells[i].bucket) : 0;
-        for (size_t i = 0; i < end - begin; i++)
-            replicas[i] = is_raced ? NULL : cass_ring_replicas(settings->ring, tokens[i]);
-        for (size_t i = 0; i < end - begin; i++) {
-            if (cells[i].size.rows > 0)
-                finish_on(replicas[i], settings, tally, key, &cells[i], false);
-            cells[i] = (struct lab_entry){0};
-        }
-    }
-    book->count = 0;
 }
 
 /* --- When a limit is exceeded --- */
@@ -849,7 +840,11 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
     if (has_eras)
         lab_lane_enter(lane, settings->regimes, end_ns);
     if (!has_eras && settings->strategy->kind == BK_HASH) {
-        finish_cells(book, settings, tally, key);
+        if (book->count > 0) {
+            lab_finish(settings, tally, key, book->items, book->capacity, false);
+            memset(book->items, 0, book->capacity * sizeof *book->items);
+        }
+        book->count = 0;
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
@@ -859,7 +854,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         struct lab_entry *partition = item(book, i);
         const bool is_closed = has_eras ? is_era_closed(lane, settings->regimes, partition, end_ns)
                                         : partition->bucket < current;
-        finish(settings, tally, key, partition, is_closed);
+        lab_finish(settings, tally, key, partition, 1, is_closed);
     }
     book->begin = book->count = 0;
 }

@@ -123,6 +123,10 @@ static inline struct lab_entry *lab_open(const struct lab_lane *lane)
 struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
                                 struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                                 int64_t first_ns, const struct lab_horizon *horizon);
+#define LAB_FINISHED_AT_ONCE 32u
+/* Adds entries that get no more rows to the tally; those without rows are none. */
+void lab_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                const struct lab_key_name *key, struct lab_entry *entries, size_t count, bool is_closed);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
 /* BK_HASH: the item of a bucket, or the free one into which it would be inserted. */

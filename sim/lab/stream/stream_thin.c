@@ -359,6 +359,105 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
     return true;
 }
 
+/* The windows of `time` that lie within a stretch as a whole. None of them gets rows before or after it, so
+ * they do not pass through the book. */
+struct grid {
+    struct lab_lane *lane;
+    const struct lab_lane_settings *settings;
+    struct lab_thin *thin;
+    struct lab_tally *tally;
+    const struct lab_key_name *key;
+    struct lab_stretch stretch; /* of the windows */
+    int64_t bucket;             /* of the first one */
+    struct lab_entry done[LAB_FINISHED_AT_ONCE];
+    size_t count;
+    bool is_stopped;
+};
+
+static void finish_windows(struct grid *grid)
+{
+    lab_finish(grid->settings, grid->tally, grid->key, grid->done, grid->count, true);
+    grid->count = 0;
+    grid->is_stopped = lab_worker_is_stopped(grid->thin->worker);
+}
+
+static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
+{
+    const int64_t length_ns = grid->settings->strategy->of.time.window_ns;
+    const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
+                  end_ns = begin_ns + length_ns;
+    struct lab_entry *window = &grid->done[grid->count++];
+    *window = (struct lab_entry){.bucket = grid->bucket + (int64_t)index, .first_ns = begin_ns};
+    add_rows(grid->lane, window, rows, thin_bytes(grid->thin, begin_ns, end_ns, rows, NULL),
+             grid->stretch.is_gone);
+    const bool may_exceed = may_be_over(grid->thin, grid->tally, &window->size, begin_ns, &grid->stretch);
+    if (may_exceed || !lab_slices_is_one(&grid->tally->slices, begin_ns, end_ns))
+        window->first_ns = thin_place(&grid->thin->draws, begin_ns, end_ns, 1, rows);
+    if (may_exceed)
+        watch(window, grid->settings, grid->thin, grid->tally, grid->key, &grid->stretch,
+              &(struct cass_partition){0, 0}, &(struct lab_rest){.end_ns = end_ns});
+    if (grid->count == LAB_FINISHED_AT_ONCE)
+        finish_windows(grid);
+}
+
+/* Divides rows among `count` windows, from `index` on. Given their number, rows are independent, so those of
+ * two equal halves are binomial with p = 1/2, which costs a few random bits. */
+static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t rows)
+{
+    while (count > 1 && rows > 0 && !grid->is_stopped) {
+        const uint64_t left = UINT64_C(1) << (63 - __builtin_clzll(count - 1));
+        const uint64_t some = sim_binomial(&grid->thin->draws, rows, (double)left / (double)count);
+        divide(grid, index, left, some);
+        index += left;
+        count -= left;
+        rows -= some;
+    }
+    if (rows > 0 && !grid->is_stopped)
+        take_window(grid, index, rows);
+}
+
+/* BK_TIME: only the rows before the first whole window of the stretch, and those after the last one, go row
+ * by row. */
+static bool take_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                         const struct lab_stretch *stretch)
+{
+    const struct bk_row row = {.time_ns = stretch->begin_ns};
+    const int64_t length_ns = settings->strategy->of.time.window_ns;
+    struct bk_route route;
+    const enum bk_status status = bk_route(settings->strategy, NULL, &row, &route);
+    assert(status == BK_OK);
+    (void)status;
+    const bool is_cut = route.from_ns < stretch->begin_ns;
+    const int64_t begin_ns = is_cut ? route.until_ns : route.from_ns;
+    if (length_ns == 0 || begin_ns >= stretch->end_ns || stretch->end_ns - begin_ns < 2 * length_ns)
+        return take_ranges(lane, settings, thin, tally, key, stretch);
+    const uint64_t count = (uint64_t)((stretch->end_ns - begin_ns) / length_ns);
+    const int64_t end_ns = begin_ns + (int64_t)count * length_ns;
+    struct lab_stretch before = *stretch, after = *stretch;
+    before.end_ns = begin_ns;
+    before.rows =
+        sim_binomial(&thin->draws, stretch->rows,
+                     (double)(begin_ns - stretch->begin_ns) / (double)(stretch->end_ns - stretch->begin_ns));
+    after.begin_ns = end_ns;
+    after.rows = sim_binomial(&thin->draws, stretch->rows - before.rows,
+                              (double)(stretch->end_ns - end_ns) / (double)(stretch->end_ns - begin_ns));
+    struct grid grid = {.lane = lane,
+                        .settings = settings,
+                        .thin = thin,
+                        .tally = tally,
+                        .key = key,
+                        .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
+                                    stretch->rows - before.rows - after.rows, stretch->is_gone},
+                        .bucket = route.bucket + (is_cut ? 1 : 0)};
+    if (!take_ranges(lane, settings, thin, tally, key, &before))
+        return false;
+    divide(&grid, 0, count, grid.stretch.rows);
+    finish_windows(&grid);
+    after.first_row = grid.stretch.first_row + grid.stretch.rows;
+    return !grid.is_stopped && take_ranges(lane, settings, thin, tally, key, &after);
+}
+
 /* Draws the time of the first of `rows` rows of the stretch. */
 static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
 {
@@ -421,6 +520,9 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *
     tally->rows += stretch->rows;
     tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
     lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
+    if (settings->strategy->kind == BK_TIME && settings->disk.window_ns == 0 &&
+        !settings->scenario->reads.present)
+        return take_windows(lane, settings, thin, tally, key, stretch);
     if (settings->strategy->kind != BK_HASH)
         return take_ranges(lane, settings, thin, tally, key, stretch);
     take_cells(lane, settings, thin, tally, key, stretch);

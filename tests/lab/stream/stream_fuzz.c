@@ -24,6 +24,7 @@
 #include "../../share.h"
 #include "lab/crew.h"
 #include "lab/fuzz.h"
+#include "lab/run.h"
 #include "naive.h"
 #include "stream_distribution.h"
 #include "stream_draw.h"

@@ -54,6 +54,8 @@ static inline void lab_histogram_note(struct lab_histogram *histogram, uint64_t 
 /* Adds `count` sizes with a count and a weight of 1 each: several times as fast as one by one, because the
  * processor waits for many bins at once. */
 void lab_histogram_add_each(struct lab_histogram *histogram, const uint64_t *sizes, size_t count);
+/* Begins to load the bin of a size that will be added soon. */
+void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
 /* Makes a copy with fewer bins, for storing: sizes are rounded up to 1 to 12 significant bits; count, sums,
  * least and most stay exact. Copies of parts merge to the copy of the whole. The histogram must not have lost

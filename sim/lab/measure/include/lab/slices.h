@@ -79,6 +79,8 @@ void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_n
  * end of the run. */
 void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
                     const struct cass_partition *partition);
+/* Whether all times of [from_ns, until_ns) are in one slice, or nothing is collected. */
+bool lab_slices_is_one(const struct lab_slices *slices, int64_t from_ns, int64_t until_ns);
 /* Both must be of the same run; `into` may be zeroed. */
 void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from);
 /* Computes the timeline. Returns false when out of memory. */

@@ -181,6 +181,13 @@ void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nod
  * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
                          const struct cass_partition *partition, int64_t first_ns, bool is_closed);
+/* Begins to load what lab_tally_partition() changes. */
+static inline void lab_tally_prefetch(const struct lab_tally *tally, const struct cass_partition *partition,
+                                      bool is_closed)
+{
+    lab_histogram_prefetch(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows);
+    lab_histogram_prefetch(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes);
+}
 /* Records the partition if it is the largest so far. */
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);
