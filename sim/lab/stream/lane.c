@@ -91,12 +91,14 @@ static bool make_room(struct lab_book *book, size_t place)
     const bool moves_lower = place < count / 2;
     if (moves_lower ? book->begin == 0 : book->begin + count == book->capacity) {
         struct lab_entry *items = book->items;
-        if (book->capacity < 2 * count + BOOK_MIN / 2) {
-            book->capacity = 3 * count + BOOK_MIN;
-            items = malloc(book->capacity * sizeof *items);
+        size_t capacity = book->capacity;
+        if (capacity < 2 * count + BOOK_MIN / 2) {
+            capacity = 3 * count + BOOK_MIN;
+            items = malloc(capacity * sizeof *items);
         }
         if (items == NULL)
             return false;
+        book->capacity = capacity;
         const size_t begin = (book->capacity - count) / 2;
         if (count > 0)
             memmove(items + begin, item(book, 0), count * sizeof *items);
