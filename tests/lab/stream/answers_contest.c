@@ -320,7 +320,7 @@ static bool check_margin(const struct answer *answer, const struct tune_contest 
         }
         is_run_above |= step->is_run;
         if (step->factor != factors[i] || step->within != wanted[i] ||
-            (step->within == LAB_NOT_JUDGED && !is_run_above))
+            (step->within == LAB_NOT_JUDGED && !is_run_above && margin == contest->margins))
             return twin_differs(answer,
                                 "tune: %s: at %.3g times the rate it is judged %d, and %d by the twin",
                                 entrant->strategy.label, step->factor, step->within, wanted[i]);
