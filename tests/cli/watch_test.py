@@ -335,7 +335,7 @@ class WatchTest(ProgramTest):
                 )
             )
         self.assertLessEqual(asked, set(values))
-        with open(os.path.join(SOURCE, "docs", "watch.md"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "docs", "import-export.md"), encoding="utf-8") as file:
             self.assertLessEqual(set(values), set(re.findall(r"bucketlab_\w+", file.read())))
         sys.path.append("/usr/lib/python3/dist-packages")
         try:
