@@ -195,7 +195,6 @@ struct lab_cluster_run;
 struct cluster_event;
 struct cluster_observer;
 struct cluster_listener {
-    uint64_t wants;
     void (*on_event)(struct lab_cluster_run *run, void *state, const struct cluster_event *event);
     void *state;
     const struct cluster_observer *observer;
@@ -212,7 +211,7 @@ struct lab_cluster_run {
     struct lab_row_last row_last; /* of the rows that arrived */
     struct cass_statement put;    /* the last statement that puts a row */
     struct sim_queue queue;
-    uint64_t wanted; /* kinds of events that some listener wants */
+    uint8_t heard_by[64]; /* by kind of event: bit i: listener i wants it */
     uint32_t listener_count;
     struct cluster_listener listeners[CLUSTER_LISTENERS_MAX];
     struct cass_cluster *cluster;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Passes each event of a run to the observers that want its kind. What an observer wants is asked once, when
  * a run begins. */
+#include <string.h>
+
 #include "events.h"
 
 bool cluster_observers_begin(struct lab_cluster_run *run)
@@ -11,21 +13,21 @@ bool cluster_observers_begin(struct lab_cluster_run *run)
         if (wants == 0)
             continue;
         assert(run->listener_count < CLUSTER_LISTENERS_MAX);
-        *listener = (struct cluster_listener){.observer = *at, .on_event = (*at)->on_event, .wants = wants};
-        run->listener_count++;
+        *listener = (struct cluster_listener){.observer = *at, .on_event = (*at)->on_event};
+        uint32_t number = run->listener_count++;
         if ((*at)->begin != NULL && !(*at)->begin(run, &listener->state))
             return false;
-        run->wanted |= wants;
+        for (int kind = 0; kind < CLUSTER_EVENT_KINDS; kind++)
+            run->heard_by[kind] |= (uint8_t)((wants >> kind & 1) << number);
     }
     return true;
 }
 
 void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event)
 {
-    for (uint32_t i = 0; i < run->listener_count; i++) {
-        const struct cluster_listener *listener = &run->listeners[i];
-        if ((listener->wants >> event->kind & 1) != 0)
-            listener->on_event(run, listener->state, event);
+    for (unsigned left = run->heard_by[event->kind]; left != 0; left &= left - 1) {
+        const struct cluster_listener *listener = &run->listeners[__builtin_ctz(left)];
+        listener->on_event(run, listener->state, event);
     }
 }
 
@@ -39,7 +41,7 @@ void cluster_observers_finish(struct lab_cluster_run *run)
 
 void cluster_observers_end(struct lab_cluster_run *run)
 {
-    run->wanted = 0;
+    memset(run->heard_by, 0, sizeof run->heard_by);
     for (uint32_t i = 0; i < run->listener_count; i++) {
         if (run->listeners[i].observer->destroy != NULL)
             run->listeners[i].observer->destroy(run->listeners[i].state);

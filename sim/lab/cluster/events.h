@@ -138,7 +138,7 @@ void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event
 /* Emits an event: cluster_emit(run, ROW_PLACED, .key = 3). Without an observer for it, this is one test. */
 #define cluster_emit(run, which, ...)                                                                        \
     do {                                                                                                     \
-        if (((run)->wanted >> CLUSTER_##which & 1) != 0)                                                     \
+        if ((run)->heard_by[CLUSTER_##which] != 0)                                                           \
             cluster_tell(run, &(const struct cluster_event){.kind = CLUSTER_##which, __VA_ARGS__});          \
     } while (0)
 /* The same for an event of an operation. */

@@ -616,7 +616,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
     violation->count += count;
     if ((run->context->stops_at >> oracle & 1) != 0 && run->oracles.verdict.is_judged[oracle])
         stop_early(run);
-    if (!is_first && (run->wanted >> CLUSTER_VIOLATED & 1) == 0)
+    if (!is_first && run->heard_by[CLUSTER_VIOLATED] == 0)
         return;
     char text[sizeof violation->text];
     vsnprintf(text, sizeof text, format, arguments);
