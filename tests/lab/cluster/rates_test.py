@@ -54,7 +54,7 @@ def demand_mean(check, values, mean, deviation):
 
 
 class Run:
-    """The event trace of a scenario: (seconds, text) of each event."""
+    """The event trace of a scenario: (seconds, text) of each event. kinds None: its history instead."""
 
     def __init__(self, program, text, kinds):
         with tempfile.TemporaryDirectory() as folder:
@@ -62,8 +62,8 @@ class Run:
             with open(scenario, "w", encoding="utf-8") as file:
                 file.write(text)
             trace = os.path.join(folder, "events.txt")
-            done = subprocess.run([program, "run", scenario, "--seed", str(SEED), "--trace-events", trace, "--kinds",
-                                   kinds, "--no-store", "--no-charts", "--quiet", "--json"],
+            done = subprocess.run([program, "run", scenario, "--seed", str(SEED), "--trace-events", trace,
+                                   *(["--kinds", kinds] if kinds else ["--trace-format", "record"]), "--no-store", "--no-charts", "--quiet", "--json"],
                                   capture_output=True, text=True, check=False, cwd=folder)
             if done.returncode != 0:
                 sys.exit(f"the run failed: {done.stderr}{text}")
@@ -117,6 +117,24 @@ faults: [{agent_crash: {rate: 1/s}}]
 strategies: [{unbucketed: {}}]
 """, "faults")
     demand_poisson("agent_crash.rate", len(run.find("fault: agent_crash .* begins")), 1000)
+
+
+def check_jumps(program):
+    """Random jumps of clocks are uniform up to their size forwards and backwards."""
+    size = 2e9  # the default
+    run = Run(program, """
+duration: 2000s
+keys: {count: 1}
+arrivals: {rate: 0.1/s}
+agents: {count: 4}
+faults: [{random: {rate: 1/s, kinds: [clock_jump]}}]
+strategies: [{unbucketed: {}}]
+""", None)
+    jumps = [int(by) for _, by in run.find(r"fault clock_jump begins, .* by (-?\d+)")]
+    demand_count("jumps.sign", sum(by > 0 for by in jumps), len(jumps), 0.5)
+    demand_count("jumps.size", sum(abs(by) > size / 2 for by in jumps), len(jumps), 0.5)
+    if any(abs(by) > size for by in jumps):
+        fail("jumps.size", f"a clock jumps by {max(jumps, key=abs)} ns, and their size is {size:.0f} ns")
 
 
 def check_reads(program):
@@ -238,7 +256,7 @@ def check_messages(program):
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    for check in (check_random_faults, check_reads, check_deletes, check_own_times, check_rollout, check_messages):
+    for check in (check_random_faults, check_jumps, check_reads, check_deletes, check_own_times, check_rollout, check_messages):
         check(program)
     if failures == 0:
         print("all rates are as declared")
