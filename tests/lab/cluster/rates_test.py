@@ -256,7 +256,8 @@ def check_messages(program):
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    for check in (check_random_faults, check_jumps, check_reads, check_deletes, check_own_times, check_rollout, check_messages):
+    for check in (check_random_faults, check_jumps, check_reads, check_deletes, check_own_times, check_rollout,
+                  check_messages):
         check(program)
     if failures == 0:
         print("all rates are as declared")
