@@ -62,8 +62,9 @@ class Run:
             with open(scenario, "w", encoding="utf-8") as file:
                 file.write(text)
             trace = os.path.join(folder, "events.txt")
-            done = subprocess.run([program, "run", scenario, "--seed", str(SEED), "--trace-events", trace,
-                                   *(["--kinds", kinds] if kinds else ["--trace-format", "record"]), "--no-store", "--no-charts", "--quiet", "--json"],
+            form = ["--kinds", kinds] if kinds else ["--trace-format", "record"]
+            done = subprocess.run([program, "run", scenario, "--seed", str(SEED), "--trace-events", trace, *form,
+                                   "--no-store", "--no-charts", "--quiet", "--json"],
                                   capture_output=True, text=True, check=False, cwd=folder)
             if done.returncode != 0:
                 sys.exit(f"the run failed: {done.stderr}{text}")
