@@ -3,11 +3,11 @@
  * action, and the level that the scenario sets for its kind. The conversion of cluster_view.c is
  * implemented here a second time, field by field. Deletes are requests of clients; they are sent, repeated
  * and given up when the scenario's times say so. */
-#include "judges.h"
-#include "kernel/grow.h"
-
 #include <inttypes.h>
 #include <string.h>
+
+#include "judges.h"
+#include "kernel/grow.h"
 
 static bool is_put(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                    const struct bk_action *action, const struct cass_statement *sent)
@@ -195,4 +195,109 @@ void lab_delete_failed(struct lab_cluster_run *run, struct lab_delete *item, boo
            !item->is_waiting || (is_timeout ? now_ns == *due_of(run, item) : now_ns <= *due_of(run, item)),
            "does not end at its time-out");
     *due_of(run, item) = now_ns + run->config.retry_backoff_ns * item->tries;
+}
+
+/* --- available, the outcome that an agent gets: it follows from what the cluster answered. Only a reply that
+ * is sure may end as a definite outcome. Unavailable is not sure for a conditional update, whose commit can
+ * say so after the value was decided. The replies to the requests of one action are added up here a second
+ * time.
+ */
+
+/* The outcome is that of all requests of the action so far. */
+static bool is_due(const struct cass_reply *reply, bool is_conditional, enum bk_outcome_kind heard)
+{
+    switch (reply->result) {
+    case CASS_OK:
+        return !is_conditional || heard == (reply->applied ? BK_OUTCOME_APPLIED : BK_OUTCOME_NOT_APPLIED);
+    case CASS_UNAVAILABLE:
+        return heard == BK_OUTCOME_UNKNOWN || (heard == BK_OUTCOME_REFUSED && !is_conditional);
+    default:
+        return heard == BK_OUTCOME_UNKNOWN;
+    }
+}
+
+/* Of a reply that is sure: rows found, rows older than a range, windows without rows, columns, a counter. */
+static bool is_told_whole(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                          const struct cass_reply *reply)
+{
+    const struct bk_outcome *outcome = &operation->outcome;
+    uint64_t place = (uint64_t)(reply->bucket - operation->step_low);
+    switch (operation->action) {
+    case BK_ACT_READ_ROWS:
+        return outcome->rows == own(run, operation)->rows_told &&
+               outcome->saw_older == own(run, operation)->older_told &&
+               (place >= 64 || (outcome->empty >> place & 1) == (reply->rows == 0));
+    case BK_ACT_READ_COUNTER:
+        return outcome->counter == reply->counter;
+    case BK_ACT_READ_STATE:
+    case BK_ACT_READ_START:
+    case BK_ACT_CAS_STATE:
+    case BK_ACT_CAS_LOCK:
+        return outcome->mask == (reply->found ? reply->columns_mask : 0) &&
+               memcmp(outcome->columns, reply->columns, sizeof outcome->columns) == 0;
+    default:
+        return true;
+    }
+}
+
+void lab_reply_judge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct cass_reply *reply)
+{
+    bool is_sure = reply->result == CASS_OK;
+    own(run, operation)->rows_told += is_sure ? reply->rows : 0;
+    own(run, operation)->older_told = own(run, operation)->older_told || (is_sure && reply->saw_older);
+    bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;
+    if (!is_due(reply, is_conditional, operation->outcome.kind) ||
+        (is_sure && !is_told_whole(run, operation, reply)))
+        judge_violate(run, operation->key,
+                      "agent %" PRIu32 " gets another outcome for row %" PRIu64
+                      " than the cluster's answer, %s",
+                      agent, operation->row, cass_result_name(reply->result));
+}
+
+/* --- conserved, the places of replicas: the replicas of a partition are on different nodes; each datacenter
+ * has as many of them as its replication factor, or as its nodes if it has fewer; and they are in as many
+ * racks as possible. Source: Cassandra's NetworkTopologyStrategy. The nodes of a datacenter are assigned to
+ * its racks in turn. */
+
+/* Judges one datacenter, whose nodes begin at `first`. */
+static bool are_right(const struct cass_datacenter *datacenter, uint32_t first, const uint32_t *replicas,
+                      uint32_t count)
+{
+    uint32_t racks = datacenter->racks < datacenter->nodes ? datacenter->racks : datacenter->nodes;
+    uint32_t wanted = datacenter->replication_factor < datacenter->nodes ? datacenter->replication_factor
+                                                                         : datacenter->nodes;
+    uint32_t found = 0, racks_found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rack = (replicas[i] - first) % datacenter->racks;
+        bool is_new_rack = true;
+        if (replicas[i] < first || replicas[i] - first >= datacenter->nodes)
+            continue;
+        for (uint32_t j = 0; j < i; j++) {
+            if (replicas[j] == replicas[i])
+                return false;
+            bool is_here = replicas[j] >= first && replicas[j] - first < datacenter->nodes;
+            is_new_rack = is_new_rack && !(is_here && (replicas[j] - first) % datacenter->racks == rack);
+        }
+        found++;
+        racks_found += is_new_rack;
+    }
+    return found == wanted && racks_found == (wanted < racks ? wanted : racks);
+}
+
+void lab_replicas_end(struct lab_cluster_run *run)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX];
+    for (uint32_t i = 0; i < run->oracles.partition_count; i++) {
+        const struct lab_partition *partition = &run->oracles.partitions[i];
+        uint32_t count = cass_partition_replicas(run->cluster, partition->key, partition->bucket, replicas);
+        for (uint32_t j = 0, first = 0; j < config->datacenter_count;
+             first += config->datacenters[j++].nodes) {
+            if (!are_right(&config->datacenters[j], first, replicas, count))
+                judge_violate(run, partition->key,
+                              "the replicas of bucket %" PRId64 " in %s are on the wrong nodes",
+                              partition->bucket, config->datacenters[j].name);
+        }
+    }
 }
