@@ -15,7 +15,7 @@
 
 #include "kernel/file.h"
 #include "lab/result.h"
-#include "stream_synthetic.h"
+#include "stream.h"
 
 /* A block is at most 1/PARTS_A_THREAD of a thread's equal part of all work, and 1/PARTS_OF_REST of its equal
  * part of the keys left; but at least LEAST_WORK rows, so that it is worth a number. */

@@ -20,7 +20,7 @@
 
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "stream_synthetic.h"
+#include "stream.h"
 
 /* The number of steps between two checks for a stop of the run. */
 #define STEPS_A_LOOK 65536u
@@ -302,9 +302,10 @@ static void watch(struct lab_entry *open, const struct lab_lane_settings *settin
     lab_tally_over(tally, since_ns < rest->end_ns ? since_ns : rest->end_ns);
 }
 
+/* Takes the rows of a stretch, which is a part of `whole`. */
 static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_stretch *stretch)
+                        const struct lab_stretch *stretch, const struct lab_stretch *whole)
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     for (uint32_t step = 1; rest.rows > 0; step++) {
@@ -315,7 +316,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
             lane->state.bucket == open->bucket) {
             const struct cass_partition before = open->size;
             take_increments(lane, open, thin, tally, &rest, stretch->is_gone);
-            watch(open, settings, thin, tally, key, stretch, &before, &rest);
+            watch(open, settings, thin, tally, key, whole, &before, &rest);
             if (rest.rows == 0)
                 break;
         }
@@ -339,7 +340,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         const uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
         const struct cass_partition before = open->size;
         add_rows(lane, open, rows, bytes_of_next(thin, &rest, rows), stretch->is_gone);
-        watch(open, settings, thin, tally, key, stretch, &before, &rest);
+        watch(open, settings, thin, tally, key, whole, &before, &rest);
         row.sequence = lane->placement.rows - 1;
         if (fires)
             row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
@@ -367,8 +368,9 @@ struct grid {
     struct lab_thin *thin;
     struct lab_tally *tally;
     const struct lab_key_name *key;
-    struct lab_stretch stretch; /* of the windows */
-    int64_t bucket;             /* of the first one */
+    struct lab_stretch stretch; /* of the windows, a part of `whole` */
+    const struct lab_stretch *whole;
+    int64_t bucket; /* of the first one */
     struct lab_entry done[LAB_FINISHED_AT_ONCE];
     size_t count;
     bool is_stopped;
@@ -391,10 +393,13 @@ static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
     add_rows(grid->lane, window, rows, thin_bytes(grid->thin, begin_ns, end_ns, rows, NULL),
              grid->stretch.is_gone);
     const bool may_exceed = may_be_over(grid->thin, grid->tally, &window->size, begin_ns, &grid->stretch);
+    /* From a stream of its own, since whether it is drawn depends on the keys before. */
     if (may_exceed || !lab_slices_is_one(&grid->tally->slices, begin_ns, end_ns))
-        window->first_ns = thin_place(&grid->thin->draws, begin_ns, end_ns, 1, rows);
+        window->first_ns =
+            time_over(grid->settings, grid->key, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false},
+                      ~(uint64_t)window->bucket, 1, rows);
     if (may_exceed)
-        watch(window, grid->settings, grid->thin, grid->tally, grid->key, &grid->stretch,
+        watch(window, grid->settings, grid->thin, grid->tally, grid->key, grid->whole,
               &(struct cass_partition){0, 0}, &(struct lab_rest){.end_ns = end_ns});
     if (grid->count == LAB_FINISHED_AT_ONCE)
         finish_windows(grid);
@@ -431,7 +436,7 @@ static bool take_windows(struct lab_lane *lane, const struct lab_lane_settings *
     const bool is_cut = route.from_ns < stretch->begin_ns;
     const int64_t begin_ns = is_cut ? route.until_ns : route.from_ns;
     if (length_ns == 0 || begin_ns >= stretch->end_ns || stretch->end_ns - begin_ns < 2 * length_ns)
-        return take_ranges(lane, settings, thin, tally, key, stretch);
+        return take_ranges(lane, settings, thin, tally, key, stretch, stretch);
     const uint64_t count = (uint64_t)((stretch->end_ns - begin_ns) / length_ns);
     const int64_t end_ns = begin_ns + (int64_t)count * length_ns;
     struct lab_stretch before = *stretch, after = *stretch;
@@ -447,15 +452,16 @@ static bool take_windows(struct lab_lane *lane, const struct lab_lane_settings *
                         .thin = thin,
                         .tally = tally,
                         .key = key,
+                        .whole = stretch,
                         .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
                                     stretch->rows - before.rows - after.rows, stretch->is_gone},
                         .bucket = route.bucket + (is_cut ? 1 : 0)};
-    if (!take_ranges(lane, settings, thin, tally, key, &before))
+    if (!take_ranges(lane, settings, thin, tally, key, &before, stretch))
         return false;
     divide(&grid, 0, count, grid.stretch.rows);
     finish_windows(&grid);
     after.first_row = grid.stretch.first_row + grid.stretch.rows;
-    return !grid.is_stopped && take_ranges(lane, settings, thin, tally, key, &after);
+    return !grid.is_stopped && take_ranges(lane, settings, thin, tally, key, &after, stretch);
 }
 
 /* Draws the time of the first of `rows` rows of the stretch. */
@@ -524,7 +530,7 @@ static bool lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *
         !settings->scenario->reads.present)
         return take_windows(lane, settings, thin, tally, key, stretch);
     if (settings->strategy->kind != BK_HASH)
-        return take_ranges(lane, settings, thin, tally, key, stretch);
+        return take_ranges(lane, settings, thin, tally, key, stretch, stretch);
     take_cells(lane, settings, thin, tally, key, stretch);
     return true;
 }
