@@ -89,6 +89,12 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         is_fine =
             tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &contest->growth, error);
     lab_result_destroy(result);
+    const struct tune_outlook outlook = {.scenario = contest->scenario,
+                                         .growth = contest->growth,
+                                         .days = tune_contest_days(contest),
+                                         .busiest_rows = contest->rows.busiest_rows,
+                                         .busiest_bytes = contest->rows.busiest_bytes};
+    contest->rows.unbucketed_days = is_fine ? tune_unbucketed_days(&outlook) : 0;
     return is_fine;
 }
 
@@ -818,8 +824,10 @@ double tune_contest_lead_ms(const struct tune_contest *contest)
 
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct tune_outlook outlook = {contest->scenario, contest->growth, tune_contest_days(contest),
-                                         contest->rows.busiest_rows, contest->rows.busiest_bytes};
+    const struct tune_outlook outlook = {.scenario = contest->scenario,
+                                         .growth = contest->growth,
+                                         .days = tune_contest_days(contest),
+                                         .unbucketed_days = contest->rows.unbucketed_days};
     double seen_days = (double)NAN;
     uint64_t rows = 0, bytes = 0;
     for (uint32_t i = 0; i < entrant->seeds; i++) {

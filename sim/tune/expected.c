@@ -37,92 +37,6 @@
 /* Expected numbers of partitions over the length of the run up to this mean "never". */
 #define NEVER 1e-6
 
-bool tune_rows_stop(const struct lab_scenario *scenario, double days)
-{
-    return scenario->row_ttl_ns > 0 && (double)scenario->row_ttl_ns <= days * (double)SIM_DAY;
-}
-
-/* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
-static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_t bytes)
-{
-    double least = (double)INFINITY;
-    if (limits->partition_rows != 0 && rows > 0)
-        least = fmin(least, (double)limits->partition_rows / (double)rows);
-    if (limits->partition_bytes != 0 && bytes > 0)
-        least = fmin(least, (double)limits->partition_bytes / (double)bytes);
-    return least;
-}
-
-/* When the busiest key has as many rows as a partition may have. */
-static double unbucketed_days(const struct tune_outlook *outlook)
-{
-    return tune_growth_rows_at(
-        &outlook->growth, outlook->days,
-        room_above(&outlook->scenario->limits, outlook->busiest_rows, outlook->busiest_bytes));
-}
-
-double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
-                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
-                            uint64_t bytes_most)
-{
-    const struct lab_scenario *scenario = outlook->scenario;
-    const struct tune_growth *growth = &outlook->growth;
-    const enum bk_kind kind = settings->strategy.kind;
-    const double days = outlook->days, room = room_above(&scenario->limits, rows_most, bytes_most);
-    if (!isnan(seen_days))
-        return seen_days;
-    if (!lab_kind_ends(kind) && !tune_rows_stop(scenario, days))
-        return tune_growth_rows_at(growth, days, room);
-    if (scenario->trace_path != NULL && kind == BK_TIME)
-        return growth->per_day > 0 ? fmax(days, tune_growth_rate_at(growth, days, room)) : (double)NAN;
-    if (!facts->has_distribution)
-        return (double)NAN;
-    if (facts->expected_most <= NEVER)
-        return (double)INFINITY;
-    double expected = (facts->expected_least + facts->expected_most) / 2;
-    if (isinf(expected)) /* more than this many */
-        expected = facts->expected_least > TUNE_EXPECTED_ENOUGH ? facts->expected_least : (double)NAN;
-    if (!(facts->expected_least > 0) || isnan(expected))
-        return (double)NAN;
-    /* No partition has more rows than its key so far. */
-    return fmax(tune_growth_rows_at(growth, days, 1 / expected), unbucketed_days(outlook));
-}
-
-static double figure(const struct lab_strategy_result *strategy, const char *name)
-{
-    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    return metric == NULL ? (double)NAN : metric->value;
-}
-
-static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
-{
-    const double value = figure(strategy, name);
-    return isnan(value) ? 0 : (uint64_t)value;
-}
-
-static bool add(struct lab_strategy_result *strategy, const char *name, double days)
-{
-    return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
-}
-
-static bool add_all(struct tune_outlook *outlook, const struct lab_result *result,
-                    struct lab_strategy_result *strategy)
-{
-    /* Of the rows that this strategy stored. */
-    outlook->busiest_rows = whole(strategy, "keys.rows.max");
-    outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
-    const struct lab_facts facts = lab_facts_of(result, strategy);
-    const double days = tune_first_over_days(
-        outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
-        whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
-    /* If rows expire, the partitions of `unbucketed` may not grow. */
-    const double unbucketed =
-        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : unbucketed_days(outlook);
-    return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
-           (outlook->growth.per_day == 0 ||
-            add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
-}
-
 /* A distribution of the bytes of a row on disk: atoms in ascending order, each rounded up to the largest size
  * that it stands for, so that tails are upper bounds. */
 struct sizes {
@@ -801,6 +715,300 @@ double tune_growth_rate_at(const struct tune_growth *growth, double days, double
 }
 
 /* --- the horizon */
+
+bool tune_rows_stop(const struct lab_scenario *scenario, double days)
+{
+    return scenario->row_ttl_ns > 0 && (double)scenario->row_ttl_ns <= days * (double)SIM_DAY;
+}
+
+/* Returns the ratio of the nearest limit to these rows and bytes; infinity without limits. */
+static double room_above(const struct lab_limits *limits, uint64_t rows, uint64_t bytes)
+{
+    double least = (double)INFINITY;
+    if (limits->partition_rows != 0 && rows > 0)
+        least = fmin(least, (double)limits->partition_rows / (double)rows);
+    if (limits->partition_bytes != 0 && bytes > 0)
+        least = fmin(least, (double)limits->partition_bytes / (double)bytes);
+    return least;
+}
+
+/* Partitions that are expected to have equally many rows: `seen` in the run, and `pace` more for each time
+ * its length that the stream continues, apart from the daily curve. */
+struct crowd {
+    double seen, pace, count;
+};
+
+struct passage {
+    struct crowd *crowds; /* most rows first */
+    size_t count, capacity;
+    double rows, sized_rows; /* that a partition may have; by its bytes, if their sizes are drawn */
+    double sizes, bursts;    /* relative variance of a row's bytes; of a key's rows in one time the run */
+    const struct wl_workload *workload;
+};
+
+/* Returns false if sizes have no variance, or no mean. */
+static bool passage_limits(const struct lab_scenario *scenario, struct passage *out)
+{
+    const struct lab_limits *limits = &scenario->limits;
+    const struct wl_workload *workload = &scenario->workload;
+    const struct sim_size *size = &workload->row_bytes;
+    const double mean = sim_size_mean(size), a = size->a, b = size->b;
+    struct lab_row_stamps stamps;
+    char name[WL_KEY_NAME_SIZE];
+    out->rows = limits->partition_rows != 0 ? (double)limits->partition_rows : (double)INFINITY;
+    out->sized_rows = (double)INFINITY;
+    if (limits->partition_bytes == 0)
+        return true;
+    if (!(mean < 0x1p40) || (size->kind == SIM_SIZE_PARETO && !(b > 2)))
+        return false;
+    lab_row_stamps_init(&stamps, &scenario->row_cost, workload->start_ns);
+    const uint64_t payload = sim_size_whole(mean),
+                   each = lab_row_bytes(&scenario->row_cost, payload,
+                                        lab_row_stamp(&stamps, workload->start_ns + workload->duration_ns));
+    const uint64_t header =
+        lab_partition_bytes(&scenario->row_cost, wl_key_name(0, name), 1, each > 0 ? each : 1);
+    const double disk = fmax(1, (double)each + mean - (double)payload),
+                 rows = floor(fmax(0, (double)limits->partition_bytes - (double)header) / disk);
+    const double variances[] = {[SIM_SIZE_CONSTANT] = 0,
+                                [SIM_SIZE_UNIFORM] = (b - a) * (b - a) / 12,
+                                [SIM_SIZE_LOGNORMAL] = mean * mean * expm1(b * b),
+                                [SIM_SIZE_PARETO] = mean * mean / (b * (b - 2))};
+    out->sizes = variances[size->kind] / (disk * disk);
+    if (size->kind == SIM_SIZE_CONSTANT)
+        out->rows = fmin(out->rows, rows);
+    else
+        out->sized_rows = rows;
+    return true;
+}
+
+static int compare_crowds(const void *left, const void *right)
+{
+    const double one = ((const struct crowd *)left)->pace, other = ((const struct crowd *)right)->pace;
+    return (one < other) - (one > other);
+}
+
+/* Collects the partitions. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
+ * popularity count as alike. Bursts are drawn as far as the run goes, and have their mean later; spikes
+ * recur. False: it would take too long, or out of memory. */
+static bool gather(const struct lab_scenario *scenario, double parts, struct passage *out)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    const struct lab_settings whole = {.strategy = {.kind = BK_UNBUCKETED}};
+    struct lab_scenario steady = *scenario, level = *scenario;
+    struct tune_rates rates[3] = {{.count = 0}, {.count = 0}, {.count = 0}};
+    struct task drawn = {.scenario = scenario, .settings = &whole, .factor = 1, .rates = &rates[0]},
+                in_run = {.scenario = &steady, .settings = &whole, .factor = 1, .rates = &rates[1]},
+                later = {.scenario = &level, .settings = &whole, .factor = 1, .rates = &rates[2]};
+    struct {
+        uint64_t shape;
+        double seen, pace; /* per share of the rate */
+    } known[SHAPES_MAX];
+    double *sum = NULL;
+    size_t known_count = 0, capacity = 0, at;
+    bool is_fine = workload->spike_count <= SHAPES_MAX;
+    steady.workload.has_bursts = level.workload.has_bursts = level.workload.has_daily = false;
+    for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
+        const uint64_t left = workload->key_count - key, shape = shape_of(workload, key);
+        step = workload->has_bursts || workload->spike_count > 0 || key < 256 ? 1 : key / 128;
+        step = step < left ? step : left;
+        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / parts;
+        for (at = 0; at < known_count && known[at].shape != shape;)
+            at++;
+        is_fine = at < SHAPES_MAX && out->count < STRETCHES_MAX &&
+                  sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds);
+        if (is_fine && at == known_count) {
+            const double own = sim_zipf_share(&workload->popularity, key);
+            known[known_count++].shape = shape;
+            is_fine = integrate(&in_run, key, &sum, &capacity) == 1;
+            known[at].seen = is_fine ? sum[0] / own : 0;
+            is_fine = is_fine && integrate(&later, key, &sum, &capacity) == 1;
+            known[at].pace = is_fine ? sum[0] / own : 0;
+        }
+        if (!is_fine)
+            break;
+        struct crowd *crowd = &out->crowds[out->count++];
+        *crowd = (struct crowd){known[at].seen * share, known[at].pace * share, parts * (double)step};
+        if (!workload->has_bursts)
+            continue;
+        is_fine = integrate(&drawn, key, &sum, &capacity) == 1 &&
+                  (key < KEYS_TRIED ||
+                   drawn.work / (double)(key + 1) * (double)workload->key_count <= STRETCHES_MAX);
+        crowd->seen = is_fine ? sum[0] / parts : 0;
+    }
+    free(sum);
+    for (at = 0; at < 3; at++)
+        tune_rates_free(&rates[at]);
+    if (!is_fine || out->count == 0)
+        return false;
+    qsort(out->crowds, out->count, sizeof *out->crowds, compare_crowds);
+    at = 0;
+    for (size_t i = 1; i < out->count; i++) {
+        const struct crowd *next = &out->crowds[i];
+        if (next->pace == out->crowds[at].pace && next->seen == out->crowds[at].seen)
+            out->crowds[at].count += next->count;
+        else
+            out->crowds[++at] = *next;
+    }
+    out->count = at + 1;
+    return true;
+}
+
+/* P(N > rows) for this mean, Poisson unless the variance is larger. */
+static double above(double rows, double mean, double variance)
+{
+    return variance > mean ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(variance))
+                           : poisson_tail(mean, rows);
+}
+
+/* The integral of what the daily curve adds, up to this multiple of the run. */
+static double daily_part(const struct wl_workload *workload, double times)
+{
+    const double turn = 2 * M_PI / (double)SIM_DAY,
+                 after_peak_ns = (double)((workload->start_ns - workload->daily_peak_ns) % SIM_DAY);
+    if (!workload->has_daily)
+        return 0;
+    return workload->daily_amplitude / (turn * (double)workload->duration_ns) *
+           sin(turn * fmod(after_peak_ns + times * (double)workload->duration_ns, (double)SIM_DAY));
+}
+
+/* The logarithm of the chance that no partition is over a limit when the stream has lasted `times` as long as
+ * the run, with its sign changed. A value above `most` need not be exact. */
+static double hazard(const struct passage *passage, double times, double most)
+{
+    const double more = fmax(0, times - 1), rows = times > 1 ? more + daily_part(passage->workload, times) -
+                                                                   daily_part(passage->workload, 1)
+                                                             : 0;
+    double sum = 0, left = 0;
+    for (size_t i = 0; i < passage->count; i++)
+        left += passage->crowds[i].count;
+    for (size_t i = 0; i < passage->count && sum <= most; i++) {
+        const struct crowd *crowd = &passage->crowds[i];
+        const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows;
+        const double drawn = passage->bursts * crowd->pace * crowd->pace * more;
+        const double tail = fmax(above(passage->rows, mean, mean + drawn),
+                                 above(passage->sized_rows, mean, mean * (1 + passage->sizes) + drawn));
+        if (passage->bursts == 0 && tail * left < 1e-9)
+            break;
+        sum -= crowd->count * log1p(-fmin(tail, 1));
+        left -= crowd->count;
+    }
+    return sum;
+}
+
+/* The median of the time at which the first of the partitions that never close exceeds a limit, in times the
+ * length of the run. If none did within the run, on that condition. NaN: not known. */
+static double passage_median(const struct lab_scenario *scenario, const struct lab_settings *settings,
+                             bool is_after)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    const double parts =
+        settings->strategy.kind == BK_HASH ? fmax(1, (double)settings->strategy.of.hash.buckets) : 1;
+    struct passage passage = {.workload = workload};
+    double low = is_after ? 1 : 0, high = 1, target = (double)NAN;
+    if (!is_known(scenario, settings) || !passage_limits(scenario, &passage))
+        return (double)NAN;
+    if (workload->has_bursts) {
+        const double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns,
+                     share = on / (on + off), more = workload->burst_factor - 1;
+        passage.bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
+                         ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
+    }
+    if (gather(scenario, parts, &passage))
+        target = M_LN2 + (is_after ? hazard(&passage, 1, (double)INFINITY) : 0);
+    while (isfinite(target) && high < 1e9 && hazard(&passage, high, target) < target) {
+        low = high;
+        high *= 2;
+    }
+    for (int i = 0; isfinite(target) && i < 50; i++) {
+        const double middle = (low + high) / 2;
+        *(hazard(&passage, middle, target) < target ? &low : &high) = middle;
+    }
+    free(passage.crowds);
+    return isfinite(target) ? rounded(high) : isinf(target) ? 1 : (double)NAN;
+}
+
+/* When the first partition without end exceeds a limit: by the distribution, or, where that is not known, as
+ * the largest one grows, which has this many rows and bytes after the run. */
+static double endless_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                           uint64_t rows, uint64_t bytes)
+{
+    const double room = room_above(&outlook->scenario->limits, rows, bytes);
+    const double median = passage_median(outlook->scenario, settings, rows > 0 && room >= 1);
+    return isnan(median) ? tune_growth_rows_at(&outlook->growth, outlook->days, room)
+                         : outlook->days * median;
+}
+
+double tune_unbucketed_days(const struct tune_outlook *outlook)
+{
+    const struct lab_settings unbucketed = {.strategy = {.kind = BK_UNBUCKETED}};
+    return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
+}
+
+double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
+                            const struct lab_facts *facts, double seen_days, uint64_t rows_most,
+                            uint64_t bytes_most)
+{
+    const struct lab_scenario *scenario = outlook->scenario;
+    const struct tune_growth *growth = &outlook->growth;
+    const enum bk_kind kind = settings->strategy.kind;
+    const double days = outlook->days;
+    if (!isnan(seen_days))
+        return seen_days;
+    if (!lab_kind_ends(kind) && !tune_rows_stop(scenario, days))
+        return endless_days(outlook, settings, rows_most, bytes_most);
+    if (scenario->trace_path != NULL && kind == BK_TIME)
+        return growth->per_day > 0
+                   ? fmax(days, tune_growth_rate_at(growth, days,
+                                                    room_above(&scenario->limits, rows_most, bytes_most)))
+                   : (double)NAN;
+    if (!facts->has_distribution)
+        return (double)NAN;
+    if (facts->expected_most <= NEVER)
+        return (double)INFINITY;
+    double expected = (facts->expected_least + facts->expected_most) / 2;
+    if (isinf(expected)) /* more than this many */
+        expected = facts->expected_least > TUNE_EXPECTED_ENOUGH ? facts->expected_least : (double)NAN;
+    if (!(facts->expected_least > 0) || isnan(expected))
+        return (double)NAN;
+    /* No partition has more rows than its key so far. */
+    return fmax(tune_growth_rows_at(growth, days, 1 / expected), outlook->unbucketed_days);
+}
+
+static double figure(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
+static uint64_t whole(const struct lab_strategy_result *strategy, const char *name)
+{
+    const double value = figure(strategy, name);
+    return isnan(value) ? 0 : (uint64_t)value;
+}
+
+static bool add(struct lab_strategy_result *strategy, const char *name, double days)
+{
+    return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
+}
+
+static bool add_all(struct tune_outlook *outlook, const struct lab_result *result,
+                    struct lab_strategy_result *strategy)
+{
+    /* Of the rows that this strategy stored. */
+    outlook->busiest_rows = whole(strategy, "keys.rows.max");
+    outlook->busiest_bytes = whole(strategy, "keys.bytes.max");
+    outlook->unbucketed_days = tune_unbucketed_days(outlook);
+    const struct lab_facts facts = lab_facts_of(result, strategy);
+    const double days = tune_first_over_days(
+        outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
+        whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
+    /* If rows expire, the partitions of `unbucketed` may not grow. */
+    const double unbucketed =
+        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : outlook->unbucketed_days;
+    return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
+           (outlook->growth.per_day == 0 ||
+            add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
+}
 
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error)

@@ -176,10 +176,55 @@ static void test_what_cannot_happen_is_certain_and_the_rest_is_small(void **stat
     assert_false(facts.has_distribution);
 }
 
+/* Runs that are too short to exceed a limit say when longer ones do: the medians over the seeds are compared
+ * by the sign test, and only bursts make the horizon depend on the seed. */
+static void test_horizons_are_the_median_of_the_first_passage(void **state)
+{
+    (void)state;
+    static const char *const streams[] = {
+        "keys: {count: 20}\narrivals: {rate: 2000/d}\nlimits: {partition_rows: 400}\n",
+        "keys: {count: 50, popularity: {zipf: 0.1}}\narrivals: {rate: 5000/d, daily: {amplitude: 0.8, peak: "
+        "12h}}\nrow: {bytes: 300}\nlimits: {partition_bytes: 100KB}\n",
+        "keys: {count: 20}\narrivals: {rate: 2000/d}\nrow: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n"
+        "limits: {partition_bytes: 200KB}\n",
+        "keys: {count: 20}\narrivals: {rate: 2000/d, bursts: {on: 20m, off: 2h, factor: 10}}\n"
+        "limits: {partition_rows: 600}\n"};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        size_t earlier[2] = {0, 0};
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            double days[2][2];
+            for (int is_long = 0; is_long < 2; is_long++) {
+                char text[512];
+                struct lab_result *result;
+                struct sim_error error;
+                snprintf(text, sizeof text,
+                         "duration: %s\n%sstrategies: [unbucketed: {}, hash: {buckets: 2}]\n",
+                         is_long ? "24d" : "1d", streams[i]);
+                struct lab_scenario *scenario = scenario_of("name: x\n", text);
+                scenario->seed = scenario->workload.seed = seed;
+                if (!lab_run(scenario, 1, NULL, &result, &error) ||
+                    !tune_horizons_add(scenario, result, &error))
+                    fail_msg("%s", error.text);
+                for (size_t j = 0; j < 2; j++)
+                    days[is_long][j] = metric(&result->strategies[j],
+                                              is_long ? "partitions.first_over_days" : "horizon.days");
+                lab_result_destroy(result);
+                lab_scenario_destroy(scenario);
+            }
+            for (size_t j = 0; j < 2; j++)
+                earlier[j] += days[1][j] < days[0][j];
+        }
+        print_message("%zu: %zu and %zu of %d are earlier\n", i, earlier[0], earlier[1], SEEDS);
+        for (size_t j = 0; j < 2; j++) /* 4.4 standard deviations */
+            assert_in_range(earlier[j], SEEDS / 2 - 17, SEEDS / 2 + 17);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_means_over_seeds_lie_between_the_bounds),
+        cmocka_unit_test(test_horizons_are_the_median_of_the_first_passage),
         cmocka_unit_test(test_what_cannot_happen_is_certain_and_the_rest_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

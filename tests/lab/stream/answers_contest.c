@@ -564,6 +564,7 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
                                    .seen = (double)NAN,
                                    .key_rows = (double)contest->rows.busiest_rows,
                                    .key_bytes = (double)contest->rows.busiest_bytes,
+                                   .whole_days = contest->rows.unbucketed_days,
                                    .most = known.has_distribution ? known.expected_most : (double)NAN,
                                    .least = known.expected_least};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
@@ -571,11 +572,13 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
         outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);
         outlook.bytes = fmax(outlook.bytes, (double)entrant->seen[i].bytes_most);
     }
-    double all_days, told = tune_contest_first_over(contest, entrant),
-                     wanted = twin_horizon(answer, &entrant->strategy.settings, &outlook, &all_days);
-    return fabs(told - wanted) <= 1e-7 * fabs(wanted) || (isnan(told) && isnan(wanted)) || told == wanted ||
-           twin_differs(answer, "tune: %s exceeds a limit after %.9g days, and %.9g by the twin",
-                        entrant->strategy.label, told, wanted);
+    const struct lab_settings whole = {.strategy = {.kind = BK_UNBUCKETED}};
+    double told = tune_contest_first_over(contest, entrant);
+    return (twin_horizon(answer, &entrant->strategy.settings, &outlook, told) &&
+            twin_endless(answer, &whole, &outlook, outlook.key_rows, outlook.key_bytes,
+                         outlook.whole_days)) ||
+           twin_differs(answer, "tune: %s exceeds a limit after %.9g days, unbucketed after %.9g",
+                        entrant->strategy.label, told, outlook.whole_days);
 }
 
 static bool check_rows(const struct answer *answer, const struct tune_contest *contest)

@@ -62,10 +62,13 @@ struct twin_outlook {
     double rows, bytes;         /* of the largest partition */
     double key_rows, key_bytes; /* of the largest key */
     double most, least;         /* expected numbers; NaN: not known */
+    double whole_days;          /* the horizon without buckets */
 };
-/* In days; *all_days: without buckets. */
-double twin_horizon(const struct answer *answer, const struct lab_settings *settings,
-                    const struct twin_outlook *outlook, double *all_days);
+/* Whether this many days, or NaN, are the horizon of a setting, or of partitions without end. */
+bool twin_horizon(const struct answer *answer, const struct lab_settings *settings,
+                  const struct twin_outlook *outlook, double told);
+bool twin_endless(const struct answer *answer, const struct lab_settings *settings,
+                  const struct twin_outlook *outlook, double rows, double bytes, double told);
 bool twin_horizons(const struct answer *answer);
 /* Expected numbers of partitions above drawn limits. */
 bool twin_expected(const struct answer *answer);

@@ -35,7 +35,8 @@ struct tune_rows {
     double mean_payload;                  /* the mean weight that weighted strategies use */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most */
     int64_t lasts_ns;
-    double limit_rows; /* the tighter limit of a partition, in rows of mean size */
+    double limit_rows;      /* the tighter limit of a partition, in rows of mean size */
+    double unbucketed_days; /* until a key has more rows than a partition may have */
 };
 
 enum tune_figure {

@@ -71,22 +71,26 @@ double tune_growth_doubles(const struct tune_growth *growth);
 double tune_growth_rows_at(const struct tune_growth *growth, double days, double times);
 double tune_growth_rate_at(const struct tune_growth *growth, double days, double times);
 
-/* When the first partition exceeds a limit, if the stream continues at its rate, or a trace at its growth. */
-/* The run to which the figures belong. */
+/* When the first partition exceeds a limit, if the stream continues at its rate, or a trace at its growth.
+ * The run to which the figures belong. */
 struct tune_outlook {
     const struct lab_scenario *scenario;
     struct tune_growth growth;            /* of a trace; a synthetic stream keeps its rate */
     double days;                          /* its length */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most; 0: not known */
+    double unbucketed_days;               /* until a key has more rows than a partition may have */
 };
 
+/* The unbucketed_days of an outlook whose other members are set. */
+double tune_unbucketed_days(const struct tune_outlook *outlook);
 /* Whether partitions that never close stop growing within the run, since their rows expire. */
 bool tune_rows_stop(const struct lab_scenario *scenario, double days);
 /* Days from the first row until a partition exceeds a limit; infinity: never; NaN: not known.
  * seen_days: when one did (the metric partitions.first_over_days); NaN: none did. rows_most, bytes_most: of
- * the largest partition. Otherwise partitions without end grow with their key; the distribution gives the
- * expectation, where it is known and not only bounded; and windows of a trace grow with its rate. Nothing is
- * derived from the length of the run alone. */
+ * the largest partition. Otherwise for partitions without end it is the median of the first passage by their
+ * distribution, on the condition that it is after the run if they ran, or the largest one's growth where
+ * there is none; for others the distribution gives the expectation, where it is known and not only bounded;
+ * and windows of a trace grow with its rate. Nothing is derived from the length of the run alone. */
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                             const struct lab_facts *facts, double seen_days, uint64_t rows_most,
                             uint64_t bytes_most);
