@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_GUARDED: a row is placed only by a committed grant (docs/strategies.md). A committed state determines the
- * bucket of every time from BEFORE up to, but not including, UNTIL, and stays correct however old a copy of
- * it is. So a row needs a request only if it is later than the agent's newest copy of the state (then the
+/* BK_GUARDED: a row is placed only by a committed grant (docs/strategies.md). A committed state determines
+ * the bucket of every time from BEFORE up to, but not including, UNTIL, and stays correct however old a copy
+ * of it is. So a row needs a request only if it is later than the agent's newest copy of the state (then the
  * grant is extended), or older than the copy covers (then the starts of older buckets are looked up). Only
  * one operation on a key makes these requests at a time. The others are parked and resume when that operation
  * has ended, whether it succeeded or not. With a greatest age, no grant extends beyond a line, and a row

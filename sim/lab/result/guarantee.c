@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of guarantees. The fuzzer checks every run against it, and docs/strategies.md and docs/findings.md
- * explain it. `bucketlab fuzz` finds a row that guarantees too much. */
+/* The table of guarantees. The fuzzer checks every run against it, and docs/strategies.md and
+ * docs/findings.md explain it. `bucketlab fuzz` finds a row that guarantees too much. */
 #include "lab/oracle.h"
 
 #define C(name) (1u << LAB_CONDITION_##name)

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "../scenario_of.h"
-#include "lab/schema.h"
 #include "lab/run.h"
+#include "lab/schema.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "kernel/time.h"
-#include "lab/scenario.h"
 #include "lab/context.h"
+#include "lab/scenario.h"
 
 #define BASE      "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 #define FILE_NAME "scenario_node_test.json"

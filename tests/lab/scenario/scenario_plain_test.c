@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/fields.h"
 #include "lab/fuzz.h"
 #include "lab/scenario.h"
-#include "lab/fields.h"
 
 #define NOT_PLAIN "\n#\t\n"
 #define SEEDS     300

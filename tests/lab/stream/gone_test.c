@@ -17,8 +17,8 @@
 
 #include "../scenario_of.h"
 #include "kernel/time.h"
-#include "lab/scenario.h"
 #include "lab/run.h"
+#include "lab/scenario.h"
 
 #define SIGMAS 6.2
 #define START  INT64_C(1767225600000000000)

@@ -9,8 +9,8 @@
 
 #include "bucketing/strategy.h"
 #include "cli/command.h"
-#include "cli/table.h"
 #include "cli/scenario.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
 #include "tune/odds.h"

@@ -14,11 +14,11 @@
 /* Loads a scenario with the values of --seed, --set and --sample, as far as the command has these options. */
 bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab_scenario **out,
                        struct sim_error *error);
-/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s", malloc'ed; NULL when
- * out of memory. overrides: one per line. */
+/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s", malloc'ed; NULL
+ * when out of memory. overrides: one per line. */
 char *cli_run_line(const char *path, uint64_t seed, const char *overrides);
-/* An absolute path, so that a stored run can be repeated from any folder; unchanged if the file does not exist.
- * malloc'ed; NULL when out of memory. */
+/* An absolute path, so that a stored run can be repeated from any folder; unchanged if the file does not
+ * exist. malloc'ed; NULL when out of memory. */
 char *cli_absolute(const char *path);
 
 /* --- the scenario of a stored run. A database may be of unknown origin, so its scenarios read no file

@@ -15,8 +15,8 @@ void cli_print_lines(FILE *stream, const char *text);
 /* Quotes text as one word for a POSIX shell, and returns its size. buffer must have four bytes per byte of
  * text, plus three for the quotes and the NUL. */
 size_t cli_quote(const char *text, char *buffer);
-/* Appends a space and the quoted word to a command line that is malloc'ed. When out of memory, or when either is
- * NULL, frees the line and returns NULL. */
+/* Appends a space and the quoted word to a command line that is malloc'ed. When out of memory, or when either
+ * is NULL, frees the line and returns NULL. */
 char *cli_line_with(char *line, const char *word);
 /* Prints text quoted for a shell, with each part as by cli_print_text(). */
 void cli_print_quoted(FILE *stream, const char *text);

@@ -9,8 +9,8 @@
 #define LAB_SWEEP_H
 
 #include "kernel/archive.h"
-#include "lab/scenario.h"
 #include "lab/fields.h"
+#include "lab/scenario.h"
 
 struct lab_sweep_point {
     char *settings; /* PATH=VALUE, one per line, each with its line break; "": the scenario without changes */
