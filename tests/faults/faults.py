@@ -105,7 +105,6 @@ COMMANDS = {
     "odds of sizes": ["odds", "--weighted", "1KB", "--threshold", "4", "--row-bytes", "100B", "--below", "2KB",
                       "--json"],
     "tune": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5"],
-    "tune with charts": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
     "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
     "tune of a scenario with charts": ["tune", "tuned.yaml", "--format", "svg", "--out", "answer"],
     "ids": ["ids", "ids.csv"],

@@ -395,6 +395,8 @@ static void print_row(FILE *stream, const struct layout *layout, const json_t *r
 void cli_table_print(FILE *stream, const struct cli_table *table)
 {
     struct layout layout;
+    if (table->rows == NULL)
+        return; /* out of memory, which the caller reports */
     lay_out(table, &layout);
     /* The first column is repeated in each block. */
     for (size_t from = 1, to; from == 1 || from < layout.count; from = to) {

@@ -81,7 +81,23 @@ static json_t *as_json(const struct ids_bits *bits)
                       {"chance", cli_json_number(bits->chance)});
 }
 
-static bool print_table(const struct ids_verdict *verdict, uint32_t bits)
+static json_t *rows_of(const struct ids_verdict *verdict)
+{
+    const struct {
+        const char *name;
+        const struct ids_bits *bits;
+    } of[] = {{"lowest", &verdict->lowest}, {"bk_id_bits()", &verdict->taken}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = cli_json_with(as_json(of[i].bits), "name", json_string(of[i].name));
+        row = cli_json_with(row, "verdict", json_string(of[i].bits->is_random ? "random" : "biased"));
+        row = cli_json_with(row, "all", json_sprintf("%.3f%%", 100 * of[i].bits->fires));
+        rows = cli_json_append(rows, row);
+    }
+    return rows;
+}
+
+static void print_table(const json_t *rows, uint32_t bits)
 {
     char title[CLI_NUMBER_SIZE];
     const struct cli_column columns[] = {{title, "name", CLI_LABEL, .group = NULL},
@@ -89,28 +105,18 @@ static bool print_table(const struct ids_verdict *verdict, uint32_t bits)
                                          {"constant", "constant_bits", CLI_EXACT, .group = NULL},
                                          {"all are 1", "all", CLI_EXACT, .group = NULL},
                                          {"furthest from random", "furthest", CLI_WORDS, .group = NULL}};
-    const struct {
-        const char *name;
-        const struct ids_bits *bits;
-    } of[] = {{"lowest", &verdict->lowest}, {"bk_id_bits()", &verdict->taken}};
-    json_t *rows = json_array();
     snprintf(title, sizeof title, "%" PRIu32 " bits", bits);
-    for (size_t i = 0; i < 2; i++) {
-        json_t *row = cli_json_with(as_json(of[i].bits), "name", json_string(of[i].name));
-        row = cli_json_with(row, "verdict", json_string(of[i].bits->is_random ? "random" : "biased"));
-        row = cli_json_with(row, "all", json_sprintf("%.3f%%", 100 * of[i].bits->fires));
-        rows = cli_json_append(rows, row);
-    }
     cli_table_print(
         stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 5, .lead = "  ", .gap = 2});
-    json_decref(rows);
-    return rows != NULL;
 }
 
 static bool print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
                        struct sim_error *error)
 {
     char count[CLI_NUMBER_SIZE], text[512];
+    json_t *rows = rows_of(verdict);
+    if (rows == NULL)
+        return sim_fail_memory(error);
     cli_grouped(verdict->count, count);
     printf("%s ids: %s", count, bk_id_kind_name(sample->kind));
     if (verdict->processes > 0) {
@@ -122,8 +128,8 @@ static bool print_text(const struct ids_sample *sample, const struct ids_verdict
         printf("; %s repeated", count);
     }
     printf("\n\n");
-    if (!print_table(verdict, bits))
-        return sim_fail_memory(error);
+    print_table(rows, bits);
+    json_decref(rows);
     printf("\nRandom bits are all 1 in %.3f%% of ids.\n", 100 * ldexp(1, -(int)bits));
     const char *trap = ids_trap(sample->kind);
     if (trap != NULL && !verdict->lowest.is_random)
