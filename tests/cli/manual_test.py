@@ -36,7 +36,10 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             "candidates[].settings.rows", "candidates[].settings.bits",
                             "candidates[].settings.window_s", "candidates[].settings.threshold",
                             "candidates[].fails_by", "recommended.settings.*", "recommended.fails_by",
-                            "lead.label", "lead.formula_s"},
+                            "lead.label", "lead.formula_s",
+                            # A margin that a distribution judged has no partitions.
+                            "margin[].rates[].rows_max", "margin[].rates[].bytes_max",
+                            "margin[].rates[].partitions.over_limit.share"},
           "cql": {"[].profile"},
           # tests/cli/fuzz_test.py tests the fields of a baseline.
           "fuzz": {"baseline.*", "baseline.worse[].*", "baseline.better[].*"}}
