@@ -21,7 +21,7 @@ FOLDER = os.path.join(ROOT, "docs", "charts")
 # The commands, each with the names of the charts that are kept.
 COMMANDS = (
     ("bucketlab run scenarios/tune-sensors.yaml",
-     ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
+     ("timeline", "reads", "summary")),
     ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
     ("bucketlab run scenarios/three-state.yaml", ("nodes", "latency")),
     ("bucketlab tune scenarios/tune-sensors.yaml --out charts", ("tune-front",)),

@@ -43,7 +43,8 @@ OUTSIDE = {
     # Logarithms and powers are for the bounds of an observed share (binomial.c), which do not affect an
     # event. Histories are read line by line, and a silent one ends at a signal. A file that a stored scenario names
     # may have to be in a folder.
-    "sim/lab": (COMMON | FILES | {"getline", "poll", "read", "realpath", "strtod", "strtoll", "log", "log1p", "exp", "expm1", "pow", "fma"},
+    "sim/lab": (COMMON | FILES | {"getline", "poll", "read", "realpath", "strtod", "strtoll", "log", "log1p", "exp",
+                                  "expm1", "pow", "fma"},
                 ("fy_", "pthread_mutex_", "pthread_cond_", "pthread_join")),
 }
 STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra", "sim/lab", "sim/tune", "sim/store",

@@ -68,8 +68,9 @@ struct bk_setting {
 #define BK_SOURCE_WORDS(X)                                                                                   \
     X("external", BK_SOURCE_EXTERNAL)                                                                        \
     X("counter", BK_SOURCE_COUNTER)                                                                          \
-    X("lwt", BK_SOURCE_LWT) X("lease", BK_SOURCE_LEASE) X("incremental", BK_SOURCE_INCREMENTAL)              \
-        X("scan", BK_SOURCE_SCAN) X("memory", BK_SOURCE_MEMORY)
+    X("lwt", BK_SOURCE_LWT)                                                                                  \
+    X("lease", BK_SOURCE_LEASE)                                                                              \
+    X("incremental", BK_SOURCE_INCREMENTAL) X("scan", BK_SOURCE_SCAN) X("memory", BK_SOURCE_MEMORY)
 #define BK_COORDINATION_WORDS(X)                                                                             \
     X("single", BK_SINGLE) X("locked", BK_LOCKED) X("three-state", BK_THREE_STATE) X("guarded", BK_GUARDED)
 #define BK_COUNTER_WORDS(X) X("rmw", BK_COUNTER_RMW) X("lwt", BK_COUNTER_LWT) X("counter", BK_COUNTER_COLUMN)
