@@ -56,7 +56,8 @@ class Charts(unittest.TestCase):
             with open(notes, "w", encoding="utf-8") as file:
                 json.dump(kept, file)
             found = charts.faults(folder, self.made)
-            for fault in ("reads.png: it is missing", "partitions-bytes.png: it differs from the checksum in charts.json",
+            for fault in ("reads.png: it is missing",
+                          "partitions-bytes.png: it differs from the checksum in charts.json",
                           "summary.png: it shows another run", "timeline.png: the program draws it differently"):
                 self.assertIn(fault, found)
 
