@@ -30,6 +30,7 @@
 #define RARE          0.01
 #define STRETCHES_MAX 4000000 /* rates of single keys that are examined */
 #define KEYS_TRIED    16      /* before it is concluded that the sum would take too long */
+#define BURSTS_DRAWN  1000000 /* the same, for the first partition over a limit */
 #define SHAPES_MAX    64      /* sets of spikes that strike a key together */
 #define KEY_NAME      64      /* bytes of a key's name at most, for the size of a partition's header */
 
@@ -744,6 +745,8 @@ struct passage {
     double rows, sized_rows; /* that a partition may have; by its bytes, if their sizes are drawn */
     double sizes, bursts;    /* relative variance of a row's bytes; of a key's rows in one time the run */
     const struct wl_workload *workload;
+    double parts; /* of a key */
+    size_t drawn; /* keys whose bursts in the run are known */
 };
 
 /* Returns false if sizes have no variance, or no mean. */
@@ -788,12 +791,14 @@ static int compare_crowds(const void *left, const void *right)
 }
 
 /* Collects the partitions. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
- * popularity count as alike. Bursts are drawn as far as the run goes, and have their mean later; spikes
- * recur. False: it would take too long, or out of memory. */
-static bool gather(const struct lab_scenario *scenario, double parts, struct passage *out)
+ * popularity count as alike. Bursts of the busiest keys are drawn as far as the
+ * run goes; later, and of other keys, they have their mean. Spikes recur. False: it would take too long, or
+ * out of memory. */
+static bool gather(const struct lab_scenario *scenario, struct passage *out)
 {
     const struct wl_workload *workload = &scenario->workload;
     const struct lab_settings whole = {.strategy = {.kind = BK_UNBUCKETED}};
+    const double parts = out->parts;
     struct lab_scenario steady = *scenario, level = *scenario;
     struct tune_rates rates[3] = {{.count = 0}, {.count = 0}, {.count = 0}};
     struct task drawn = {.scenario = scenario, .settings = &whole, .factor = 1, .rates = &rates[0]},
@@ -828,11 +833,10 @@ static bool gather(const struct lab_scenario *scenario, double parts, struct pas
             break;
         struct crowd *crowd = &out->crowds[out->count++];
         *crowd = (struct crowd){known[at].seen * share, known[at].pace * share, parts * (double)step};
-        if (!workload->has_bursts)
+        if (!workload->has_bursts || drawn.work > BURSTS_DRAWN)
             continue;
-        is_fine = integrate(&drawn, key, &sum, &capacity) == 1 &&
-                  (key < KEYS_TRIED ||
-                   drawn.work / (double)(key + 1) * (double)workload->key_count <= STRETCHES_MAX);
+        is_fine = integrate(&drawn, key, &sum, &capacity) == 1;
+        out->drawn++;
         crowd->seen = is_fine ? sum[0] / parts : 0;
     }
     free(sum);
@@ -860,6 +864,25 @@ static double above(double rows, double mean, double variance)
                            : poisson_tail(mean, rows);
 }
 
+static double partition_tail(const struct passage *passage, double mean, double drawn)
+{
+    return fmax(above(passage->rows, mean, mean + drawn),
+                above(passage->sized_rows, mean, mean * (1 + passage->sizes) + drawn));
+}
+
+/* The chance that no part of a key is over a limit: all have the bursts of the key. */
+static double key_kept(const struct passage *passage, double mean, double deviation)
+{
+    double kept = 0, all = 0;
+    for (int i = -40; i <= 40; i++) {
+        const double weight = exp(-i * i / 200.0),
+                     tail = partition_tail(passage, mean + i / 10.0 * deviation, 0);
+        kept += weight * exp(passage->parts * log1p(-fmin(tail, 1)));
+        all += weight;
+    }
+    return kept / all;
+}
+
 /* The integral of what the daily curve adds, up to this multiple of the run. */
 static double daily_part(const struct wl_workload *workload, double times)
 {
@@ -885,11 +908,13 @@ static double hazard(const struct passage *passage, double times, double most)
         const struct crowd *crowd = &passage->crowds[i];
         const double mean = crowd->seen * fmin(1, times) + crowd->pace * rows;
         const double drawn = passage->bursts * crowd->pace * crowd->pace * more;
-        const double tail = fmax(above(passage->rows, mean, mean + drawn),
-                                 above(passage->sized_rows, mean, mean * (1 + passage->sizes) + drawn));
-        if (passage->bursts == 0 && tail * left < 1e-9)
+        const double tail = partition_tail(passage, mean, drawn);
+        if (i >= passage->drawn && tail * left < 1e-9)
             break;
-        sum -= crowd->count * log1p(-fmin(tail, 1));
+        if (passage->bursts == 0 || passage->parts == 1)
+            sum -= crowd->count * log1p(-fmin(tail, 1));
+        else if (tail > 1e-12)
+            sum -= crowd->count / passage->parts * log(key_kept(passage, mean, sqrt(drawn)));
         left -= crowd->count;
     }
     return sum;
@@ -903,7 +928,7 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
     const struct wl_workload *workload = &scenario->workload;
     const double parts =
         settings->strategy.kind == BK_HASH ? fmax(1, (double)settings->strategy.of.hash.buckets) : 1;
-    struct passage passage = {.workload = workload};
+    struct passage passage = {.workload = workload, .parts = parts};
     double low = is_after ? 1 : 0, high = 1, target = (double)NAN;
     if (!is_known(scenario, settings) || !passage_limits(scenario, &passage))
         return (double)NAN;
@@ -913,13 +938,13 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
         passage.bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
                          ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
     }
-    if (gather(scenario, parts, &passage))
+    if (gather(scenario, &passage))
         target = M_LN2 + (is_after ? hazard(&passage, 1, (double)INFINITY) : 0);
     while (isfinite(target) && high < 1e9 && hazard(&passage, high, target) < target) {
         low = high;
         high *= 2;
     }
-    for (int i = 0; isfinite(target) && i < 50; i++) {
+    for (int i = 0; isfinite(target) && i < 30; i++) {
         const double middle = (low + high) / 2;
         *(hazard(&passage, middle, target) < target ? &low : &high) = middle;
     }
