@@ -337,12 +337,20 @@ static double size_of(const struct bk_strategy *strategy)
     }
 }
 
+/* The bytes of an increment; 0 for other kinds. */
+static double unit_of(const struct bk_strategy *strategy)
+{
+    return strategy->kind == BK_WEIGHTED ? (double)strategy->of.weighted.bytes : 0;
+}
+
 /* What a setting of a template costs above its bound, at the least, by those that have run: as much as one
- * with larger partitions and the same increments; and what a protocol writes whatever the numbers are, which
- * is the least of them all. Smaller partitions never cost less to read. */
+ * with larger partitions and no more increments; and what a protocol writes whatever the numbers are, which
+ * is the least of them all. Smaller partitions never cost less to read. The increments of weighted on a trace
+ * are not in the bound: with twice the unit there are at least half as many. */
 static double overhead_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const double size = size_of(&entrant->strategy.settings.strategy);
+    const double size = size_of(&entrant->strategy.settings.strategy),
+                 unit = unit_of(&entrant->strategy.settings.strategy);
     double written = (double)INFINITY, larger = 0;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *other = &contest->entrants[i];
@@ -350,10 +358,12 @@ static double overhead_of(const struct tune_contest *contest, const struct tune_
             continue;
         const double *figures = other->seen[0].figures;
         const double above = other->seen[0].candidate.load - other->load_least,
-                     its_size = size_of(&other->strategy.settings.strategy);
+                     its_size = size_of(&other->strategy.settings.strategy),
+                     its_unit = unit_of(&other->strategy.settings.strategy);
         const double read = figures[TUNE_COST] - figures[TUNE_COST_WRITE] - other->read_least;
-        written = fmin(written, size <= its_size ? above : above - fmax(0, read));
-        if (other->load_least == entrant->load_least && size <= its_size)
+        written = fmin(written, (size <= its_size ? above : above - fmax(0, read)) *
+                                    (unit > its_unit ? its_unit / unit : 1));
+        if (other->load_least == entrant->load_least && size <= its_size && unit <= its_unit)
             larger = fmax(larger, above);
     }
     return fmax(larger, isfinite(written) ? written : 0);
