@@ -475,10 +475,12 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     (void)error;
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &round->contest->entrants[round->list[first + i]];
+        const bool drops_out = round->seed > 0 && !round->contest->is_exhaustive;
+        if (drops_out && !may_win(entrant))
+            continue;
         entrant->seen[entrant->seeds++] = batch->seen[i];
         judge(round->contest, entrant);
-        is_done = is_done && (entrant->seeds >= entrant->needs ||
-                              (!round->contest->is_exhaustive && !may_win(entrant)) ||
+        is_done = is_done && (entrant->seeds >= entrant->needs || (drops_out && !may_win(entrant)) ||
                               (round->ends_early && entrant->status != TUNE_NOT_JUDGED));
     }
     *is_enough = round->seed > 0 && is_done;
@@ -590,28 +592,41 @@ static bool run_leaders(struct search *search, struct sim_error *error)
     }
 }
 
-/* Lists settings that lack seeds and have the same number of them: the first of all, or else the first of a
- * group that is not judged. Where rows are shared: the first of all, those that come next, and the first of
- * each group. */
+/* Whether a setting of the group has run with further seeds. */
+static bool is_tested(const struct tune_contest *contest, unsigned group)
+{
+    size_t i = 0;
+    while (i < contest->count &&
+           (contest->entrants[i].seeds < 2 || tune_group_of(&contest->entrants[i]) != group))
+        i++;
+    return i < contest->count;
+}
+
+/* Lists settings that lack seeds and have the same number of them: the first of all, or of those within the
+ * limits; or else the first of a group that is not judged. Where rows are shared: the first of all, those
+ * that come next, and the first of each group. When that one fails, the next of the group runs with further
+ * seeds only if the first of all does. */
 static void list_lacking(struct search *search, bool *is_leader)
 {
     const struct tune_contest *contest = search->contest;
     size_t first[TOGETHER];
     search->count = 0;
-    *is_leader = true;
+    *is_leader = false;
     for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
         const bool is_all = group == TUNE_GROUPS;
-        const size_t count = rank(contest, group, false, is_all && is_shared(contest) ? TOGETHER : 1, first);
+        size_t count = rank(contest, group, false, is_all && is_shared(contest) ? TOGETHER : 1, first);
+        if (is_all && count > 0 && contest->entrants[first[0]].seeds >= contest->entrants[first[0]].needs)
+            count = rank(contest, group, true, 1, first);
         for (size_t i = 0; i < count; i++) {
             const struct tune_entrant *entrant = &contest->entrants[first[i]];
-            const bool is_wanted = is_all || is_shared(contest) || entrant->status == TUNE_NOT_JUDGED;
-            const bool is_first = search->count == 0 && i == 0;
+            const bool is_wanted = is_all || *is_leader || entrant->status == TUNE_NOT_JUDGED ||
+                                   (is_shared(contest) && !is_tested(contest, group));
             if (entrant->seeds == 0 || entrant->seeds >= entrant->needs || !is_wanted ||
-                (!is_first && entrant->seeds != contest->entrants[search->list[0]].seeds))
+                (search->count > 0 && entrant->seeds != contest->entrants[search->list[0]].seeds))
                 break;
-            *is_leader = is_first ? is_all : *is_leader;
             if (!is_listed(search, first[i]))
                 search->list[search->count++] = first[i];
+            *is_leader |= is_all;
         }
         if (search->count > 0 && !is_shared(contest))
             return;

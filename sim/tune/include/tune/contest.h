@@ -10,10 +10,11 @@
  * 2. The others are ranked by the rule of recommendation (lab_choose_from()): by what the run with the first
  * seed showed, so that all are compared on the same rows (common random numbers), or by a lower bound of the
  *    load. The first of the ranking, and of each kind, runs with the first seed, until none of them lacks it.
- * 3. The first of all, and of each kind, then runs with the other seeds, unless its distribution has shown
- * that it is within the limits. When a seed shows that it exceeds a limit, misses a demand of `tune` or is
- * disqualified, it drops out, and the next of the ranking takes its place. The first of a kind has more seeds
- * only if the judge cannot tell by one.
+ * 3. The first of all then runs with the other seeds, unless its distribution has shown that it is within the
+ * limits. When a seed shows that it exceeds a limit, misses a demand of `tune` or is disqualified, it drops
+ * out, and the next of the ranking takes its place. The first of a kind has more seeds if the judge cannot
+ * tell by one. Without agents it has them anyhow, since settings share rows; if it drops out, the next of its
+ * kind has them only together with the first of all.
  *
  * So further seeds test a setting, and never rank it. With agents, the settings of a protocol whose model
  * (find_models()) loses rows or breaks a guarantee are not run. Nothing depends on time or the number of
