@@ -580,9 +580,7 @@ static bool check(struct fuzz *fuzz, uint64_t seed)
     is_fine = is_fine && naive_check(fuzz->scenario, plain, fuzz->message, sizeof fuzz->message) &&
               check_resumed(fuzz, plain);
     lab_result_destroy(plain);
-    return is_fine &&
-           check_twin(fuzz, fuzz->result->rows > 0 && fuzz->result->rows < tuned_rows &&
-                                !fuzz->scenario->design.is_given) &&
+    return is_fine && check_twin(fuzz, fuzz->result->rows > 0 && fuzz->result->rows < tuned_rows) &&
            check_threads(fuzz) && check_alone(fuzz) && check_edges(fuzz) && check_limits(fuzz) &&
            check_more(fuzz);
 }
