@@ -185,6 +185,17 @@ static double bytes_tail(const struct sizes *sizes, const struct number *number,
 
 /* --- the tail of one partition */
 
+/* P(N > rows), N Poisson, for large numbers, for which GSL's series do not converge: the normal approximation
+ * of Peizer and Pratt (1968), here with an error below 10^-8. */
+#define GSL_ROWS_MOST 1e6
+static double poisson_large(double mean, double rows)
+{
+    const double t = (rows + 0.5) / mean, e = t - 1,
+                 g = fabs(e) < 1e-3 ? e * (-1.0 / 3 + e * (1.0 / 6 - e / 10))
+                                    : (1 - t * t + 2 * t * log(t)) / (e * e);
+    return gsl_cdf_ugaussian_Q((rows + 2.0 / 3 - mean + 0.02 / (rows + 1)) * sqrt((1 + g) / mean));
+}
+
 /* P(N > rows), N Poisson. Far out, the first term and a geometric series. */
 static double poisson_tail(double mean, double rows)
 {
@@ -193,8 +204,8 @@ static double poisson_tail(double mean, double rows)
         return 0;
     const double log_first = k - mean - k * log(k / mean) - 0.5 * log(2 * M_PI * k) - 1 / (12 * k + 1);
     if (mean >= k || log_first > -30)
-        return k >= 4294967295.0 ? (mean >= k ? 1 : gsl_cdf_ugaussian_Q((k - mean) / sqrt(mean)))
-                                 : gsl_cdf_poisson_Q((unsigned)(k - 1), mean);
+        return k > GSL_ROWS_MOST || mean > 100 * k ? poisson_large(mean, k - 1)
+                                                   : gsl_cdf_poisson_Q((unsigned)(k - 1), mean);
     return exp(log_first) * (k + 1) / (k + 1 - mean);
 }
 
