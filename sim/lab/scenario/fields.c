@@ -54,7 +54,7 @@ static const struct form forms[FORM_COUNT] = {
 static const char *bound_text(const struct form *form, double value, char *buffer, size_t size)
 {
     if (form->read == lab_read_duration || form->read == lab_read_signed_duration) {
-        lab_quantity_duration_text((int64_t)value, buffer, size);
+        lab_quantity_duration_text(value < 0x1p63 ? (int64_t)value : INT64_MAX, buffer, size);
     } else if (form->read == lab_read_bytes || form->read == lab_read_size) {
         bool is_binary = value >= 0x1p40 && (uint64_t)value % (UINT64_C(1) << 40) == 0;
         lab_quantity_bytes_text((uint64_t)(is_binary ? value / 0x1p40 : value), buffer, size);
