@@ -101,9 +101,10 @@ const struct lab_metric_row lab_metric_table[] = {
 
     {IN("Horizon"), IS_LATE, IS("horizon.days", DAYS), .absent = NO_HORIZON,
      .meaning =
-         "from the first row until a partition exceeds a limit: the time at which one did, or else the "
-         "expectation, if the stream continues at its rate, or a trace of four weeks or more at its growth; "
-         "106751, the end of the range of times, means never"},
+         "from the first row until a partition exceeds a limit: the time at which one did; else, for "
+         "partitions that never close, the median by the distribution, if the stream continues at its rate, "
+         "or a trace of four weeks or more at its growth; 106751, the end of the range of times, means "
+         "never"},
     {IN("Horizon"), IS_LATE, IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
      .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
     {IN("Horizon"), IS_LATE, IS("horizon.doubles_days", DAYS),
