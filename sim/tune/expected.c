@@ -185,30 +185,6 @@ static double bytes_tail(const struct sizes *sizes, const struct number *number,
 
 /* --- the tail of one partition */
 
-/* P(N > rows), N Poisson, for large numbers, for which GSL's series do not converge: the normal approximation
- * of Peizer and Pratt (1968), here with an error below 10^-8. */
-#define GSL_ROWS_MOST 1e6
-static double poisson_large(double mean, double rows)
-{
-    const double t = (rows + 0.5) / mean, e = t - 1,
-                 g = fabs(e) < 1e-3 ? e * (-1.0 / 3 + e * (1.0 / 6 - e / 10))
-                                    : (1 - t * t + 2 * t * log(t)) / (e * e);
-    return gsl_cdf_ugaussian_Q((rows + 2.0 / 3 - mean + 0.02 / (rows + 1)) * sqrt((1 + g) / mean));
-}
-
-/* P(N > rows), N Poisson. Far out, the first term and a geometric series. */
-static double poisson_tail(double mean, double rows)
-{
-    const double k = floor(rows) + 1;
-    if (!(mean > 0) || !(rows < 1e18))
-        return 0;
-    const double log_first = k - mean - k * log(k / mean) - 0.5 * log(2 * M_PI * k) - 1 / (12 * k + 1);
-    if (mean >= k || log_first > -30)
-        return k > GSL_ROWS_MOST || mean > 100 * k ? poisson_large(mean, k - 1)
-                                                   : gsl_cdf_poisson_Q((unsigned)(k - 1), mean);
-    return exp(log_first) * (k + 1) / (k + 1 - mean);
-}
-
 static double ladder_mean(const struct task *task, size_t i)
 {
     return task->room / task->sizes.mean * (0.02 + 0.98 * (double)(i + 1) / LADDER);
@@ -217,7 +193,7 @@ static double ladder_mean(const struct task *task, size_t i)
 /* Upper bounds of the chance of a Poisson number of rows to exceed a limit. */
 static double tail_most(struct task *task, double mean)
 {
-    double tail = poisson_tail(mean, task->limit_most);
+    double tail = tune_poisson_above(mean, task->limit_most);
     if (!task->has_sizes)
         return tail;
     const double step = ladder_mean(task, 1) - ladder_mean(task, 0);
@@ -242,7 +218,7 @@ static void add_mean(struct task *task, double mean, double times, struct sum *o
 {
     task->work++;
     out->most += times * tail_most(task, mean);
-    out->least += times * poisson_tail(mean, task->limit_least);
+    out->least += times * tune_poisson_above(mean, task->limit_least);
 }
 
 /* The end of the window that holds a time; the run's end for kinds without windows. */
@@ -872,7 +848,7 @@ static bool gather(const struct lab_scenario *scenario, struct passage *out)
 static double above(double rows, double mean, double variance)
 {
     return variance > mean ? gsl_cdf_ugaussian_Q((floor(rows) + 0.5 - mean) / sqrt(variance))
-                           : poisson_tail(mean, rows);
+                           : tune_poisson_above(mean, rows);
 }
 
 static double partition_tail(const struct passage *passage, double mean, double drawn)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_math.h>
 
 #include "lab/binomial.h"
 
@@ -278,20 +279,57 @@ double tune_weighted_stddev_most(const struct tune_weighted *distribution)
     return (double)distribution->bytes * sqrt((double)distribution->threshold);
 }
 
+/* The standard normal quantile of P(N < k), N Poisson, for large numbers: Peizer and Pratt (1968), here with
+ * a relative error below 3 x 10^-8 of both tails. From about 10^5 on GSL loses digits (at 10^6, below the
+ * mode, it is wrong by a factor), and above a mean of 10^6 its series do not converge, and GSL aborts. */
+#define GSL_ROWS_MOST 3e4
+static double poisson_quantile(double mean, double k)
+{
+    const double t = (k - 0.5) / mean, e = t - 1,
+                 g = fabs(e) < 1e-3 ? e * (-1.0 / 3 + e * (1.0 / 6 - e / 10))
+                                    : (1 - t * t + 2 * t * log(t)) / (e * e);
+    return (k - 1.0 / 3 - mean + 0.02 / k) * sqrt((1 + g) / mean);
+}
+
+/* P(N >= k), k >= 1. */
+static double poisson_upper(double mean, double k)
+{
+    return fmax(mean, k) > GSL_ROWS_MOST ? gsl_cdf_ugaussian_Q(poisson_quantile(mean, k))
+                                         : gsl_cdf_gamma_P(mean, k, 1);
+}
+
+/* P(N < k), k >= 1. */
+static double poisson_lower(double mean, double k)
+{
+    return fmax(mean, k) > GSL_ROWS_MOST ? gsl_cdf_ugaussian_P(poisson_quantile(mean, k))
+                                         : gsl_cdf_gamma_Q(mean, k, 1);
+}
+
+/* Far out, the first term and a geometric series. */
+double tune_poisson_above(double mean, double rows)
+{
+    const double k = floor(rows) + 1;
+    if (!(mean > 0) || !(rows < 1e18))
+        return 0;
+    const double log_first = k - mean - k * log(k / mean) - 0.5 * log(2 * M_PI * k) - 1 / (12 * k + 1);
+    if (k > GSL_ROWS_MOST || mean >= k || log_first > -30)
+        return poisson_upper(mean, k);
+    return exp(log_first) * (k + 1) / (k + 1 - mean);
+}
+
 /* The probabilities of the rows that fit into these bytes sum up to at most mu. The bound is valid if the
  * threshold is at least mu + 1. */
 double tune_weighted_below_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
     double mu = (double)bytes / (double)distribution->bytes;
-    return mu + 1 > (double)distribution->threshold ? 1
-                                                    : gsl_cdf_gamma_P(mu, (double)distribution->threshold, 1);
+    return mu + 1 > (double)distribution->threshold ? 1 : poisson_upper(mu, (double)distribution->threshold);
 }
 
 /* The probabilities of the rows before the one that exceeds these bytes sum up to mu. */
 double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest)
 {
     double mu = ((double)bytes - rest) / (double)distribution->bytes;
-    return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
+    return mu < (double)distribution->threshold ? 1 : poisson_lower(mu, (double)distribution->threshold);
 }
 
 /* The row that exceeds the bytes may have up to distribution->bytes. */

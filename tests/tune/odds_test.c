@@ -250,12 +250,59 @@ static void test_quantile_beyond_64_bits_is_the_largest_number(void **state)
     check_close("above", &tiny, UINT64_MAX, tune_above(&tiny, UINT64_MAX), exp(-1));
 }
 
+/* Across the places where the formula changes: a chance that grows with the mean, and falls with the rows.
+ * Far out the geometric series is above the tail, by less than 3 %. */
+static void test_poisson_tail_is_a_chance_and_monotone(void **state)
+{
+    static const double rows[] = {0, 9, 99999, 998999, 999999, 1000000, 1000001, 4e9, 1e12};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double deviation = sqrt(rows[i] + 1);
+        double before = 0;
+        for (int step = -80; step <= 400; step++) {
+            const double mean = rows[i] + step * deviation / 8, above = tune_poisson_above(mean, rows[i]);
+            const double slack = above < 1e-12 ? 0.03 : 1e-7;
+            assert_true(above >= before * (1 - slack) && above <= 1);
+            assert_true(tune_poisson_above(mean, rows[i] + 1) <= above * (1 + slack));
+            before = above;
+        }
+        assert_true(before > 0.999 && tune_poisson_above(1e12 * (rows[i] + 1), rows[i]) == 1);
+    }
+}
+
+/* The sum of the probabilities from rows + 1 on. */
+static double poisson_sum(double mean, double rows)
+{
+    long double k = rows + 1, sum = 0;
+    long double term = expl(k * logl(mean) - mean - lgammal(k + 1));
+    do {
+        sum += term;
+        k += 1;
+        term *= mean / k;
+    } while (k < mean || term > sum * 1e-19L);
+    return (double)sum;
+}
+
+static void test_poisson_tail_is_the_sum_of_its_terms(void **state)
+{
+    static const double rows[] = {9, 999, 29999, 30001, 99999, 300000, 968793, 2000000};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int step = i == 0 ? -8 : -20; step <= 20; step++) {
+            const double mean = rows[i] + 1 + step * sqrt(rows[i]) / 4;
+            assert_true(fabs(tune_poisson_above(mean, rows[i]) / poisson_sum(mean, rows[i]) - 1) < 1e-7);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distribution_9_bits_threshold_40_gives_published_figures),
         cmocka_unit_test(test_distribution_same_mean_trades_spread_for_increments),
         cmocka_unit_test(test_odds_reference_table_is_met),
+        cmocka_unit_test(test_poisson_tail_is_a_chance_and_monotone),
+        cmocka_unit_test(test_poisson_tail_is_the_sum_of_its_terms),
         cmocka_unit_test(test_odds_one_bit_equal_counted_outcomes),
         cmocka_unit_test(test_odds_at_the_edges_are_exact),
         cmocka_unit_test(test_distribution_0_bits_is_exactly_the_threshold),

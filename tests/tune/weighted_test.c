@@ -262,6 +262,25 @@ static void test_small_rows_of_known_sizes_are_about_as_declared(void **state)
     }
 }
 
+/* Above a million increments and near the mode: the tail decreases, and is that of a normal number of
+ * increments to within its skewness. */
+static void test_tails_of_large_thresholds_are_finite_and_decrease(void **state)
+{
+    (void)state;
+    for (uint64_t threshold = 999999; threshold <= 100000000; threshold = threshold * 10 + 1) {
+        const struct tune_weighted distribution = {1000, threshold, 0};
+        const double deviation = sqrt((double)threshold);
+        double before = 1;
+        for (int sigma = 1; sigma <= 12; sigma++) {
+            const double more = ((double)threshold + sigma * deviation) * 1000;
+            const double above = tune_weighted_above_most(&distribution, (uint64_t)more + 1000);
+            assert_true(above > 0 && above < before);
+            assert_true(sigma > 3 || fabs(2 * above / erfc(sigma / sqrt(2)) - 1) < 0.02);
+            before = above;
+        }
+    }
+}
+
 /* Rows above the unit overshoot, on average by at most the amount that Lorden's inequality allows. */
 static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
 {
@@ -290,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_one_size_follow_the_distribution),
         cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
         cmocka_unit_test(test_small_rows_of_known_sizes_are_about_as_declared),
+        cmocka_unit_test(test_tails_of_large_thresholds_are_finite_and_decrease),
         cmocka_unit_test(test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,9 @@ double tune_weighted_above_most(const struct tune_weighted *distribution,
  * for independent sizes b it is E(b^2) / 2 E(b), the mean age of a renewal process. */
 double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest);
 
+/* P(N > rows) of a Poisson number N of rows; 0 for a mean of 0. */
+double tune_poisson_above(double mean, double rows);
+
 /* Every setting of `probabilistic` that keeps a partition's rows within limits, by the exact distribution.
  *
  * A setting is a chance 1 / N that a row increments, and a threshold T. Its risk is f(N, T) = P(rows <
