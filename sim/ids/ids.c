@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads ids from a CSV file, their kind and their bytes; tests each bit of them for randomness. */
 #include <errno.h>
-#include <gsl/gsl_cdf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "cassandra/token.h"
 #include "ids/ids.h"
 #include "kernel/grow.h"
+#include "lab/binomial.h"
 #include "workload/csv.h"
 #include "workload/ulid.h"
 
@@ -312,9 +312,7 @@ static int by_bits(const void *a, const void *b)
 /* The two-sided p-value: twice the smaller tail. */
 static double chance_of(size_t hits, size_t count, double share)
 {
-    unsigned k = (unsigned)hits, n = (unsigned)count;
-    double low = gsl_cdf_binomial_P(k, share, n), high = k == 0 ? 1 : gsl_cdf_binomial_Q(k - 1, share, n);
-    return fmin(1, 2 * fmin(low, high));
+    return fmin(1, 2 * fmin(lab_binomial_lower(count, hits, share), lab_binomial_upper(count, hits, share)));
 }
 
 static void test(const struct series *series, enum ids_test kind, uint32_t bit, uint32_t other, size_t hits,

@@ -13,7 +13,7 @@ import sources
 
 # The beginning of an include -> the folders that may have it.
 OUTSIDE = {
-    "gsl/": ["sim/tune", "sim/ids"],
+    "gsl/": ["sim/tune"],
     "sqlite3": ["sim/store"],
     "cairo": ["reports/style", "reports/draw"],
     "pango/": ["reports/style"],
