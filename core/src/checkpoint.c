@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints of agents and of generators of identifiers: one codec that writes and reads the same fields. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "codec.h"
 #include "idgen.h"
 #include "protocol.h"
+
+/* Encodes and decodes state: one function per struct visits its fields, and the codec measures, writes or
+ * reads them. Numbers are little-endian on every machine. Reading trusts no input: after a number that is
+ * missing or invalid, all further numbers are 0. */
+enum bk_codec_mode { BK_CODEC_MEASURE, BK_CODEC_WRITE, BK_CODEC_READ };
+
+struct bk_codec {
+    enum bk_codec_mode mode;
+    bool is_wrong; /* set by the first error, and never cleared */
+    size_t at, size;
+    unsigned char *out;
+    const unsigned char *in;
+};
+
+static inline bool bk_codec_is_reading(const struct bk_codec *codec)
+{
+    return codec->mode == BK_CODEC_READ;
+}
 
 /* Returns the number at the current position: `value` itself when measuring or writing. */
 static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
@@ -24,28 +44,34 @@ static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
     return codec->mode == BK_CODEC_READ ? read : value;
 }
 
-void bk_codec_u64(struct bk_codec *codec, uint64_t *value)
+static void bk_codec_u64(struct bk_codec *codec, uint64_t *value)
 {
     uint64_t read = number(codec, *value, 8);
     if (bk_codec_is_reading(codec))
         *value = read;
 }
 
-void bk_codec_u32(struct bk_codec *codec, uint32_t *value)
+static void bk_codec_u32(struct bk_codec *codec, uint32_t *value)
 {
     uint64_t read = number(codec, *value, 4);
     if (bk_codec_is_reading(codec))
         *value = (uint32_t)read;
 }
 
-void bk_codec_i64(struct bk_codec *codec, int64_t *value)
+static void bk_codec_i64(struct bk_codec *codec, int64_t *value)
 {
     uint64_t read = number(codec, (uint64_t)*value, 8);
     if (bk_codec_is_reading(codec))
         *value = (int64_t)read;
 }
 
-void bk_codec_bool(struct bk_codec *codec, bool *value)
+/* A condition on the state that is read; when it is false, reading fails. */
+static void bk_codec_check(struct bk_codec *codec, bool holds)
+{
+    codec->is_wrong = codec->is_wrong || (bk_codec_is_reading(codec) && !holds);
+}
+
+static void bk_codec_bool(struct bk_codec *codec, bool *value)
 {
     uint64_t read = number(codec, *value, 1);
     bk_codec_check(codec, read <= 1);
@@ -53,18 +79,14 @@ void bk_codec_bool(struct bk_codec *codec, bool *value)
         *value = !codec->is_wrong && read == 1;
 }
 
-unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned limit)
+/* A number below limit, also of an enum, in four bytes. Returns the value. */
+static unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned limit)
 {
     uint64_t read = number(codec, value, 4);
     if (!bk_codec_is_reading(codec))
         return value;
     bk_codec_check(codec, read < limit);
     return codec->is_wrong ? 0 : (unsigned)read;
-}
-
-void bk_codec_check(struct bk_codec *codec, bool holds)
-{
-    codec->is_wrong = codec->is_wrong || (bk_codec_is_reading(codec) && !holds);
 }
 
 /* Saves an agent as bytes and loads it: its history, its operations, its cache with its local counts, and its

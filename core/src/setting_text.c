@@ -193,7 +193,7 @@ const char *bk_piece_time(struct bk_piece piece, int64_t *out_ns)
     return NULL;
 }
 
-void bk_text_piece(struct bk_text *text, struct bk_piece piece)
+static void bk_text_piece(struct bk_text *text, struct bk_piece piece)
 {
     if (text->size == 0 || text->is_full || piece.size >= text->size - text->used) {
         text->is_full = true;

@@ -32,7 +32,6 @@ const char *bk_piece_bytes(struct bk_piece piece, uint64_t *out);
 const char *bk_piece_chance(struct bk_piece piece, uint64_t *numerator, uint64_t *denominator);
 const char *bk_piece_time(struct bk_piece piece, int64_t *out_ns);
 
-void bk_text_piece(struct bk_text *text, struct bk_piece piece);
 void bk_text_word(struct bk_text *text, const char *word);
 void bk_text_number(struct bk_text *text, uint64_t value);
 void bk_text_digest(struct bk_text *text, uint64_t value);

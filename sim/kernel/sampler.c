@@ -68,7 +68,8 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
     }
 }
 
-double sim_normal_tail(struct sim_random *random, double edge)
+/* Standard normal, on the condition that it exceeds `edge`, which is above 0; by Marsaglia's method. */
+static double sim_normal_tail(struct sim_random *random, double edge)
 {
     double x, y;
     do {

@@ -194,7 +194,8 @@ static void begin_strategy(struct cli_chrome_trace *trace, const struct lab_told
     name_process(trace, 0, event->text);
 }
 
-void cli_chrome_trace_add(struct cli_chrome_trace *trace, const struct lab_told_event *event)
+/* Writes an event. Write errors stay in the stream's error indicator. */
+static void cli_chrome_trace_add(struct cli_chrome_trace *trace, const struct lab_told_event *event)
 {
     struct cli_chrome_open item = {.operation = event->operation,
                                    .is_fault = event->kind == LAB_EVENT_OF_FAULTS,
@@ -222,7 +223,8 @@ void cli_chrome_trace_add(struct cli_chrome_trace *trace, const struct lab_told_
         begin_item(trace, &item, event);
 }
 
-void cli_chrome_trace_end(struct cli_chrome_trace *trace)
+/* Ends all open events and the array, so that the output is valid JSON wherever the run ended. */
+static void cli_chrome_trace_end(struct cli_chrome_trace *trace)
 {
     close_all(trace);
     fputs(trace->is_begun ? "\n]\n" : "[]\n", trace->stream);

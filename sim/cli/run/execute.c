@@ -104,7 +104,8 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
     display->is_shown = true;
 }
 
-void cli_progress_end(struct cli_progress *display)
+/* Removes the bar from the terminal. */
+static void cli_progress_end(struct cli_progress *display)
 {
     if (display->is_terminal && display->is_shown)
         fputs("\r\033[K", stderr);
@@ -356,7 +357,8 @@ void cli_partial_close(struct cli_partial *partial)
     memset(partial, 0, sizeof *partial);
 }
 
-void cli_partial_tick(struct cli_partial *partial, int64_t elapsed_ms)
+/* Called several times a second while the run runs. */
+static void cli_partial_tick(struct cli_partial *partial, int64_t elapsed_ms)
 {
     if (partial->store == NULL || elapsed_ms < partial->next_ms)
         return;
@@ -364,7 +366,8 @@ void cli_partial_tick(struct cli_partial *partial, int64_t elapsed_ms)
     atomic_fetch_add_explicit(&partial->lab.wish, 1, memory_order_relaxed);
 }
 
-bool cli_partial_stopped(const struct cli_partial *partial, struct sim_error *error)
+/* Sets the error of a run that was interrupted, which says how to resume; returns false. */
+static bool cli_partial_stopped(const struct cli_partial *partial, struct sim_error *error)
 {
     const struct sim_error lost = partial->lost;
     if (!partial->is_kept && lost.class != SIM_ERROR_NONE)

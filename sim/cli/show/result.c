@@ -33,7 +33,8 @@ double cli_figure(const struct lab_metrics *metrics, const char *name)
 
 /* --- JSON */
 
-json_t *cli_json_why(const struct report_answer *answer)
+/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
+static json_t *cli_json_why(const struct report_answer *answer)
 {
     json_t *list = cli_json_append(json_array(), json_string(answer->headline));
     for (size_t i = 0; i < answer->line_count; i++)
@@ -41,7 +42,8 @@ json_t *cli_json_why(const struct report_answer *answer)
     return list;
 }
 
-json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days)
+/* How option `index` is judged. NULL when out of memory. */
+static json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days)
 {
     const struct lab_judgment *judgment = &answer->scores[index].judgment;
     return CLI_OBJECT(

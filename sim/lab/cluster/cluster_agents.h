@@ -14,8 +14,6 @@ struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint3
 void lab_agents_leave(struct lab_cluster_run *run);
 /* Draws the offset and the drift of an agent's clock. */
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
-/* Clears all of the agent's operation slots that were never used, so that they may be read. */
-void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t agent);
 /* lab_agent_begun() records that an operation of the agent has begun; lab_agent_pump() must follow, which
  * performs the agent's actions. */
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
@@ -54,8 +52,6 @@ void lab_agent_resume(struct lab_cluster_run *run, uint32_t agent);
 bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event);
 /* Saves the agent's checkpoint now, or as soon as it has no operations under way. */
 void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
-/* Loads the agent from its checkpoint; false when there is none, or when it cannot be loaded. */
-bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
 
 /* --- cluster_clients.c: plans the deletion of an acknowledged row, and handles the events of deletes. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
@@ -88,9 +84,6 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 
-/* --- cluster_host.c: puts changing settings into the agents' config, and schedules the events by which
- * agents get them. */
-void lab_changes_begin(struct lab_cluster_run *run);
 void lab_deploys_begin(struct lab_cluster_run *run);
 void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
 

@@ -65,9 +65,22 @@ static void clear_operations(struct lab_host_agent *agent, uint32_t count)
         agent->operations[agent->operations_met] = (struct lab_host_operation){0};
 }
 
-void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t number)
+/* Clears all of the agent's operation slots that were never used, so that they may be read. */
+static void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t number)
 {
     clear_operations(&run->agents[number], run->operation_count);
+}
+
+/* A checkpoint that was made with different settings is not used. */
+static bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (agent->checkpoint == NULL)
+        return false;
+    struct bk_agent_config config = lab_agent_config(run, number);
+    return bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
+                         agent->checkpoint_bytes, &agent->agent) == BK_OK &&
+           bk_agent_change(agent->agent, &agent->history) == BK_OK;
 }
 
 /* Returns whether the agent begins with its checkpoint. */
@@ -110,6 +123,36 @@ static void create_agent(struct lab_cluster_run *run, uint32_t number)
     agent->history = run->config.history;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
+}
+
+/* If a clock was set back, it may show a time before the last change. The new settings then apply from just
+ * after that change. */
+static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
+{
+    int64_t last_ns = history->eras[history->count - 1].from_ns;
+    enum bk_status status = bk_history_change(history, from_ns > last_ns ? from_ns : last_ns + 1, strategy);
+    assert(status == BK_OK);
+    (void)status;
+}
+
+/* Adds the later changes whose dates are known in advance. */
+static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
+{
+    const struct lab_change *changes = run->strategy->settings.changes;
+    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]);
+         change++)
+        add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
+}
+
+/* Puts changing settings into the agents' config, and schedules the events by which
+ * agents get them. */
+static void lab_changes_begin(struct lab_cluster_run *run)
+{
+    bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
+    assert(is_made);
+    (void)is_made;
+    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
+    add_dated(run, 0, &run->config.history);
 }
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
@@ -745,49 +788,9 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
     cluster_emit(run, AGENT_KEPT, .agent = number);
 }
 
-/* A checkpoint that was made with different settings is not used. */
-bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    if (agent->checkpoint == NULL)
-        return false;
-    struct bk_agent_config config = lab_agent_config(run, number);
-    return bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
-                         agent->checkpoint_bytes, &agent->agent) == BK_OK &&
-           bk_agent_change(agent->agent, &agent->history) == BK_OK;
-}
-
 /* --- Settings that change while agents run. A change at a date that all agents know in advance is in their
  * history from the start. A deployment is an event for each agent, which then adopts the new settings, dated
  * by its own clock, or forgets the old ones. */
-
-/* If a clock was set back, it may show a time before the last change. The new settings then apply from just
- * after that change. */
-static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
-{
-    int64_t last_ns = history->eras[history->count - 1].from_ns;
-    enum bk_status status = bk_history_change(history, from_ns > last_ns ? from_ns : last_ns + 1, strategy);
-    assert(status == BK_OK);
-    (void)status;
-}
-
-/* Adds the later changes whose dates are known in advance. */
-static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
-{
-    const struct lab_change *changes = run->strategy->settings.changes;
-    for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]);
-         change++)
-        add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
-}
-
-void lab_changes_begin(struct lab_cluster_run *run)
-{
-    bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
-    assert(is_made);
-    (void)is_made;
-    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
-    add_dated(run, 0, &run->config.history);
-}
 
 void lab_deploys_begin(struct lab_cluster_run *run)
 {

@@ -5,9 +5,6 @@
 
 #include "cluster_run.h"
 
-/* --- cluster_loop.c: the callback of the queue for arrivals that will occur soon. */
-void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets);
-
 /* --- cluster_loop.c */
 /* Makes the rows that all strategies share; *out is NULL for a scenario with identifiers. */
 bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
@@ -15,12 +12,6 @@ bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_
 /* Begins the observers of a run whose agents and cluster exist, and passes them what the cluster stores.
  * False when out of memory. */
 bool lab_cluster_observe(struct lab_cluster_run *run);
-/* Runs the strategy with this index to its end. The run has the data for the result until
- * lab_cluster_run_destroy(), which must be called even when the error is set. NULL when out of memory. */
-struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenario, size_t index,
-                                               const struct lab_rows *rows,
-                                               const struct lab_run_context *context,
-                                               struct sim_error *error);
 void lab_cluster_run_destroy(struct lab_cluster_run *run); /* run may be NULL */
 /* As lab_cluster_run_create(), but replays the events of a history, up to the beginning of the next
  * strategy. */
@@ -37,7 +28,6 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result *
 /* Makes a result with only this strategy. */
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out);
-bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
 /* Makes the result of the strategies that were judged, in their order; runs[i] NULL: not judged. */
 bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
                              struct lab_result **out);

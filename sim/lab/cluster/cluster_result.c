@@ -76,6 +76,88 @@ static struct lab_result *begin_by(const struct lab_scenario *scenario, const st
     return lab_result_begin(scenario, run->tally.rows, run->keys_met, run->start_ns, run->end_ns);
 }
 
+/* The rows that were refused, or given up, although no fault explains it. The oracle `available` also counts
+ * rows that were stored late. */
+static uint64_t unprovoked(const struct lab_cluster_run *run)
+{
+    const struct lab_verdict *verdict = &run->oracles.verdict;
+    const uint64_t lost = run->refused + run->unresolved, others = lost - run->refused_busy;
+    const uint64_t violations = verdict->violations[LAB_ORACLE_AVAILABLE].count;
+    if ((verdict->conditions >> LAB_CONDITION_FAULTS & 1) == 0)
+        return lost;
+    return run->refused_busy + (violations < others ? violations : others);
+}
+
+static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
+           lab_metrics_add(out, "writes.refused_unprovoked", (double)unprovoked(run)) &&
+           lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
+}
+
+static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
+        ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
+    for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
+        ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
+    }
+    return ok;
+}
+
+/* Adds the metrics of the tombstones that reads scanned, and of reads that scanned too many. */
+static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_tally *tally = &run->tally;
+    uint64_t reads = tally->reads.partitions.count + tally->reads.before + tally->reads_failed;
+    bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
+    if (!run->scenario->reads.present)
+        return ok;
+    return ok && lab_metrics_add(out, "reads.failed", (double)tally->reads_failed) &&
+           lab_metrics_add(out, "tombstones.scanned_per_read",
+                           reads == 0 ? 0 : (double)tally->tombstones_read / (double)reads) &&
+           lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
+}
+
+/* Adds the number of guarantees of the protocol that the run broke, with nothing to excuse it. */
+static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_settings *settings = &run->strategy->settings;
+    unsigned broken = 0;
+    for (unsigned i = 0; i < LAB_ORACLE_COUNT; i++)
+        broken += lab_guarantee_is_broken(lab_settings_kind(settings), lab_settings_protocol(settings),
+                                          (enum lab_oracle)i, &run->oracles.verdict);
+    return lab_metrics_add(out, "guarantees.broken", broken);
+}
+
+static bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    bool has_rows = run->idgen == NULL;
+    if (run->context->only_judges) /* the verdicts include availability */
+        return !has_rows || add_lost(run, out);
+    if (!has_rows)
+        return lab_idgen_metrics(run, out);
+    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->start_ns, run->node_count, out) &&
+              add_lost(run, out) &&
+              lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
+    ok = ok && (!lab_run_has_latencies(run->context) || add_latencies(run, out)) &&
+         lab_metrics_add(out, "events", (double)run->events.events);
+    if (lab_rows_go(run->scenario))
+        ok = ok && add_tombstones(run, out);
+    const struct lab_verdict *verdict = &run->oracles.verdict;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        ok = ok && lab_metrics_add(out, "writes.rows_uncounted", (double)run->rows_uncounted);
+    if (run->tally.lwt > 0)
+        ok = ok && lab_metrics_add(out, "writes.conditions_lost", (double)run->conditions_lost);
+    if (lab_adds_to_counters(run))
+        ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
+             lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
+    return ok && add_guarantees(run, out) && lab_metrics_of_oracles(verdict, out);
+}
+
 static bool add_run(struct lab_result *result, const struct lab_scenario *scenario, size_t index,
                     struct lab_cluster_run *run)
 {
@@ -234,88 +316,6 @@ void lab_cluster_tally(struct lab_cluster_run *run)
     }
     cluster_emit(run, RESULT, .key = LAB_NO_KEY);
     cluster_observers_finish(run);
-}
-
-/* Adds the number of guarantees of the protocol that the run broke, with nothing to excuse it. */
-static bool add_guarantees(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    const struct lab_settings *settings = &run->strategy->settings;
-    unsigned broken = 0;
-    for (unsigned i = 0; i < LAB_ORACLE_COUNT; i++)
-        broken += lab_guarantee_is_broken(lab_settings_kind(settings), lab_settings_protocol(settings),
-                                          (enum lab_oracle)i, &run->oracles.verdict);
-    return lab_metrics_add(out, "guarantees.broken", broken);
-}
-
-/* Adds the metrics of the tombstones that reads scanned, and of reads that scanned too many. */
-static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    const struct lab_tally *tally = &run->tally;
-    uint64_t reads = tally->reads.partitions.count + tally->reads.before + tally->reads_failed;
-    bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
-    if (!run->scenario->reads.present)
-        return ok;
-    return ok && lab_metrics_add(out, "reads.failed", (double)tally->reads_failed) &&
-           lab_metrics_add(out, "tombstones.scanned_per_read",
-                           reads == 0 ? 0 : (double)tally->tombstones_read / (double)reads) &&
-           lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
-}
-
-static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    bool ok = true;
-    for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
-        ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
-    for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
-        ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
-    }
-    return ok;
-}
-
-/* The rows that were refused, or given up, although no fault explains it. The oracle `available` also counts
- * rows that were stored late. */
-static uint64_t unprovoked(const struct lab_cluster_run *run)
-{
-    const struct lab_verdict *verdict = &run->oracles.verdict;
-    const uint64_t lost = run->refused + run->unresolved, others = lost - run->refused_busy;
-    const uint64_t violations = verdict->violations[LAB_ORACLE_AVAILABLE].count;
-    if ((verdict->conditions >> LAB_CONDITION_FAULTS & 1) == 0)
-        return lost;
-    return run->refused_busy + (violations < others ? violations : others);
-}
-
-static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
-           lab_metrics_add(out, "writes.refused_unprovoked", (double)unprovoked(run)) &&
-           lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
-}
-
-bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    bool has_rows = run->idgen == NULL;
-    if (run->context->only_judges) /* the verdicts include availability */
-        return !has_rows || add_lost(run, out);
-    if (!has_rows)
-        return lab_idgen_metrics(run, out);
-    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->start_ns, run->node_count, out) &&
-              add_lost(run, out) &&
-              lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
-    ok = ok && (!lab_run_has_latencies(run->context) || add_latencies(run, out)) &&
-         lab_metrics_add(out, "events", (double)run->events.events);
-    if (lab_rows_go(run->scenario))
-        ok = ok && add_tombstones(run, out);
-    const struct lab_verdict *verdict = &run->oracles.verdict;
-    if (run->config.source == BK_SOURCE_INCREMENTAL)
-        ok = ok && lab_metrics_add(out, "writes.rows_uncounted", (double)run->rows_uncounted);
-    if (run->tally.lwt > 0)
-        ok = ok && lab_metrics_add(out, "writes.conditions_lost", (double)run->conditions_lost);
-    if (lab_adds_to_counters(run))
-        ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
-             lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
-    return ok && add_guarantees(run, out) && lab_metrics_of_oracles(verdict, out);
 }
 
 /* --- Records what the agents believe to be one key's current bucket around its first change. They are

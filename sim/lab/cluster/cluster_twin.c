@@ -64,7 +64,9 @@ static void restore(struct lab_cluster_run *run, struct twin *twin, const struct
     }
 }
 
-bool cluster_twin_is_due(const struct lab_cluster_run *run, uint32_t number)
+/* Whether a twin is saved and loaded now: at all steps of an agent at one moment, or at
+ * none. */
+static bool cluster_twin_is_due(const struct lab_cluster_run *run, uint32_t number)
 {
     uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
     double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;

@@ -527,6 +527,17 @@ void lab_sweep_archive(struct lab_sweep *sweep, struct sim_archive *archive)
     }
 }
 
+/* The overrides of that scenario, one per line, malloc'ed; NULL when out of memory. */
+static char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job)
+{
+    size_t point;
+    uint64_t seed;
+    struct lab_writer writer = {0};
+    lab_sweep_job(sweep, job, &point, &seed);
+    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
+    return lab_writer_take(&writer);
+}
+
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error)
 {
@@ -540,16 +551,6 @@ bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_
                   : lab_scenario_again(sweep->path, sweep->text, overrides, NULL, 0, seed, out, error);
     free(overrides);
     return ok;
-}
-
-char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job)
-{
-    size_t point;
-    uint64_t seed;
-    struct lab_writer writer = {0};
-    lab_sweep_job(sweep, job, &point, &seed);
-    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
-    return lab_writer_take(&writer);
 }
 
 char *lab_sweep_describe(const char *settings, bool is_short, char *buffer, size_t size)

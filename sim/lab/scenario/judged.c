@@ -169,7 +169,8 @@ bool lab_expect_holds(const struct lab_expect *expect, double actual)
 #define RECOMMENDED "tune.recommended"
 #define BEST        "tune.best."
 
-bool lab_expect_is_of_tune(const char *text)
+/* Whether the text is an expectation about tune's answer. */
+static bool lab_expect_is_of_tune(const char *text)
 {
     while (is_blank(*text))
         text++;
@@ -186,7 +187,8 @@ static enum bk_kind kind_of(const char *name, size_t size)
     return (enum bk_kind)kind;
 }
 
-const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out)
+/* As lab_expect_parse(), for an expectation about tune's answer; free it with lab_tune_expect_clear(). */
+static const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out)
 {
     *out = (struct lab_tune_expect){.kind = BK_KIND_COUNT};
     const char *begin = text;

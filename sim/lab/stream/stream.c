@@ -70,7 +70,9 @@ static uint64_t weigh_stretches(struct lab_worker *worker, const struct lab_batc
     return payload;
 }
 
-void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each)
+/* weigh.c: computes the sizes of a batch's rows, and adds their payload to the tallies; a payload above 1 TiB
+ * is reduced to 1 TiB. */
+static void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each)
 {
     const struct lab_row_stamps *stamps = &worker->stamps;
     uint32_t first = lab_row_stamp_class(stamps, batch->times_ns[0]);

@@ -140,9 +140,6 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
 /* Puts rows of one compaction window on disk, as if the key were one partition. */
 void lab_key_store(struct lab_key *key, struct lab_worker *worker, int64_t time_ns, uint64_t rows,
                    uint64_t bytes);
-/* weigh.c: computes the sizes of a batch's rows, and adds their payload to the tallies; a payload above 1 TiB
- * is reduced to 1 TiB. */
-void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each);
 /* Makes the read that is due, under every strategy. */
 void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker);
 /* How many of the key's next `count` rows to pass to lab_key_rows() in one call, at least 1: fewer if there
@@ -266,19 +263,7 @@ static inline size_t lab_bit_words(uint64_t count)
     return (size_t)(count / 64 + 1);
 }
 
-/* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
-bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                         struct lab_stream_result *out);
-/* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
-void lab_crew_added(struct lab_stream_crew *crew);
-
-/* Does the tasks of the crew. On failure the sum is cleared. */
-bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error);
-
 /* --- stream_ranks.c: a run that other ranks work on too */
 void lab_keys_share(struct lab_stream_crew *crew); /* finds out whether they do */
-bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error);
-/* The next task for this rank; task_count when there is none. */
-uint64_t lab_keys_next(struct lab_stream_crew *crew);
 
 #endif

@@ -44,7 +44,8 @@ static uint64_t block_end(const struct lab_stream_crew *crew, uint64_t task)
     return end > task ? end : task + 1;
 }
 
-uint64_t lab_keys_next(struct lab_stream_crew *crew)
+/* The next task for this rank; task_count when there is none. */
+static uint64_t lab_keys_next(struct lab_stream_crew *crew)
 {
     struct lab_block *block = &crew->block;
     pthread_mutex_lock(&block->lock);
@@ -68,6 +69,21 @@ static void stop(void *context)
     crew->block.is_over = true;
     if (ranks_own(crew->joint.team->ranks) != 0)
         crew->context->progress->stop = true;
+}
+
+/* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
+static bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                                struct lab_stream_result *out)
+{
+    *out = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *out->tallies),
+                                      .start_ns = scenario->workload.start_ns,
+                                      .end_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
+    for (size_t i = 0; out->tallies != NULL && i < scenario->strategy_count; i++) {
+        if (!lab_stream_tally_init(scenario, ring, &out->tallies[i]))
+            return false;
+        lab_stream_tally_begin(scenario, &out->tallies[i], out->start_ns, out->end_ns);
+    }
+    return out->tallies != NULL;
 }
 
 /* Empties the sum. With the lock held. */
@@ -104,6 +120,17 @@ static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
     pthread_mutex_unlock(&crew->lock);
     atomic_store_explicit(&partial->wish, (uint32_t)*mark, memory_order_relaxed);
     return is_any;
+}
+
+/* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
+static void lab_crew_added(struct lab_stream_crew *crew)
+{
+    struct lab_partial *partial = crew->context->partial;
+    if (!lab_partial_is_asked(partial, crew->put))
+        return;
+    crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
+    lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
+                    lab_bit_words(crew->task_count));
 }
 
 static void take(void *context, struct sim_archive *archive)
@@ -153,7 +180,7 @@ static void archive_before(void *context, struct sim_archive *archive)
     sim_archive_check(archive, words == 0 || words == lab_bit_words(crew->task_count));
 }
 
-bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error)
+static bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error)
 {
     struct lab_order order = lab_order_of(LAB_SERVICE_KEYS, crew->scenario);
     return lab_team_begin(crew->joint.team, &order, archive_before, crew, error);
@@ -164,16 +191,6 @@ bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error)
 
 /* If there are more reads than this per row, batches are shorter. */
 #define READS_A_ROW 16
-
-void lab_crew_added(struct lab_stream_crew *crew)
-{
-    struct lab_partial *partial = crew->context->partial;
-    if (!lab_partial_is_asked(partial, crew->put))
-        return;
-    crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
-    lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
-                    lab_bit_words(crew->task_count));
-}
 
 /* Adds the tasks that the member has finished to the crew's sum, and puts the sum if it is requested. */
 static void add(struct lab_member *member)
@@ -393,20 +410,6 @@ static void member_clear(struct lab_member *member, size_t lane_count)
     lab_worker_destroy(member->worker);
 }
 
-bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                         struct lab_stream_result *out)
-{
-    *out = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *out->tallies),
-                                      .start_ns = scenario->workload.start_ns,
-                                      .end_ns = scenario->workload.start_ns + scenario->workload.duration_ns};
-    for (size_t i = 0; out->tallies != NULL && i < scenario->strategy_count; i++) {
-        if (!lab_stream_tally_init(scenario, ring, &out->tallies[i]))
-            return false;
-        lab_stream_tally_begin(scenario, &out->tallies[i], out->start_ns, out->end_ns);
-    }
-    return out->tallies != NULL;
-}
-
 /* Begins the sum: it is empty, or that of a partial result. */
 static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
 {
@@ -430,7 +433,8 @@ static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
     return true;
 }
 
-bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
+/* Does the tasks of the crew. On failure the sum is cleared. */
+static bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     const uint64_t key_count = scenario->workload.key_count;

@@ -123,7 +123,7 @@ bool cli_check_note(struct cli_checked *item, const char *format, ...)
     return note != NULL;
 }
 
-void cli_checked_clear(struct cli_checked *item)
+static void cli_checked_clear(struct cli_checked *item)
 {
     for (size_t i = 0; i < item->check_count; i++) {
         free(item->checks[i].name);

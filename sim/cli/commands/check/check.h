@@ -105,7 +105,6 @@ bool cli_check_excuse(struct cli_checked *item, const char *excuse);
 bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool cli_check_note(struct cli_checked *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cli_checked_clear(struct cli_checked *item);
 
 /* --- check_judge.c: the checks that need no baseline */
 

@@ -42,8 +42,6 @@ static inline double sim_exponential(struct sim_random *random)
 double sim_normal(struct sim_random *random);
 /* Sets out[0] to out[count - 1] to the next `count` standard normals. */
 void sim_normals(struct sim_random *random, double *out, size_t count);
-/* Standard normal, on the condition that it exceeds `edge`, which is above 0; by Marsaglia's method. */
-double sim_normal_tail(struct sim_random *random, double edge);
 
 enum sim_size_kind { SIM_SIZE_CONSTANT, SIM_SIZE_UNIFORM, SIM_SIZE_LOGNORMAL, SIM_SIZE_PARETO };
 

@@ -24,8 +24,6 @@ struct lab_history_line {
     const char *text; /* the event, without the full stop */
 };
 struct lab_history;
-bool lab_history_open(const char *const *paths, size_t count, const struct lab_progress *progress,
-                      struct lab_history **out, struct sim_error *error);
 void lab_history_close(struct lab_history *history); /* history may be NULL */
 /* Reads the next line, which is valid until the next call; false at the end and on errors. */
 bool lab_history_next(struct lab_history *history, const struct lab_history_line **out,
@@ -75,11 +73,7 @@ struct lab_tables_line {
 /* Called for each line. When it returns false, the error is set and reading ends. */
 typedef bool lab_tables_visit(void *context, const struct lab_history_line *line,
                               const struct lab_tables_line *found, struct sim_error *error);
-bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error);
 
-/* --- judge.c: requests that took effect, but whose effect is not in the history. */
-bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
-                     const struct lab_progress *progress, struct lab_untold **out, struct sim_error *error);
 void lab_untold_destroy(struct lab_untold *untold); /* untold may be NULL */
 /* Called when a row is put: stores it, if the tables have it and the history never says so. */
 void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action);

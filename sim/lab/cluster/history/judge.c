@@ -216,8 +216,8 @@ static bool open_file(const struct lab_history *history, const char *path, struc
     return file->text == NULL ? sim_fail_memory(error) : advance(history, file, error);
 }
 
-bool lab_history_open(const char *const *paths, size_t count, const struct lab_progress *progress,
-                      struct lab_history **out, struct sim_error *error)
+static bool lab_history_open(const char *const *paths, size_t count, const struct lab_progress *progress,
+                             struct lab_history **out, struct sim_error *error)
 {
     struct lab_history *history = calloc(1, sizeof *history + count * sizeof *history->files);
     *out = history;
@@ -376,7 +376,7 @@ static bool read_line(const struct lab_history_line *line, char *text, struct la
                "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/live.md)");
 }
 
-bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)
+static bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)
 {
     struct lab_history_line line = {.path = path};
     struct lab_tables_line found;
@@ -515,8 +515,10 @@ static void mark_told(struct lab_untold *untold, const struct lab_history_line *
         found->is_done = true;
 }
 
-bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
-                     const struct lab_progress *progress, struct lab_untold **out, struct sim_error *error)
+/* Requests that took effect, but whose effect is not in the history. */
+static bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
+                            const struct lab_progress *progress, struct lab_untold **out,
+                            struct sim_error *error)
 {
     struct lab_untold *untold = *out = calloc(1, sizeof *untold);
     struct lab_history *history = NULL;

@@ -157,6 +157,20 @@ void lab_condition_crowd(struct lab_cluster_run *run, uint32_t key)
                              ledger->crowd_until_ns);
 }
 
+/* Which violations are excused by conditions. */
+static void lab_excuses_begin(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
+    unsigned protocol = lab_settings_protocol(&run->strategy->settings);
+    oracles->jumps_until_ns = INT64_MIN;
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
+        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, (enum lab_oracle)i);
+        oracles->is_guaranteed[i] = guarantee != NULL;
+        oracles->except[i] = guarantee == NULL ? 0 : lab_guarantee_excepts(guarantee);
+    }
+}
+
 void lab_conditions_begin(struct lab_cluster_run *run)
 {
     /* If agents contend for an update that a row needs, each of the others may be first. */
@@ -419,19 +433,6 @@ void lab_excuses_settle(struct lab_cluster_run *run, bool is_end)
             doubts->items[kept++] = doubt;
     }
     doubts->count = kept;
-}
-
-void lab_excuses_begin(struct lab_cluster_run *run)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
-    unsigned protocol = lab_settings_protocol(&run->strategy->settings);
-    oracles->jumps_until_ns = INT64_MIN;
-    for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
-        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, (enum lab_oracle)i);
-        oracles->is_guaranteed[i] = guarantee != NULL;
-        oracles->except[i] = guarantee == NULL ? 0 : lab_guarantee_excepts(guarantee);
-    }
 }
 
 /* --- Tracks when something fails, and when everything has been healthy for long enough. A fault is over when

@@ -438,7 +438,8 @@ static struct books books_of(struct lab_cluster_run *run, uint64_t counter)
     return books;
 }
 
-void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+/* Called when `count` increments were applied that were not requested. */
+static void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
 {
     struct books books = books_of(run, counter);
     if (books.doubled != NULL)

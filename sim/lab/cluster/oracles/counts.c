@@ -131,8 +131,10 @@ static bool may_fill(const struct lab_cluster_run *run, const struct lab_partiti
            (partition->eras >> era & 1) != 0;
 }
 
-uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
-                          bool is_most)
+/* Returns the greatest (is_most) or the least threshold of the settings that apply to the partition's rows.
+ */
+static uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                                 bool is_most)
 {
     uint32_t count = run->strategy->settings.change_count + 1;
     uint64_t found = is_most ? 0 : UINT64_MAX;

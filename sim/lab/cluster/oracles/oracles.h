@@ -106,8 +106,6 @@ bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *o
 /* Compares two struct lab_open_row by key, row and bucket, for qsort(). */
 int lab_open_compare(const void *a, const void *b);
 
-/* --- conditions.c: which violations are excused by conditions. */
-void lab_excuses_begin(struct lab_cluster_run *run);
 /* The condition applies to all keys and the whole run. */
 void lab_condition_set(struct lab_cluster_run *run, enum lab_condition condition);
 /* The condition can have an effect on this key (LAB_NO_KEY: on all keys) between these times. */
@@ -169,8 +167,6 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
 void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation);
 /* Called when a read of a counter, or an increment, has succeeded. */
 void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Called when `count` increments were applied that were not requested. */
-void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count);
 /* Called when a row's operation has ended; is_counted: its increment is known to be applied. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);
@@ -230,8 +226,6 @@ bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key);
 bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns);
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                          int64_t time_ns, const struct lab_extreme *higher);
-/* Returns the earliest time at which the disorder of two rows with these times may have been caused. */
-int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns);
 void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
@@ -247,10 +241,6 @@ void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *part
 /* The operation ended. `is_counted`: its row was counted. */
 void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
                          const struct lab_host_operation *operation, bool is_counted);
-/* Returns the greatest (is_most) or the least threshold of the settings that apply to the partition's rows.
- */
-uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
-                          bool is_most);
 /* For strategies whose rows fire: returns the mean increment of a counter by `rows` rows of `bytes` bytes in
  * total. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);

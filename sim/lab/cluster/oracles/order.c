@@ -20,6 +20,13 @@ static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns
     return later_ns > earlier_ns && (uint64_t)later_ns - (uint64_t)earlier_ns > (uint64_t)tolerance_ns;
 }
 
+/* Either row may be the misplaced one, and neither was put before its time. */
+static int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue), least_ns = time_ns < other_ns ? time_ns : other_ns;
+    return least_ns < now_ns ? least_ns : now_ns;
+}
+
 void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                           int64_t time_ns, uint32_t agent, const struct lab_extreme *higher)
 {
@@ -41,13 +48,6 @@ void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partitio
 /* --- monotone: in the order of row times, a key's buckets never decrease, whichever agents placed the rows,
  * and rows with the same time share a bucket: the boundary of a grant, a date or a window belongs to one
  * side. */
-
-/* Either row may be the misplaced one, and neither was put before its time. */
-int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
-{
-    int64_t now_ns = sim_queue_now(&run->queue), least_ns = time_ns < other_ns ? time_ns : other_ns;
-    return least_ns < now_ns ? least_ns : now_ns;
-}
 
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                          int64_t time_ns, const struct lab_extreme *higher)

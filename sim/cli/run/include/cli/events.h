@@ -24,11 +24,6 @@ struct cli_chrome_trace {
     size_t named_count, named_capacity;
 };
 
-/* Writes an event. Write errors stay in the stream's error indicator. */
-void cli_chrome_trace_add(struct cli_chrome_trace *trace, const struct lab_told_event *event);
-/* Ends all open events and the array, so that the output is valid JSON wherever the run ended. */
-void cli_chrome_trace_end(struct cli_chrome_trace *trace);
-
 /* --- `run --trace-events FILE`: the event trace of a cluster run, one event per line or as a Chrome trace,
  * filtered by
  * --key, --agent, --kinds, --from and --until. FILE gets its name when the run is stored (reports/output.h);

@@ -104,10 +104,6 @@ struct store_work cli_work_of(const struct lab_scenario *scenario, const char *p
 bool cli_partial_open(struct cli_partial *partial, const char *database, const struct lab_scenario *scenario,
                       const char *path, bool is_quiet, struct sim_error *error);
 void cli_partial_close(struct cli_partial *partial);
-/* Called several times a second while the run runs. */
-void cli_partial_tick(struct cli_partial *partial, int64_t elapsed_ms);
-/* Sets the error of a run that was interrupted, which says how to resume; returns false. */
-bool cli_partial_stopped(const struct cli_partial *partial, struct sim_error *error);
 /* Removes the partial results of this run, whose result is stored. */
 bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error);
 
@@ -145,8 +141,6 @@ void cli_progress_init(struct cli_progress *display, const char *name, bool is_q
 /* Samples the progress, and draws the line if it is due. Must be called several times a second; elapsed_ms
  * must not decrease. */
 void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms);
-/* Removes the bar from the terminal. */
-void cli_progress_end(struct cli_progress *display);
 /* The two parts of cli_progress_show(): sampling the progress after `elapsed_ms`, and formatting the line. On
  * a terminal the line has a bar and is narrower than `columns`, so that it does not wrap. */
 void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,

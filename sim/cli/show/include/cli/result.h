@@ -11,10 +11,6 @@
 /* The object of `run` and `show`; takes ownership of `warnings`. NULL when out of memory, or when warnings is
  * NULL. */
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
-/* The headline and the lines of an answer, as a list of sentences; NULL when out of memory. */
-json_t *cli_json_why(const struct report_answer *answer);
-/* How option `index` is judged. NULL when out of memory. */
-json_t *cli_json_verdict(const struct report_answer *answer, size_t index, double first_over_days);
 
 /* Prints what was run, a row per strategy, and the expectations. The functions that return bool fail when out
  * of memory. Tables have at most 80 columns, whatever the labels are. */

@@ -53,8 +53,6 @@ void lab_sweep_job(const struct lab_sweep *sweep, uint64_t job, size_t *point, u
  * repeated. */
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error);
-/* The overrides of that scenario, one per line, malloc'ed; NULL when out of memory. */
-char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job);
 /* Describes settings for a message or a heading: "bits=9, rate=100/s" if is_short, which has only the last
  * name of each path; "as it stands" when there are none. Truncated to size with "...". Returns buffer. */
 char *lab_sweep_describe(const char *settings, bool is_short, char *buffer, size_t size);

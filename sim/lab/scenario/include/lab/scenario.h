@@ -213,10 +213,6 @@ extern const char LAB_EXPECT_NO_MEMORY[];
 /* Parses one expectation. Returns NULL, or a constant text "problem; remedy". On success the caller must free
  * *out with lab_expect_clear(). */
 const char *lab_expect_parse(const char *text, struct lab_expect *out);
-/* Whether the text is an expectation about tune's answer. */
-bool lab_expect_is_of_tune(const char *text);
-/* As lab_expect_parse(), for an expectation about tune's answer; free it with lab_tune_expect_clear(). */
-const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out);
 void lab_tune_expect_clear(struct lab_tune_expect *expect);
 /* label: the label of the recommended setting, or of the best setting of the kind; NULL: there is none. */
 bool lab_tune_expect_holds(const struct lab_tune_expect *expect, const char *label);
