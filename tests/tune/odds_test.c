@@ -273,13 +273,13 @@ static void test_poisson_tail_is_a_chance_and_monotone(void **state)
 /* The sum of the probabilities from rows + 1 on. */
 static double poisson_sum(double mean, double rows)
 {
-    long double k = rows + 1, sum = 0;
-    long double term = expl(k * logl(mean) - mean - lgammal(k + 1));
+    const long double m = (long double)mean;
+    long double k = (long double)rows + 1, sum = 0, term = expl(k * logl(m) - m - lgammal(k + 1));
     do {
         sum += term;
         k += 1;
-        term *= mean / k;
-    } while (k < mean || term > sum * 1e-19L);
+        term *= m / k;
+    } while (k < m || term > sum * 1e-19L);
     return (double)sum;
 }
 
