@@ -190,18 +190,6 @@ void report_counts_scale(struct report_arena *arena, struct report_panel *panels
     }
 }
 
-struct tune_distribution report_distribution_of(const struct bk_strategy *strategy)
-{
-    struct tune_distribution distribution = {.threshold = strategy->of.probabilistic.threshold};
-    if (strategy->of.probabilistic.chance_denominator != 0) {
-        distribution.p = (double)strategy->of.probabilistic.chance_numerator /
-                         (double)strategy->of.probabilistic.chance_denominator;
-    } else {
-        distribution.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
-    }
-    return distribution;
-}
-
 /* Parts of the curve below this share of the top are not drawn, because they would coincide with the axis. */
 static const double visible_share = 0.004;
 
@@ -215,7 +203,7 @@ static double at_or_below(const struct tune_distribution *distribution, double e
 void report_outline(const struct bk_strategy *strategy, const struct report_bins *bins, double closed,
                     struct report_arena *arena, struct report_panel *panel)
 {
-    const struct tune_distribution distribution = report_distribution_of(strategy);
+    const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
     double top = 0;
     panel->curve = report_take(arena, 2 * bins->count + 2, sizeof *panel->curve);
     for (int pass = 0; panel->curve != NULL && pass < 2; pass++) {
@@ -431,7 +419,7 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
                                 state, count == 1 ? "" : "s", report_percent(arena, count / total));
         if (bar->ink == REPORT_INK_CLOSED && has_distribution(strategy, is_bytes)) {
             const struct tune_distribution distribution =
-                report_distribution_of(&strategy->settings.strategy);
+                tune_distribution_of(&strategy->settings.strategy, 1);
             const double expected =
                 (double)closed->count * (at_or_below(&distribution, (double)bins->edges[bin + 1]) -
                                          at_or_below(&distribution, (double)bins->edges[bin]));

@@ -44,9 +44,7 @@ void report_bins_axis(struct report_arena *arena, const struct report_bins *bins
 void report_counts_scale(struct report_arena *arena, struct report_panel *panels, size_t count,
                          const char *title);
 
-/* The exact distribution of a probabilistic strategy's closed partitions, and the fewest closed partitions
- * for which it is shown. */
-struct tune_distribution report_distribution_of(const struct bk_strategy *strategy);
+/* The fewest closed partitions for which their exact distribution is shown. */
 #define REPORT_CLOSED_MIN 100u
 /* Sets the curve of a panel to the outline of the bars that the distribution expects of `closed` partitions,
  * from its first visible bin to its last. */

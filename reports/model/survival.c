@@ -9,9 +9,7 @@
 
 /* The exact distribution of a strategy's closed partitions. */
 struct exact {
-    bool is_weighted;
     struct tune_distribution rows;
-    struct tune_weighted weighted;
     uint64_t each; /* bytes per row, if the chart is in bytes and all rows have the same size; otherwise 1 */
     uint64_t base; /* for charts in bytes: overhead of a partition without its rows */
 };
@@ -85,63 +83,42 @@ static bool find_exact(struct report_arena *arena, const struct lab_strategy_res
                        struct exact *out)
 {
     const struct bk_strategy *settings = &strategy->settings.strategy;
-    *out = (struct exact){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
+    const bool is_weighted = settings->kind == BK_WEIGHTED;
+    *out = (struct exact){.each = 1};
     if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
         strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
         return false;
     }
     uint64_t base = 0, each = 1, payload = 1;
-    if ((out->is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each)) {
+    if ((is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each)) {
         return false;
     }
-    if (out->is_weighted && !payload_of(strategy, each, &payload)) {
+    if (is_weighted && !payload_of(strategy, each, &payload)) {
         return false;
     }
     out->each = is_bytes ? each : 1;
     out->base = is_bytes ? base : 0;
-    if (out->is_weighted) {
-        out->weighted = (struct tune_weighted){.bytes = settings->of.weighted.bytes,
-                                               .threshold = settings->of.weighted.threshold,
-                                               .row_bytes = payload};
-    } else {
-        out->rows = report_distribution_of(settings);
-    }
+    out->rows = tune_distribution_of(settings, payload);
     return true;
 }
 
 static bool is_same(const struct exact *one, const struct exact *other)
 {
-    if (one->is_weighted != other->is_weighted || one->each != other->each || one->base != other->base) {
-        return false;
-    }
-    if (one->is_weighted) {
-        return one->weighted.bytes == other->weighted.bytes &&
-               one->weighted.threshold == other->weighted.threshold &&
-               one->weighted.row_bytes == other->weighted.row_bytes;
-    }
-    return one->rows.p == other->rows.p && one->rows.threshold == other->rows.threshold;
+    return one->each == other->each && one->base == other->base && one->rows.p == other->rows.p &&
+           one->rows.threshold == other->rows.threshold && one->rows.whole == other->rows.whole;
 }
 
 /* The size that at most `share` of the partitions exceed; 0 when it is above 1e18. */
 static double end_of(const struct exact *distribution, double share)
 {
     const double each = (double)distribution->each;
-    const double rows = distribution->is_weighted
-                            ? (double)tune_weighted_quantile(&distribution->weighted, 1 - share) /
-                                  (double)distribution->weighted.row_bytes
-                            : (double)tune_quantile(&distribution->rows, 1 - share);
+    const double rows = (double)tune_quantile(&distribution->rows, 1 - share);
     return rows * each <= rows_max ? (double)distribution->base + rows * each : 0;
 }
 
 static double above(const struct exact *distribution, double rows)
 {
-    const uint64_t n = (uint64_t)rows;
-    if (!distribution->is_weighted) {
-        return tune_above(&distribution->rows, n);
-    }
-    return n > UINT64_MAX / distribution->weighted.row_bytes
-               ? 0
-               : tune_weighted_above(&distribution->weighted, n * distribution->weighted.row_bytes);
+    return tune_above(&distribution->rows, (uint64_t)rows);
 }
 
 /* Adds both corners of the step at each number of rows, until no partition is larger. Returns the number of

@@ -73,9 +73,8 @@ static double increments_least(const struct tune_contest *contest, const struct 
     const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &settings->strategy;
     if (strategy->kind == BK_PROBABILISTIC) {
-        double n = (double)strategy->of.probabilistic.chance_denominator;
-        return 1000 * (n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                             : ldexp(1, -(int)strategy->of.probabilistic.bits));
+        const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
+        return tune_increments_per_1000_rows(&distribution);
     }
     if (strategy->kind == BK_COUNT &&
         (settings->source == BK_SOURCE_COUNTER || settings->source == BK_SOURCE_LWT))
@@ -319,12 +318,10 @@ static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double rest,
 {
     uint64_t low = 0, high = limit + 1;
     while (high - low > 1) {
-        const struct tune_weighted distribution = {
-            .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
-        if (tune_weighted_above_about(&distribution, limit, fmin(rest, (double)distribution.bytes)) <= risk)
-            low = distribution.bytes;
-        else
-            high = distribution.bytes;
+        const uint64_t unit = low + (high - low) / 2;
+        const bool is_within =
+            tune_weighted_above_about(unit, threshold, limit, fmin(rest, (double)unit)) <= risk;
+        *(is_within ? &low : &high) = unit;
     }
     return low;
 }

@@ -434,24 +434,13 @@ static bool full_partition(struct task *task, double *mean, struct sum *tail)
             return false;
         number.mean = (double)strategy->of.count.rows;
         *tail = (struct sum){number.mean > task->limit_most, number.mean > task->limit_least};
-    } else if (strategy->kind == BK_PROBABILISTIC) {
-        const double n = (double)strategy->of.probabilistic.chance_denominator;
-        const struct tune_distribution distribution = {
-            .p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                       : ldexp(1, -(int)strategy->of.probabilistic.bits),
-            .threshold = strategy->of.probabilistic.threshold};
+    } else if (strategy->kind == BK_PROBABILISTIC ||
+               (strategy->kind == BK_WEIGHTED &&
+                task->scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT)) {
+        const uint64_t each = (uint64_t)fmax(1, task->scenario->workload.row_bytes.a);
+        const struct tune_distribution distribution = tune_distribution_of(strategy, each);
         number = (struct number){NEGATIVE, tune_mean_rows(&distribution), distribution.p};
         *tail = (struct sum){tune_above(&distribution, most), tune_above(&distribution, least)};
-    } else if (strategy->kind == BK_WEIGHTED &&
-               task->scenario->workload.row_bytes.kind == SIM_SIZE_CONSTANT) {
-        const uint64_t each = (uint64_t)fmax(1, task->scenario->workload.row_bytes.a);
-        const struct tune_weighted distribution = {.bytes = strategy->of.weighted.bytes,
-                                                   .threshold = strategy->of.weighted.threshold,
-                                                   .row_bytes = each};
-        number.mean = tune_weighted_mean_bytes(&distribution) / (double)each;
-        *tail = (struct sum){
-            tune_weighted_above(&distribution, (uint64_t)fmin(task->limit_most * (double)each, 1e18)),
-            tune_weighted_above(&distribution, (uint64_t)fmin(task->limit_least * (double)each, 1e18))};
     } else {
         return false;
     }

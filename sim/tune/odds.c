@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exact distributions of partition sizes: of the rows of probabilistic ones, and of the bytes of weighted
- * ones; and all pairs of bits and threshold within a risk. */
+/* The exact distribution of the rows of probabilistic and weighted partitions; and all pairs of bits and
+ * threshold within a risk. */
 #include "tune/odds.h"
 
 #include <assert.h>
@@ -18,55 +18,103 @@
 
 #define FAR_SIGMA 12.0 /* beyond this, a tail is below 1e-30 */
 
-/* --- probabilistic */
+/* --- the distribution of one partition */
+
+struct tune_distribution tune_weighted(uint64_t bytes, uint64_t threshold, uint64_t row_bytes)
+{
+    assert(bytes >= 1 && row_bytes >= 1);
+    return (struct tune_distribution){
+        .p = (double)(row_bytes % bytes) / (double)bytes, .threshold = threshold, .whole = row_bytes / bytes};
+}
+
+struct tune_distribution tune_distribution_of(const struct bk_strategy *strategy, uint64_t row_bytes)
+{
+    const double n = (double)strategy->of.probabilistic.chance_denominator;
+    if (strategy->kind == BK_WEIGHTED)
+        return tune_weighted(strategy->of.weighted.bytes, strategy->of.weighted.threshold, row_bytes);
+    return (struct tune_distribution){.p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
+                                                 : ldexp(1, -(int)strategy->of.probabilistic.bits),
+                                      .threshold = strategy->of.probabilistic.threshold};
+}
 
 static void check_distribution(const struct tune_distribution *distribution)
 {
-    assert(distribution->p > 0 && distribution->p <= 1);
+    assert(distribution->p >= 0 && distribution->p <= 1 && (distribution->p > 0 || distribution->whole > 0));
     assert(distribution->threshold >= 1);
 }
 
-double tune_mean_rows(const struct tune_distribution *distribution)
+/* The increments that the first `rows` rows make at least, but at most the threshold. */
+static uint64_t sure(const struct tune_distribution *distribution, uint64_t rows)
 {
-    check_distribution(distribution);
-    return (double)distribution->threshold / distribution->p;
-}
-
-double tune_stddev_rows(const struct tune_distribution *distribution)
-{
-    check_distribution(distribution);
-    return sqrt((double)distribution->threshold * (1 - distribution->p)) / distribution->p;
+    const uint64_t whole = distribution->whole;
+    return whole > 0 && rows > distribution->threshold / whole ? distribution->threshold : rows * whole;
 }
 
 double tune_below(const struct tune_distribution *distribution, uint64_t rows)
 {
     check_distribution(distribution);
-    return rows <= distribution->threshold
-               ? 0
-               : lab_binomial_upper(rows - 1, distribution->threshold, distribution->p);
+    if (rows == 0)
+        return 0;
+    const uint64_t added = sure(distribution, rows - 1);
+    if (added >= distribution->threshold)
+        return 1;
+    return distribution->p > 0
+               ? lab_binomial_upper(rows - 1, distribution->threshold - added, distribution->p)
+               : 0;
 }
 
 double tune_above(const struct tune_distribution *distribution, uint64_t rows)
 {
     check_distribution(distribution);
-    return rows < distribution->threshold
-               ? 1
-               : lab_binomial_lower(rows, distribution->threshold - 1, distribution->p);
+    const uint64_t added = sure(distribution, rows);
+    if (added >= distribution->threshold)
+        return 0;
+    return distribution->p > 0
+               ? lab_binomial_lower(rows, distribution->threshold - added - 1, distribution->p)
+               : 1;
 }
 
-double tune_pmf(const struct tune_distribution *distribution, uint64_t rows)
+/* By formulas where a row adds one increment at most. Otherwise sums the tails, from a number of rows that is
+ * certainly exceeded. */
+static void moments(const struct tune_distribution *distribution, double *mean, double *variance)
 {
+    const double p = distribution->p, threshold = (double)distribution->threshold;
     check_distribution(distribution);
-    /* The last row increments the counter, and the rows before it have threshold - 1 increments. */
-    return rows < distribution->threshold
-               ? 0
-               : distribution->p * lab_binomial_pmf(rows - 1, distribution->threshold - 1, distribution->p);
+    if (distribution->whole == 0) {
+        *mean = threshold / p;
+        *variance = threshold * (1 - p) / (p * p);
+        return;
+    }
+    const double each = (double)distribution->whole + p, near = threshold / each;
+    const double far = FAR_SIGMA * sqrt(near * p * (1 - p)) / each + 2;
+    const uint64_t from = near > far ? (uint64_t)(near - far) : 0;
+    double sum = 0, squares = 0, above;
+    for (uint64_t k = 0; (above = tune_above(distribution, from + k)) >= DBL_MIN; k++) {
+        sum += above;
+        squares += (2 * (double)k + 1) * above;
+    }
+    *mean = (double)from + sum;
+    *variance = fmax(0, squares - sum * sum);
 }
 
-/* Returns whether P(N <= rows) >= probability. It uses the tail that is more precise; 1 - probability is
- * exact for probabilities from 1/2 on. The error of a tail is tolerated, so that a probability that the
- * distribution has exactly (as 1/2 with one bit) is reached at the right number. The largest number counts as
- * reaching any probability, so that a search ends there even if the distribution continues. */
+double tune_mean_rows(const struct tune_distribution *distribution)
+{
+    double mean, variance;
+    moments(distribution, &mean, &variance);
+    return mean;
+}
+
+double tune_stddev_rows(const struct tune_distribution *distribution)
+{
+    double mean, variance;
+    moments(distribution, &mean, &variance);
+    return sqrt(variance);
+}
+
+/* Whether P(N <= rows) >= probability, by the tail that is more precise; 1 - probability is exact for
+ * probabilities from 1/2 on. The error of a tail is tolerated, so that a probability that the distribution
+ * has exactly (as 1/2 with one bit) is reached at the right number. The largest number reaches any
+ * probability, so that a search ends there. */
 static bool reaches(const struct tune_distribution *distribution, uint64_t rows, double probability)
 {
     if (rows == UINT64_MAX)
@@ -76,58 +124,20 @@ static bool reaches(const struct tune_distribution *distribution, uint64_t rows,
     return tune_above(distribution, rows) <= (1 - probability) * (1 + TIE);
 }
 
-/* Approximates the quantile by the Wilson-Hilferty transformation of a gamma distribution with the same mean
- * and variance. The result is at least the threshold. */
-static uint64_t guess_quantile(const struct tune_distribution *distribution, double probability)
-{
-    double mean = tune_mean_rows(distribution);
-    double relative = tune_stddev_rows(distribution) / mean;
-    double normal = probability > 0 ? gsl_cdf_ugaussian_Pinv(probability) : 0;
-    double root = 1 - relative * relative / 9 + normal * relative / 3;
-    double rows = mean * root * root * root;
-    if (!(rows > (double)distribution->threshold))
-        return distribution->threshold;
-    return rows < 0x1p64 ? (uint64_t)rows : UINT64_MAX;
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* Gallops from a guess until the quantile is in (low, high], then bisects. The result is correct even if the
- * guess is bad. */
+/* `low` rows are never enough, and `high` are one more. */
 uint64_t tune_quantile(const struct tune_distribution *distribution, double probability)
 {
     check_distribution(distribution);
     assert(probability >= 0 && probability < 1);
-    uint64_t least = distribution->threshold;
-    if (reaches(distribution, least, probability))
-        return least;
-    uint64_t low, high;
-    uint64_t guess = guess_quantile(distribution, probability);
-    uint64_t step = 1;
-    if (reaches(distribution, guess, probability)) {
-        high = guess;
-        low = guess - least > step ? guess - step : least;
-        for (; reaches(distribution, low, probability); step *= 2) {
-            high = low;
-            low = low - least > step ? low - step : least;
-        }
-    } else {
-        low = guess;
-        high = add_saturated(guess, step);
-        for (; !reaches(distribution, high, probability); step *= 2) {
-            low = high;
-            high = add_saturated(high, step);
-        }
+    uint64_t low = (distribution->threshold - 1) / (distribution->whole + (distribution->p > 0)),
+             high = low + 1;
+    while (!reaches(distribution, high, probability)) {
+        low = high;
+        high = high > UINT64_MAX / 2 ? UINT64_MAX : 2 * high;
     }
     while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (reaches(distribution, middle, probability))
-            high = middle;
-        else
-            low = middle;
+        const uint64_t middle = low + (high - low) / 2;
+        *(reaches(distribution, middle, probability) ? &high : &low) = middle;
     }
     return high;
 }
@@ -135,149 +145,10 @@ uint64_t tune_quantile(const struct tune_distribution *distribution, double prob
 double tune_increments_per_1000_rows(const struct tune_distribution *distribution)
 {
     check_distribution(distribution);
-    return 1000 * distribution->p;
+    return distribution->whole > 0 ? 1000 : 1000 * distribution->p;
 }
 
-/* --- weighted */
-
-static void check_weighted(const struct tune_weighted *distribution)
-{
-    assert(distribution->bytes >= 1 && distribution->threshold >= 1 && distribution->row_bytes >= 1);
-}
-
-static uint64_t whole_of(const struct tune_weighted *distribution)
-{
-    return distribution->row_bytes / distribution->bytes;
-}
-
-static double chance_of(const struct tune_weighted *distribution)
-{
-    return (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
-}
-
-/* Returns the least number of increments of the first `rows` rows, but at most the threshold. */
-static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows)
-{
-    uint64_t whole = whole_of(distribution);
-    return whole > 0 && rows > distribution->threshold / whole ? distribution->threshold : rows * whole;
-}
-
-/* P(N > rows). */
-static double rows_above(const struct tune_weighted *distribution, uint64_t rows)
-{
-    uint64_t added = sure(distribution, rows);
-    if (added >= distribution->threshold)
-        return 0;
-    double p = chance_of(distribution);
-    return p > 0 ? lab_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
-}
-
-/* Uses the formulas of the negative binomial distribution if it applies. Otherwise sums the tails, starting
- * from a number of rows that is certainly exceeded. */
-static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows)
-{
-    check_weighted(distribution);
-    double p = chance_of(distribution), whole = (double)whole_of(distribution),
-           threshold = (double)distribution->threshold;
-    if (whole_of(distribution) == 0) {
-        *mean_rows = threshold / p;
-        *variance_rows = threshold * (1 - p) / (p * p);
-        return;
-    }
-    double each = whole + p, near = threshold / each;
-    double far = FAR_SIGMA * sqrt(near * p * (1 - p)) / each + 2;
-    uint64_t from = near > far ? (uint64_t)(near - far) : 0;
-    double sum = 0, squares = 0;
-    for (uint64_t k = 0;; k++) {
-        double above = rows_above(distribution, from + k);
-        if (above < DBL_MIN)
-            break;
-        sum += above;
-        squares += (2 * (double)k + 1) * above;
-    }
-    *mean_rows = (double)from + sum;
-    *variance_rows = squares - sum * sum > 0 ? squares - sum * sum : 0;
-}
-
-double tune_weighted_mean_bytes(const struct tune_weighted *distribution)
-{
-    double mean_rows, variance_rows;
-    moments(distribution, &mean_rows, &variance_rows);
-    return mean_rows * (double)distribution->row_bytes;
-}
-
-double tune_weighted_stddev_bytes(const struct tune_weighted *distribution)
-{
-    double mean_rows, variance_rows;
-    moments(distribution, &mean_rows, &variance_rows);
-    return sqrt(variance_rows) * (double)distribution->row_bytes;
-}
-
-/* P(N < rows). */
-static double rows_below(const struct tune_weighted *distribution, uint64_t rows)
-{
-    if (rows == 0)
-        return 0;
-    uint64_t added = sure(distribution, rows - 1);
-    if (added >= distribution->threshold)
-        return 1;
-    double p = chance_of(distribution);
-    return p > 0 ? lab_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
-}
-
-double tune_weighted_below(const struct tune_weighted *distribution, uint64_t bytes)
-{
-    check_weighted(distribution);
-    return rows_below(distribution, bytes / distribution->row_bytes + (bytes % distribution->row_bytes != 0));
-}
-
-double tune_weighted_above(const struct tune_weighted *distribution, uint64_t bytes)
-{
-    check_weighted(distribution);
-    return rows_above(distribution, bytes / distribution->row_bytes);
-}
-
-static bool weighted_reaches(const struct tune_weighted *distribution, uint64_t rows, double probability)
-{
-    if (probability < 0.5)
-        return rows_below(distribution, rows + 1) >= probability * (1 - TIE) &&
-               rows_below(distribution, rows + 1) > 0;
-    return rows_above(distribution, rows) <= (1 - probability) * (1 + TIE);
-}
-
-uint64_t tune_weighted_quantile(const struct tune_weighted *distribution, double probability)
-{
-    check_weighted(distribution);
-    assert(probability >= 0 && probability < 1);
-    uint64_t most = UINT64_MAX / distribution->row_bytes,
-             each = whole_of(distribution) + (chance_of(distribution) > 0);
-    uint64_t low = (distribution->threshold - 1) / each,
-             high = low + 1; /* fewer than `high` rows are never enough */
-    while (high < most && !weighted_reaches(distribution, high, probability)) {
-        low = high;
-        high = high > most / 2 ? most : 2 * high;
-    }
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (weighted_reaches(distribution, middle, probability))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high > most || !weighted_reaches(distribution, high, probability) ? UINT64_MAX
-                                                                             : high * distribution->row_bytes;
-}
-
-double tune_weighted_increments_per_1000_rows(const struct tune_weighted *distribution)
-{
-    check_weighted(distribution);
-    return whole_of(distribution) > 0 ? 1000 : 1000 * chance_of(distribution);
-}
-
-double tune_weighted_stddev_most(const struct tune_weighted *distribution)
-{
-    return (double)distribution->bytes * sqrt((double)distribution->threshold);
-}
+/* --- rows of any size, and Poisson */
 
 /* The standard normal quantile of P(N < k), N Poisson, for large numbers: Peizer and Pratt (1968), here with
  * a relative error below 3 x 10^-8 of both tails. From about 10^5 on GSL loses digits (at 10^6, below the
@@ -319,23 +190,17 @@ double tune_poisson_above(double mean, double rows)
 
 /* The probabilities of the rows that fit into these bytes sum up to at most mu. The bound is valid if the
  * threshold is at least mu + 1. */
-double tune_weighted_below_most(const struct tune_weighted *distribution, uint64_t bytes)
+double tune_weighted_below_most(uint64_t unit, uint64_t threshold, uint64_t bytes)
 {
-    double mu = (double)bytes / (double)distribution->bytes;
-    return mu + 1 > (double)distribution->threshold ? 1 : poisson_upper(mu, (double)distribution->threshold);
+    const double mu = (double)bytes / (double)unit;
+    return mu + 1 > (double)threshold ? 1 : poisson_upper(mu, (double)threshold);
 }
 
 /* The probabilities of the rows before the one that exceeds these bytes sum up to mu. */
-double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest)
+double tune_weighted_above_about(uint64_t unit, uint64_t threshold, uint64_t bytes, double rest)
 {
-    double mu = ((double)bytes - rest) / (double)distribution->bytes;
-    return mu < (double)distribution->threshold ? 1 : poisson_lower(mu, (double)distribution->threshold);
-}
-
-/* The row that exceeds the bytes may have up to distribution->bytes. */
-double tune_weighted_above_most(const struct tune_weighted *distribution, uint64_t bytes)
-{
-    return tune_weighted_above_about(distribution, bytes, (double)distribution->bytes);
+    const double mu = ((double)bytes - rest) / (double)unit;
+    return mu < (double)threshold ? 1 : poisson_lower(mu, (double)threshold);
 }
 
 /* --- the search */
@@ -399,44 +264,17 @@ static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t thresh
     return tune_holds(&distribution, goal);
 }
 
-/* Searches downwards from a threshold that holds to one that does not, in doubling steps, and then
- * bisects. */
-static uint64_t lower_edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside)
+/* The last threshold that holds from `inside`, which does, towards `outside`, which does not: in doubling
+ * steps, and then by bisection. */
+static uint64_t edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside, uint64_t outside)
 {
-    uint64_t outside = 0;
-    for (uint64_t step = 1; step < inside; step *= 2) {
-        if (!holds(goal, one_in, inside - step)) {
-            outside = inside - step;
-            break;
-        }
-        inside -= step;
-    }
-    while (inside - outside > 1) {
-        uint64_t middle = outside + (inside - outside) / 2;
-        if (holds(goal, one_in, middle))
-            inside = middle;
-        else
-            outside = middle;
-    }
-    return inside;
-}
-
-static uint64_t upper_edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside)
-{
-    uint64_t outside = goal->rows_max + 1;
-    for (uint64_t step = 1; step < outside - inside; step *= 2) {
-        if (!holds(goal, one_in, inside + step)) {
-            outside = inside + step;
-            break;
-        }
-        inside += step;
-    }
-    while (outside - inside > 1) {
-        uint64_t middle = inside + (outside - inside) / 2;
-        if (holds(goal, one_in, middle))
-            inside = middle;
-        else
-            outside = middle;
+    const bool is_up = outside > inside;
+    uint64_t gap = is_up ? outside - inside : inside - outside;
+    for (uint64_t step = 1; gap > 1; step = step < gap / 2 ? 2 * step : gap / 2) {
+        const uint64_t next = is_up ? inside + step : inside - step;
+        const bool is_in = holds(goal, one_in, next);
+        inside = is_in ? next : inside;
+        gap = is_in ? gap - step : step;
     }
     return inside;
 }
@@ -450,8 +288,8 @@ struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_i
     fit.best_risk = tune_risk(&distribution, goal);
     if (!tune_holds(&distribution, goal))
         return fit;
-    fit.first = lower_edge(goal, one_in, fit.best);
-    fit.last = upper_edge(goal, one_in, fit.best);
+    fit.first = edge(goal, one_in, fit.best, 0);
+    fit.last = edge(goal, one_in, fit.best, goal->rows_max + 1);
     return fit;
 }
 

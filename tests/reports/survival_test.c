@@ -202,8 +202,7 @@ static void test_points_left_out_lie_within_the_tolerance(void **state)
 
 /* Compares the drawn line with the distribution, at sizes independent of the line's points. */
 static void assert_distribution_is_exact(const struct report_chart *chart, double each,
-                                         const struct tune_distribution *rows,
-                                         const struct tune_weighted *weighted)
+                                         const struct tune_distribution *rows)
 {
     assert_true(chart->lines[0].is_distribution);
     size_t compared = 0;
@@ -212,9 +211,7 @@ static void assert_distribution_is_exact(const struct report_chart *chart, doubl
     const double lowest = sizes->samples[sizes->sample_count - 1].y;
     for (double x = chart->x.low; x <= chart->x.high; x += (chart->x.high - chart->x.low) / 997) {
         const uint64_t n = (uint64_t)floor(pow(10, x) / each);
-        const double share = n == 0             ? 1
-                             : weighted != NULL ? tune_weighted_above(weighted, n * weighted->row_bytes)
-                                                : tune_above(rows, n);
+        const double share = tune_above(rows, n);
         if (n > 0 && share > 0 && log10(share) > lowest) {
             compared++;
             assert_true(is_near(chart, &chart->lines[0], x, log10(share), 0.6));
@@ -233,16 +230,16 @@ static void test_distribution_of_each_kind_is_the_exact_one(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct lab_result *result = fixture_result("distribution", "synthetic");
         const struct bk_strategy strategy = probabilistic(cases[i].bits, cases[i].threshold);
-        const struct tune_distribution distribution = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
+        const struct tune_distribution distribution = {ldexp(1, -(int)cases[i].bits), cases[i].threshold, 0};
         fixture_distribution(fixture_add(result, NULL, &strategy), distribution.p, distribution.threshold,
                              1000);
         result->limits = (struct lab_limits){0};
         struct made made = make(result, REPORT_SURVIVAL_ROWS);
-        assert_distribution_is_exact(made.chart, 1, &distribution, NULL);
+        assert_distribution_is_exact(made.chart, 1, &distribution);
         report_arena_free(&made.arena);
         /* All rows of the fixture have 350 bytes. */
         made = make(result, REPORT_SURVIVAL_BYTES);
-        assert_distribution_is_exact(made.chart, 350, &distribution, NULL);
+        assert_distribution_is_exact(made.chart, 350, &distribution);
         report_arena_free(&made.arena);
         lab_result_destroy(result);
     }
@@ -253,12 +250,12 @@ static void test_distribution_of_each_kind_is_the_exact_one(void **state)
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
     fixture_put(out, false, 11, 40);
     fixture_put(out, false, 16, 60);
-    const struct tune_weighted distribution = {1000, 5, 350};
+    const struct tune_distribution distribution = tune_weighted(1000, 5, 350);
     struct made made = make(result, REPORT_SURVIVAL_ROWS);
-    assert_distribution_is_exact(made.chart, 1, NULL, &distribution);
+    assert_distribution_is_exact(made.chart, 1, &distribution);
     report_arena_free(&made.arena);
     made = make(result, REPORT_SURVIVAL_BYTES);
-    assert_distribution_is_exact(made.chart, 350, NULL, &distribution);
+    assert_distribution_is_exact(made.chart, 350, &distribution);
     report_arena_free(&made.arena);
     /* With a row of another size, the distribution of weighted no longer follows from the sizes alone. */
     lab_histogram_add(&out->closed_bytes, 4000, 1, 11);

@@ -26,13 +26,13 @@ static const struct tune_chances every_number = {1, UINT64_C(1) << 63, false};
 
 static double risk_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold};
+    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold, 0};
     return tune_risk(&distribution, goal);
 }
 
 static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold};
+    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold, 0};
     return tune_holds(&distribution, goal);
 }
 
@@ -169,7 +169,7 @@ static void test_risk_equal_to_the_allowed_one_is_accepted(void **state)
 {
     (void)state;
     const struct tune_goal goal = {3, 11, 0.5}, less = {3, 11, 0.5 - 1e-12};
-    const struct tune_distribution distribution = {0.5, 6};
+    const struct tune_distribution distribution = {0.5, 6, 0};
     assert_true(tune_holds(&distribution, &goal) && !tune_holds(&distribution, &less));
     assert_int_equal(tune_fit_thresholds(&goal, 2).last, 6);
     assert_int_equal(tune_fit_thresholds(&less, 2).last, 5);

@@ -26,8 +26,17 @@ static void assert_near(double actual, double expected, double relative)
         fail_msg("%.17g is not %.17g", actual, expected);
 }
 
+struct unit {
+    uint64_t bytes, threshold, row_bytes;
+};
+
+static struct tune_distribution distribution_of(const struct unit *unit)
+{
+    return tune_weighted(unit->bytes, unit->threshold, unit->row_bytes);
+}
+
 /* P(N > n) by stepping through the counter's values row by row. */
-static double naive_above(const struct tune_weighted *distribution, uint64_t rows)
+static double naive_above(const struct unit *distribution, uint64_t rows)
 {
     double at[64] = {1},
            p = (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
@@ -54,25 +63,23 @@ static void test_distribution_is_the_sum_over_all_sequences(void **state)
     (void)state;
     for (uint64_t threshold = 1; threshold <= 40; threshold += 13) {
         for (uint64_t row_bytes = 25; row_bytes <= 700; row_bytes += 75) {
-            struct tune_weighted distribution = {100, threshold, row_bytes};
+            const struct unit unit = {100, threshold, row_bytes};
+            const struct tune_distribution distribution = distribution_of(&unit);
             double mean = 0, squares = 0;
             double above = 1;
             for (uint64_t rows = 0; above > 1e-18; rows++) {
-                above = naive_above(&distribution, rows);
+                above = naive_above(&unit, rows);
                 mean += above;
                 squares += (2 * (double)rows + 1) * above;
                 if (rows % 7 != 0 || above == 0)
                     continue;
-                assert_near(tune_weighted_above(&distribution, rows * row_bytes), above, 1e-9);
-                assert_near(tune_weighted_above(&distribution, rows * row_bytes + row_bytes - 1), above,
-                            1e-9);
-                double below = tune_weighted_below(&distribution, rows * row_bytes + 1);
+                assert_near(tune_above(&distribution, rows), above, 1e-9);
+                double below = tune_below(&distribution, rows + 1);
                 assert_true(fabs(below - (1 - above)) < 1e-12);
             }
-            double bytes = (double)row_bytes;
-            assert_near(tune_weighted_mean_bytes(&distribution), mean * bytes, 1e-9);
-            double stddev = sqrt(fmax(squares - mean * mean, 0)) * bytes;
-            assert_true(fabs(tune_weighted_stddev_bytes(&distribution) - stddev) < 1e-5 * bytes);
+            assert_near(tune_mean_rows(&distribution), mean, 1e-9);
+            double stddev = sqrt(fmax(squares - mean * mean, 0));
+            assert_true(fabs(tune_stddev_rows(&distribution) - stddev) < 1e-5);
         }
     }
 }
@@ -80,36 +87,26 @@ static void test_distribution_is_the_sum_over_all_sequences(void **state)
 static void test_small_rows_have_the_probabilistic_distribution(void **state)
 {
     (void)state;
-    struct tune_weighted distribution = {512, 40, 1};
-    struct tune_distribution same = {1.0 / 512, 40};
-    assert_near(tune_weighted_mean_bytes(&distribution), tune_mean_rows(&same), 1e-14);
-    assert_near(tune_weighted_stddev_bytes(&distribution), tune_stddev_rows(&same), 1e-14);
-    for (uint64_t rows = 4000; rows < 60000; rows += 1234) {
-        assert_near(tune_weighted_below(&distribution, rows), tune_below(&same, rows), 1e-12);
-        assert_near(tune_weighted_above(&distribution, rows), tune_above(&same, rows), 1e-12);
-    }
-    for (double p = 0.001; p < 1; p += 0.037)
-        assert_true(tune_weighted_quantile(&distribution, p) == tune_quantile(&same, p));
-    assert_near(tune_weighted_increments_per_1000_rows(&distribution), 1000.0 / 512, 1e-14);
+    const struct tune_distribution distribution = tune_weighted(512, 40, 1);
+    assert_true(distribution.p == 1.0 / 512 && distribution.threshold == 40 && distribution.whole == 0);
 }
 
 static void test_quantile_is_the_least_that_reaches(void **state)
 {
     (void)state;
     for (uint64_t row_bytes = 30; row_bytes < 900; row_bytes += 110) {
-        struct tune_weighted distribution = {100, 25, row_bytes};
+        const struct tune_distribution distribution = tune_weighted(100, 25, row_bytes);
         for (double p = 0.01; p < 1; p += 0.07) {
-            uint64_t bytes = tune_weighted_quantile(&distribution, p);
-            assert_true(bytes % row_bytes == 0);
-            assert_true(1 - tune_weighted_above(&distribution, bytes) >= p - 1e-12);
-            assert_true(1 - tune_weighted_above(&distribution, bytes - row_bytes) < p + 1e-12);
+            const uint64_t rows = tune_quantile(&distribution, p);
+            assert_true(1 - tune_above(&distribution, rows) >= p - 1e-12);
+            assert_true(1 - tune_above(&distribution, rows - 1) < p + 1e-12);
         }
     }
-    struct tune_weighted exact = {100, 25, 500};
-    assert_int_equal(tune_weighted_quantile(&exact, 0), 2500);
-    assert_int_equal(tune_weighted_quantile(&exact, 0.999), 2500);
-    struct tune_weighted endless = {UINT64_MAX, UINT64_C(1) << 40, 3};
-    assert_true(tune_weighted_quantile(&endless, 0.5) == UINT64_MAX);
+    const struct tune_distribution exact = tune_weighted(100, 25, 500),
+                                   endless = tune_weighted(UINT64_MAX, UINT64_C(1) << 40, 3);
+    assert_int_equal(tune_quantile(&exact, 0), 5);
+    assert_int_equal(tune_quantile(&exact, 0.999), 5);
+    assert_true(tune_quantile(&endless, 0.5) == UINT64_MAX);
 }
 
 /* --- comparison with the core */
@@ -147,7 +144,7 @@ static int compare(const void *left, const void *right)
 
 static uint64_t sizes[PARTITIONS];
 
-static void make_partitions(const struct tune_weighted *distribution, size_maker *size, uint64_t seed)
+static void make_partitions(const struct unit *distribution, size_maker *size, uint64_t seed)
 {
     struct bk_strategy strategy;
     struct bk_key_state state = {0};
@@ -185,35 +182,35 @@ static void test_rows_of_one_size_follow_the_distribution(void **state)
     (void)state;
     static const uint64_t row_bytes[] = {50, 333, 1000, 1500, 7300};
     for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++) {
-        struct tune_weighted distribution = {1000, 20, row_bytes[i]};
+        const struct unit unit = {1000, 20, row_bytes[i]};
+        const struct tune_distribution distribution = distribution_of(&unit);
+        const double bytes = (double)row_bytes[i];
         size_const = row_bytes[i];
-        make_partitions(&distribution, constant, i + 1);
-        double stddev, mean = mean_of_sizes(&stddev), own = tune_weighted_stddev_bytes(&distribution);
-        assert_true(fabs(mean - tune_weighted_mean_bytes(&distribution)) <=
-                    8 * own / sqrt(PARTITIONS) + 1e-6);
+        make_partitions(&unit, constant, i + 1);
+        double stddev, mean = mean_of_sizes(&stddev), own = tune_stddev_rows(&distribution) * bytes;
+        assert_true(fabs(mean - tune_mean_rows(&distribution) * bytes) <= 8 * own / sqrt(PARTITIONS) + 1e-6);
         assert_true(fabs(stddev - own) <= 0.06 * own + 1e-6);
         qsort(sizes, PARTITIONS, sizeof *sizes, compare);
         double most = sqrt(log(2e10) / (2.0 * PARTITIONS));
         for (size_t j = 0; j < PARTITIONS; j++) {
             if (j + 1 < PARTITIONS && sizes[j + 1] == sizes[j])
                 continue;
-            double below = 1 - tune_weighted_above(&distribution, sizes[j]);
+            double below = 1 - tune_above(&distribution, sizes[j] / row_bytes[i]);
             assert_true(fabs(below - (double)(j + 1) / PARTITIONS) <= most);
         }
     }
 }
 
-static void check_bounds(const struct tune_weighted *distribution)
+static void check_bounds(const struct unit *unit)
 {
-    for (uint64_t bytes = 0; bytes < 3 * distribution->bytes * distribution->threshold;
-         bytes += distribution->bytes / 2) {
+    for (uint64_t bytes = 0; bytes < 3 * unit->bytes * unit->threshold; bytes += unit->bytes / 2) {
         double below = 0, above = 0;
         for (size_t i = 0; i < PARTITIONS; i++) {
             below += sizes[i] < bytes;
             above += sizes[i] > bytes;
         }
-        double most[] = {tune_weighted_below_most(distribution, bytes),
-                         tune_weighted_above_most(distribution, bytes)};
+        double most[] = {tune_weighted_below_most(unit->bytes, unit->threshold, bytes),
+                         tune_weighted_above_about(unit->bytes, unit->threshold, bytes, (double)unit->bytes)};
         assert_true(below <= PARTITIONS * most[0] + 8 * sqrt(PARTITIONS * most[0] + 8));
         assert_true(above <= PARTITIONS * most[1] + 8 * sqrt(PARTITIONS * most[1] + 8));
     }
@@ -224,8 +221,8 @@ static void check_bounds(const struct tune_weighted *distribution)
 static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
 {
     (void)state;
-    struct tune_weighted distribution = {1000, 20, 0};
-    double target = 20000, most = tune_weighted_stddev_most(&distribution), stddev;
+    const struct unit distribution = {1000, 20, 0};
+    double target = 20000, most = 1000 * sqrt(20), stddev;
     make_partitions(&distribution, mixed, 11);
     double mean = mean_of_sizes(&stddev);
     double first = (1000.0 + 19 * 20) / 20, second = (1000.0 * 1000 + 19 * 400) / 20;
@@ -245,20 +242,21 @@ static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
 static void test_small_rows_of_known_sizes_are_about_as_declared(void **state)
 {
     (void)state;
-    const struct tune_weighted same = {1000, 20, 10}, two = {10000, 5, 0};
+    const struct tune_distribution same = tune_weighted(1000, 20, 10);
+    const struct unit two = {10000, 5, 0};
     for (uint64_t bytes = 25000; bytes <= 36000; bytes += 1000)
-        assert_true(fabs(tune_weighted_above_about(&same, bytes, 5) / tune_weighted_above(&same, bytes) - 1) <
+        assert_true(fabs(tune_weighted_above_about(1000, 20, bytes, 5) / tune_above(&same, bytes / 10) - 1) <
                     0.06);
     const double first = (1000.0 + 19 * 20) / 20, second = (1000.0 * 1000 + 19 * 400) / 20;
     const double rest = second / (2 * first);
     make_partitions(&two, mixed, 14);
     for (uint64_t bytes = 60000; bytes <= 120000; bytes += 5000) {
-        double above = 0, about = tune_weighted_above_about(&two, bytes, rest);
+        double above = 0, about = tune_weighted_above_about(10000, 5, bytes, rest);
         for (size_t i = 0; i < PARTITIONS; i++)
             above += sizes[i] > bytes;
         assert_true(fabs(above - PARTITIONS * about) <=
                     0.1 * PARTITIONS * about + 8 * sqrt(PARTITIONS * about));
-        assert_true(tune_weighted_above_most(&two, bytes) > 1.3 * about);
+        assert_true(tune_weighted_above_about(10000, 5, bytes, 10000) > 1.3 * about);
     }
 }
 
@@ -268,12 +266,11 @@ static void test_tails_of_large_thresholds_are_finite_and_decrease(void **state)
 {
     (void)state;
     for (uint64_t threshold = 999999; threshold <= 100000000; threshold = threshold * 10 + 1) {
-        const struct tune_weighted distribution = {1000, threshold, 0};
         const double deviation = sqrt((double)threshold);
         double before = 1;
         for (int sigma = 1; sigma <= 12; sigma++) {
             const double more = ((double)threshold + sigma * deviation) * 1000;
-            const double above = tune_weighted_above_most(&distribution, (uint64_t)more + 1000);
+            const double above = tune_weighted_above_about(1000, threshold, (uint64_t)more + 1000, 1000);
             assert_true(above > 0 && above < before);
             assert_true(sigma > 3 || fabs(2 * above / erfc(sigma / sqrt(2)) - 1) < 0.02);
             before = above;
@@ -285,8 +282,8 @@ static void test_tails_of_large_thresholds_are_finite_and_decrease(void **state)
 static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
 {
     (void)state;
-    struct tune_weighted distribution = {1000, 20, 0};
-    make_partitions(&distribution, heavy, 13);
+    const struct unit unit = {1000, 20, 0};
+    make_partitions(&unit, heavy, 13);
     double stddev, mean = mean_of_sizes(&stddev), error = 8 * stddev / sqrt(PARTITIONS);
     /* A size is 40, or 1000 + u with u uniform below 20000: the weight is at most 1 + floor of size /
      * 1000. */

@@ -43,6 +43,14 @@ json_t *cli_json_words(const char *text)
     return text == NULL ? json_null() : json_string(text);
 }
 
+static json_t *complete(json_t *object, bool is_complete)
+{
+    if (is_complete)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *cli_json_object(const struct cli_member *members, size_t count)
 {
     json_t *object = json_object();
@@ -53,25 +61,12 @@ json_t *cli_json_object(const struct cli_member *members, size_t count)
 
 json_t *cli_json_with(json_t *object, const char *name, json_t *value)
 {
-    return cli_json_complete(object, cli_json_set(object, name, value));
+    return complete(object, json_object_set_new(object, name, value) == 0);
 }
 
 json_t *cli_json_append(json_t *list, json_t *item)
 {
-    return cli_json_complete(list, json_array_append_new(list, item) == 0);
-}
-
-bool cli_json_set(json_t *object, const char *name, json_t *value)
-{
-    return json_object_set_new(object, name, value) == 0;
-}
-
-json_t *cli_json_complete(json_t *object, bool is_complete)
-{
-    if (is_complete)
-        return object;
-    json_decref(object);
-    return NULL;
+    return complete(list, json_array_append_new(list, item) == 0);
 }
 
 struct text {

@@ -664,21 +664,17 @@ static json_t *asked_of(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->terms;
     const struct lab_limits *limits = &contest->scenario->limits;
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "partition_rows",
-                     limits->partition_rows == 0 ? json_null() : cli_json_whole(limits->partition_rows)) &&
-        cli_json_set(object, "partition_bytes",
-                     limits->partition_bytes == 0 ? json_null() : cli_json_whole(limits->partition_bytes)) &&
-        cli_json_set(object, "over_limit_share", cli_json_number(terms->share)) &&
-        cli_json_set(object, "tiny", terms->tiny < 0 ? json_null() : cli_json_number(terms->tiny)) &&
-        cli_json_set(object, "partitions_per_read",
-                     terms->partitions_per_read == 0 ? json_null()
-                                                     : cli_json_number(terms->partitions_per_read)) &&
-        cli_json_set(object, "confidence", cli_json_number(terms->confidence)) &&
-        cli_json_set(object, "tolerance", cli_json_number(terms->tolerance)) &&
-        cli_json_set(object, "seeds", json_integer(terms->seeds));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT(
+        {"partition_rows",
+         limits->partition_rows == 0 ? json_null() : cli_json_whole(limits->partition_rows)},
+        {"partition_bytes",
+         limits->partition_bytes == 0 ? json_null() : cli_json_whole(limits->partition_bytes)},
+        {"over_limit_share", cli_json_number(terms->share)},
+        {"tiny", terms->tiny < 0 ? json_null() : cli_json_number(terms->tiny)},
+        {"partitions_per_read",
+         terms->partitions_per_read == 0 ? json_null() : cli_json_number(terms->partitions_per_read)},
+        {"confidence", cli_json_number(terms->confidence)}, {"tolerance", cli_json_number(terms->tolerance)},
+        {"seeds", json_integer(terms->seeds)});
 }
 
 /* A number that tune varies. */
@@ -702,20 +698,18 @@ static json_t *number_of(const struct lab_setting *setting, const void *value)
 static json_t *settings_of(const struct lab_settings *settings)
 {
     json_t *object = json_object();
-    bool is_fine = true;
     for (size_t i = 0; i < lab_setting_count; i++) {
         const struct lab_setting *setting = &lab_setting_table[i];
         char name[32];
         if (!setting->is_rung || !lab_setting_is_said(setting, settings, 0, LAB_ZERO_WRITTEN))
             continue;
         snprintf(name, sizeof name, "%s%s", setting->path, setting->type == LAB_SETTING_DURATION ? "_s" : "");
-        is_fine =
-            is_fine &&
-            cli_json_set(object, name,
-                         number_of(setting, (const unsigned char *)settings +
-                                                lab_setting_place(setting, settings->strategy.kind, 0)));
+        object =
+            cli_json_with(object, name,
+                          number_of(setting, (const unsigned char *)settings +
+                                                 lab_setting_place(setting, settings->strategy.kind, 0)));
     }
-    return cli_json_complete(object, is_fine);
+    return object;
 }
 
 /* Means over seeds with their intervals, at the requested confidence; for the share above a limit, the
@@ -724,8 +718,7 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
 {
     const struct lab_judgment *judgment = &entrant->judgment;
     json_t *object = json_object();
-    bool is_fine = object != NULL;
-    for (int i = 0; is_fine && i < TUNE_FIGURE_COUNT; i++) {
+    for (int i = 0; i < TUNE_FIGURE_COUNT; i++) {
         struct tune_sample sample = tune_figures_of(entrant, (enum tune_figure)i);
         if (sample.count == 0)
             continue;
@@ -736,13 +729,12 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
             interval = (struct tune_interval){lab_share_least(judgment->over, judgment->partitions,
                                                               1 - (1 - contest->terms.confidence) / 2),
                                               judgment->share_most};
-        json_t *metric = json_object();
-        bool is_whole = cli_json_set(metric, "mean", cli_json_number(sample.mean)) &&
-                        cli_json_set(metric, "low", cli_json_number(interval.low)) &&
-                        cli_json_set(metric, "high", cli_json_number(interval.high));
-        is_fine = cli_json_set(object, figure_names[i], cli_json_complete(metric, is_whole));
+        object = cli_json_with(object, figure_names[i],
+                               CLI_OBJECT({"mean", cli_json_number(sample.mean)},
+                                          {"low", cli_json_number(interval.low)},
+                                          {"high", cli_json_number(interval.high)}));
     }
-    return cli_json_complete(object, is_fine);
+    return object;
 }
 
 static json_t *requirements_of(const struct tune_entrant *entrant)
@@ -757,29 +749,23 @@ static json_t *requirements_of(const struct tune_entrant *entrant)
 
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
+    const struct lab_facts *known = &entrant->known;
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
-    json_t *object = json_object();
     tune_strategy_text(&entrant->strategy, yaml);
-    bool is_fine =
-        cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
-        cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
-        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings)) &&
-        cli_json_set(object, "yaml", json_string(yaml)) &&
-        cli_json_set(object, "template", json_string(entrant->base)) &&
-        cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
-        cli_json_set(object, "requires", requirements_of(entrant)) &&
-        cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
-        cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
-        cli_json_set(object, "judged_by", json_string(lab_judged_by_name(entrant->judgment.by))) &&
-        cli_json_set(object, "expected_share",
-                     entrant->known.has_distribution ? cli_json_number(entrant->known.expected_share)
-                                                     : json_null()) &&
-        cli_json_set(object, "horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))) &&
-        cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
-        cli_json_set(object, "metrics", metrics_of(contest, entrant));
-    if (is_fine && (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED))
-        is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
-    return cli_json_complete(object, is_fine);
+    json_t *object = CLI_OBJECT(
+        {"label", json_string(entrant->strategy.label)},
+        {"kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))},
+        {"settings", settings_of(&entrant->strategy.settings)}, {"yaml", json_string(yaml)},
+        {"template", json_string(entrant->base)}, {"own", json_boolean(entrant->is_own)},
+        {"requires", requirements_of(entrant)}, {"grows", json_boolean(entrant->is_endless)},
+        {"status", json_string(tune_status_name(entrant->status))},
+        {"judged_by", json_string(lab_judged_by_name(entrant->judgment.by))},
+        {"expected_share", known->has_distribution ? cli_json_number(known->expected_share) : json_null()},
+        {"horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))},
+        {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
+    if (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED)
+        object = cli_json_with(object, "fails_by", json_string(demand_names[entrant->failed]));
+    return object;
 }
 
 static json_t *candidates_of(const struct tune_contest *contest)
@@ -796,16 +782,16 @@ static json_t *steps_of(const struct tune_margin *margin)
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < TUNE_MARGIN_STEPS; i++) {
         const struct tune_margin_step *step = &margin->steps[i];
-        json_t *object = json_object();
-        bool is_fine =
-            cli_json_set(object, "times", cli_json_number(step->factor)) &&
-            cli_json_set(object, "within", json_string(words[step->within])) &&
-            cli_json_set(object, "judged_by", json_string(lab_judged_by_name(step->judgment.by))) &&
-            (!step->is_run ||
-             (cli_json_set(object, figure_names[TUNE_OVER], cli_json_number(step->seen.figures[TUNE_OVER])) &&
-              cli_json_set(object, "rows_max", cli_json_whole(step->seen.rows_most)) &&
-              cli_json_set(object, "bytes_max", cli_json_whole(step->seen.bytes_most))));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+        json_t *object =
+            CLI_OBJECT({"times", cli_json_number(step->factor)}, {"within", json_string(words[step->within])},
+                       {"judged_by", json_string(lab_judged_by_name(step->judgment.by))});
+        if (step->is_run) {
+            object = cli_json_with(object, figure_names[TUNE_OVER],
+                                   cli_json_number(step->seen.figures[TUNE_OVER]));
+            object = cli_json_with(object, "rows_max", cli_json_whole(step->seen.rows_most));
+            object = cli_json_with(object, "bytes_max", cli_json_whole(step->seen.bytes_most));
+        }
+        list = cli_json_append(list, object);
     }
     return list;
 }
@@ -817,11 +803,9 @@ static json_t *margins_of(const struct tune_contest *contest)
         const struct tune_margin *margin = &contest->margins[i];
         if (!margin->is_tried)
             continue;
-        json_t *object = json_object();
-        bool is_fine =
-            cli_json_set(object, "label", json_string(contest->entrants[margin->entrant].strategy.label)) &&
-            cli_json_set(object, "rates", steps_of(margin));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+        list = cli_json_append(
+            list, CLI_OBJECT({"label", json_string(contest->entrants[margin->entrant].strategy.label)},
+                             {"rates", steps_of(margin)}));
     }
     return list;
 }
@@ -830,11 +814,8 @@ static json_t *lead_of(const struct tune_contest *contest)
 {
     if (contest->led == SIZE_MAX)
         return json_null();
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "label", json_string(contest->entrants[contest->led].strategy.label)) &&
-        cli_json_set(object, "formula_s", cli_json_number(tune_contest_lead_ms(contest) / 1000));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"label", json_string(contest->entrants[contest->led].strategy.label)},
+                      {"formula_s", cli_json_number(tune_contest_lead_ms(contest) / 1000)});
 }
 
 /* null: a synthetic stream, or a trace of less than four weeks. */
@@ -843,22 +824,18 @@ static json_t *growth_of(const struct tune_contest *contest)
     const struct tune_growth *growth = &contest->growth;
     if (growth->weeks < TUNE_GROWTH_WEEKS)
         return json_null();
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "weeks", cli_json_whole(growth->weeks)) &&
-                   cli_json_set(object, "per_day", cli_json_number(growth->per_day)) &&
-                   cli_json_set(object, "doubles_days", cli_json_number(tune_growth_doubles(growth)));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"weeks", cli_json_whole(growth->weeks)}, {"per_day", cli_json_number(growth->per_day)},
+                      {"doubles_days", cli_json_number(tune_growth_doubles(growth))});
 }
 
 static json_t *prices_of(const struct tune_contest *contest)
 {
     json_t *object = json_object();
-    bool is_fine = object != NULL;
-    for (size_t i = 0; is_fine && i < lab_price_count; i++)
-        is_fine =
-            cli_json_set(object, lab_price_table[i].name,
-                         cli_json_number(lab_price_of(&contest->scenario->prices, &lab_price_table[i])));
-    return cli_json_complete(object, is_fine);
+    for (size_t i = 0; i < lab_price_count; i++)
+        object =
+            cli_json_with(object, lab_price_table[i].name,
+                          cli_json_number(lab_price_of(&contest->scenario->prices, &lab_price_table[i])));
+    return object;
 }
 
 /* A list: the headline, and the lines. */
@@ -879,20 +856,14 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     if (answer == NULL)
         return NULL;
     cli_contest_notes(contest, &notes);
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "scenario", json_string(scenario->name)) &&
-        cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
-        cli_json_set(object, "asked", asked_of(contest)) &&
-        cli_json_set(object, "candidates", candidates_of(contest)) &&
-        cli_json_set(object, "recommended",
-                     candidate_of(contest, &contest->entrants[contest->recommended])) &&
-        cli_json_set(object, "why", why_of(answer)) && cli_json_set(object, "growth", growth_of(contest)) &&
-        cli_json_set(object, "prices", prices_of(contest)) &&
-        cli_json_set(object, "unbucketed_days_left", cli_json_number(days_left)) &&
-        cli_json_set(object, "needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))) &&
-        cli_json_set(object, "notes", json_string(notes.buffer)) &&
-        cli_json_set(object, "margin", margins_of(contest)) && cli_json_set(object, "lead", lead_of(contest));
+    json_t *why = why_of(answer);
     report_answer_free(answer);
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT({"scenario", json_string(scenario->name)}, {"seed", cli_json_whole(scenario->seed)},
+                      {"asked", asked_of(contest)}, {"candidates", candidates_of(contest)},
+                      {"recommended", candidate_of(contest, &contest->entrants[contest->recommended])},
+                      {"why", why}, {"growth", growth_of(contest)}, {"prices", prices_of(contest)},
+                      {"unbucketed_days_left", cli_json_number(days_left)},
+                      {"needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))},
+                      {"notes", json_string(notes.buffer)}, {"margin", margins_of(contest)},
+                      {"lead", lead_of(contest)});
 }

@@ -389,17 +389,15 @@ static double rows_above(const struct answer *answer, const struct lab_settings 
 static bool check_mean(const struct answer *answer, const struct lab_settings *settings)
 {
     const uint64_t bytes = (uint64_t)fmax(1, answer->scenario->workload.row_bytes.a);
-    const struct tune_weighted distribution = {.bytes = settings->strategy.of.weighted.bytes,
-                                               .threshold = settings->strategy.of.weighted.threshold,
-                                               .row_bytes = bytes};
     double sum = 0, tail = rows_above(answer, settings, 0);
     if (settings->strategy.kind != BK_WEIGHTED || isnan(tail))
         return true;
+    const struct tune_distribution distribution = tune_distribution_of(&settings->strategy, bytes);
+    const double mean = tune_mean_rows(&distribution);
     for (double n = 0; tail > 1e-15 && n < 20000; tail = rows_above(answer, settings, ++n))
         sum += tail;
-    return tail > 1e-15 || twin_is_near(tune_weighted_mean_bytes(&distribution), sum * (double)bytes) ||
-           twin_differs(answer, "weighted: %.9g bytes on average, and %.9g by the twin",
-                        tune_weighted_mean_bytes(&distribution), sum * (double)bytes);
+    return tail > 1e-15 || twin_is_near(mean, sum) ||
+           twin_differs(answer, "weighted: %.9g rows on average, and %.9g by the twin", mean, sum);
 }
 
 /* The distribution of a probabilistic partition: one row more or less. */
@@ -408,17 +406,12 @@ static bool check_odds(const struct answer *answer, const struct lab_settings *s
     const struct bk_strategy *strategy = &settings->strategy;
     if (strategy->kind != BK_PROBABILISTIC)
         return true;
-    double of = (double)strategy->of.probabilistic.chance_denominator;
-    const struct tune_distribution odds = {.p = of > 0
-                                                    ? (double)strategy->of.probabilistic.chance_numerator / of
-                                                    : pow(0.5, strategy->of.probabilistic.bits),
-                                           .threshold = strategy->of.probabilistic.threshold};
+    const struct tune_distribution odds = tune_distribution_of(strategy, 1);
     double upto = fmax(0, 1 - rows_above(answer, settings, n)),
            below = n > 0 ? 1 - rows_above(answer, settings, n - 1) : 0;
     uint64_t rows = (uint64_t)n, quantile = tune_quantile(&odds, upto > 0.999 ? 0.5 : upto);
     double of_quantile = 1 - rows_above(answer, settings, (double)quantile);
-    return (fabs(tune_pmf(&odds, rows) - (upto - below)) < 1e-9 &&
-            fabs(tune_below(&odds, rows) - below) < 1e-9 &&
+    return (fabs(tune_below(&odds, rows) - below) < 1e-9 &&
             twin_is_near(tune_mean_rows(&odds), (double)odds.threshold / odds.p) &&
             twin_is_near(tune_stddev_rows(&odds), sqrt((double)odds.threshold * (1 - odds.p)) / odds.p) &&
             of_quantile >= (upto > 0.999 ? 0.5 : upto) - 1e-9) ||

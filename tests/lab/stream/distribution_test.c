@@ -78,7 +78,7 @@ static void assert_distribution(const struct bk_strategy *strategy, double p, ui
         .row_cells = 1,
     };
     sim_zipf_init(&workload.popularity, 0, KEYS);
-    struct tune_distribution distribution = {p, threshold};
+    struct tune_distribution distribution = {p, threshold, 0};
     size_t n = KEYS * m;
     uint64_t *sizes = malloc(n * sizeof *sizes);
     assert_non_null(sizes);
@@ -139,7 +139,7 @@ static void test_distribution_of_a_chance_of_1_in_300_holds(void **state)
 static void test_distribution_of_another_threshold_is_distinguished(void **state)
 {
     (void)state;
-    struct tune_distribution right = {1.0 / 16, 10}, wrong = {1.0 / 16, 9};
+    struct tune_distribution right = {1.0 / 16, 10, 0}, wrong = {1.0 / 16, 9, 0};
     double distance = 0;
     for (uint64_t rows = 10; rows < 1000; rows++)
         distance = fmax(distance, fabs(tune_above(&right, rows) - tune_above(&wrong, rows)));

@@ -248,9 +248,10 @@ bool stream_check_threads(uint64_t seed, char *message, size_t size)
 static double exact_upto(const struct stream_single *single, uint64_t size)
 {
     if (!single->is_weighted)
-        return 1 - tune_above(&(struct tune_distribution){single->chance, single->threshold}, size);
-    const struct tune_weighted distribution = {single->unit_bytes, single->threshold, single->row_bytes};
-    return 1 - tune_weighted_above(&distribution, size);
+        return 1 - tune_above(&(struct tune_distribution){single->chance, single->threshold, 0}, size);
+    const struct tune_distribution distribution =
+        tune_weighted(single->unit_bytes, single->threshold, single->row_bytes);
+    return 1 - tune_above(&distribution, size / single->row_bytes);
 }
 
 /* Between two sizes of the sample the empirical distribution is constant and the exact distribution

@@ -204,11 +204,7 @@ static bool fill_from_distribution(struct profile *profile, struct sim_error *er
         uint64_t rows = strategy->of.count.rows;
         profile->rows = (struct stress_figures){(double)rows, 0, rows, rows};
     } else if (strategy->kind == BK_PROBABILISTIC && strategy->max_age_ns == 0) {
-        struct tune_distribution distribution = {.p = ldexp(1, -(int)strategy->of.probabilistic.bits),
-                                                 .threshold = strategy->of.probabilistic.threshold};
-        if (strategy->of.probabilistic.chance_denominator != 0)
-            distribution.p = (double)strategy->of.probabilistic.chance_numerator /
-                             (double)strategy->of.probabilistic.chance_denominator;
+        const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
         profile->rows = (struct stress_figures){
             tune_mean_rows(&distribution), tune_stddev_rows(&distribution),
             tune_quantile(&distribution, 0.0001), tune_quantile(&distribution, 0.9999)};

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab odds: the exact distribution of the partition sizes of one setting: of the rows for a pair of
- * bits and threshold, and of the bytes for a weighted one. In: options. Out: text or JSON. */
+ * bits and threshold, and of the bytes for a weighted one. In: options. Kept: the answer as JSON. Out: the
+ * same, or as text. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +46,10 @@ struct question {
     bool is_weighted, has_bits;
     bool is_exact; /* false: rows of any size up to the unit, so there are bounds */
     uint64_t bits;
+    uint64_t unit, each; /* weighted: the bytes of an increment, and of a row; else 1 */
     struct tune_distribution rows;
-    struct tune_weighted bytes;
+    const char *noun; /* what is counted: rows or bytes */
+    json_t *answer;
 };
 
 static bool read_probability(const char *text, double *out, struct sim_error *error)
@@ -112,13 +116,15 @@ static bool read_distribution(struct question *question, struct sim_error *error
 {
     const struct cli_args *args = question->args;
     struct tune_distribution *rows = &question->rows;
-    struct tune_weighted *bytes = &question->bytes;
-    bytes->row_bytes = 1;
-    if (question->is_weighted)
-        return read_size("weighted", cli_value(args, "weighted", ""), &bytes->bytes, error) &&
-               cli_whole(args, "threshold", 1, WEIGHTED_THRESHOLD_MAX, &bytes->threshold, error) &&
-               (!question->is_exact ||
-                read_size("row-bytes", cli_value(args, "row-bytes", ""), &bytes->row_bytes, error));
+    if (question->is_weighted) {
+        if (!read_size("weighted", cli_value(args, "weighted", ""), &question->unit, error) ||
+            !cli_whole(args, "threshold", 1, WEIGHTED_THRESHOLD_MAX, &rows->threshold, error) ||
+            (question->is_exact &&
+             !read_size("row-bytes", cli_value(args, "row-bytes", ""), &question->each, error)))
+            return false;
+        *rows = tune_weighted(question->unit, rows->threshold, question->each);
+        return true;
+    }
     question->has_bits = cli_has(args, "bits");
     if (!cli_whole(args, "bits", 0, BK_BITS_MAX, &question->bits, error) ||
         !cli_whole(args, "threshold", 1, INT64_MAX, &rows->threshold, error))
@@ -129,48 +135,49 @@ static bool read_distribution(struct question *question, struct sim_error *error
 
 static double mean_of(const struct question *question)
 {
-    const struct tune_weighted *bytes = &question->bytes;
-    return !question->is_weighted ? tune_mean_rows(&question->rows)
-           : question->is_exact   ? tune_weighted_mean_bytes(bytes)
-                                  : (double)bytes->bytes * (double)bytes->threshold;
+    return question->is_exact ? tune_mean_rows(&question->rows) * (double)question->each
+                              : (double)question->unit * (double)question->rows.threshold;
 }
 
 static double stddev_of(const struct question *question)
 {
-    return !question->is_weighted ? tune_stddev_rows(&question->rows)
-           : question->is_exact   ? tune_weighted_stddev_bytes(&question->bytes)
-                                  : tune_weighted_stddev_most(&question->bytes);
-}
-
-static double increments_of(const struct question *question)
-{
-    return question->is_weighted ? tune_weighted_increments_per_1000_rows(&question->bytes)
-                                 : tune_increments_per_1000_rows(&question->rows);
+    return question->is_exact ? tune_stddev_rows(&question->rows) * (double)question->each
+                              : (double)question->unit * sqrt((double)question->rows.threshold);
 }
 
 static double tail_of(const struct question *question, bool is_below, uint64_t size)
 {
-    if (!question->is_weighted)
-        return is_below ? tune_below(&question->rows, size) : tune_above(&question->rows, size);
-    if (question->is_exact)
-        return is_below ? tune_weighted_below(&question->bytes, size)
-                        : tune_weighted_above(&question->bytes, size);
-    return is_below ? tune_weighted_below_most(&question->bytes, size)
-                    : tune_weighted_above_most(&question->bytes, size);
+    const uint64_t unit = question->unit, each = question->each, threshold = question->rows.threshold;
+    if (!question->is_exact)
+        return is_below ? tune_weighted_below_most(unit, threshold, size)
+                        : tune_weighted_above_about(unit, threshold, size, (double)unit);
+    return is_below ? tune_below(&question->rows, size / each + (size % each != 0))
+                    : tune_above(&question->rows, size / each);
 }
 
-static uint64_t quantile_of(const struct question *question, double probability)
+static void add(struct question *question, const char *name, json_t *value)
 {
-    return question->is_weighted ? tune_weighted_quantile(&question->bytes, probability)
-                                 : tune_quantile(&question->rows, probability);
+    question->answer = cli_json_with(question->answer, name, value);
 }
 
-static bool read_tail(const struct question *question, const char *name, size_t index, uint64_t *out,
-                      struct sim_error *error)
+/* The probabilities that an option asks for, --below or --above. */
+static bool add_tails(struct question *question, const char *name, bool is_below, struct sim_error *error)
 {
-    const char *text = cli_value_at(question->args, name, index);
-    return question->is_weighted ? read_size(name, text, out, error)
-                                 : cli_whole_parse(name, text, 0, INT64_MAX, out, error);
+    json_t *list = json_array();
+    const char *text;
+    for (size_t i = 0; (text = cli_value_at(question->args, name, i)) != NULL; i++) {
+        uint64_t size;
+        if (question->is_weighted ? !read_size(name, text, &size, error)
+                                  : !cli_whole_parse(name, text, 0, INT64_MAX, &size, error)) {
+            json_decref(list);
+            return false;
+        }
+        list = cli_json_append(list, CLI_OBJECT({question->noun, cli_json_whole(size)},
+                                                {question->is_exact ? "probability" : "probability_most",
+                                                 cli_json_number(tail_of(question, is_below, size))}));
+    }
+    add(question, name, list);
+    return true;
 }
 
 /* The index-th requested quantile, or the usual one. */
@@ -194,140 +201,93 @@ static bool read_quantile(const struct question *question, size_t index, double 
                     "bucketlab: a quantile needs the size of a row; add --row-bytes, as in --row-bytes 350B");
 }
 
-static size_t count_of(const struct cli_args *args, const char *name)
+static bool add_quantiles(struct question *question, struct sim_error *error)
 {
-    size_t count = 0;
-    while (cli_value_at(args, name, count) != NULL)
-        count++;
-    return count;
-}
-
-static size_t quantile_count(const struct question *question)
-{
-    const size_t given = count_of(question->args, "quantile");
-    return given > 0 ? given : question->is_exact ? USUAL_COUNT : 0;
-}
-
-/* Reads all options, so that later no value can be wrong. */
-static bool read_question(struct question *question, struct sim_error *error)
-{
-    const struct cli_args *args = question->args;
-    uint64_t size;
-    double probability;
-    if (!check_kind(question, error) || !read_distribution(question, error))
-        return false;
-    const double mean = question->is_weighted
-                            ? (double)question->bytes.threshold * (double)question->bytes.bytes
-                            : (double)question->rows.threshold / question->rows.p;
-    if (mean > MEAN_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: a partition of more than 2^53 %s on average; lower --threshold%s",
-                        question->is_weighted ? "bytes" : "rows",
-                        question->is_weighted ? " or --weighted"
-                        : question->has_bits  ? " or --bits"
-                                              : " or raise --probability");
-    for (size_t i = 0; i < count_of(args, "below"); i++) {
-        if (!read_tail(question, "below", i, &size, error))
+    const bool is_usual = !cli_has(question->args, "quantile");
+    json_t *list = json_array();
+    for (size_t i = 0; is_usual ? i < USUAL_COUNT : cli_value_at(question->args, "quantile", i) != NULL;
+         i++) {
+        double p;
+        if (!read_quantile(question, i, &p, error)) {
+            json_decref(list);
             return false;
+        }
+        const uint64_t rows = tune_quantile(&question->rows, p);
+        list = cli_json_append(list,
+                               CLI_OBJECT({"p", cli_json_number(p)},
+                                          {question->noun, cli_json_whole(rows > UINT64_MAX / question->each
+                                                                              ? UINT64_MAX
+                                                                              : rows * question->each)}));
     }
-    for (size_t i = 0; i < count_of(args, "above"); i++) {
-        if (!read_tail(question, "above", i, &size, error))
-            return false;
-    }
-    for (size_t i = 0; i < count_of(args, "quantile"); i++) {
-        if (!read_quantile(question, i, &probability, error))
-            return false;
-    }
+    add(question, "quantiles", list);
     return true;
 }
 
-static json_t *tails_as_json(const struct question *question, const char *name, bool is_below)
+/* Whether a binary64 holds the sizes. */
+static bool check_mean(const struct question *question, struct sim_error *error)
 {
-    json_t *list = json_array();
-    struct sim_error none;
-    uint64_t size;
-    for (size_t i = 0; list != NULL && i < count_of(question->args, name); i++) {
-        json_t *object = json_object();
-        bool is_fine = read_tail(question, name, i, &size, &none) &&
-                       cli_json_set(object, question->is_weighted ? "bytes" : "rows", cli_json_whole(size)) &&
-                       cli_json_set(object, question->is_exact ? "probability" : "probability_most",
-                                    cli_json_number(tail_of(question, is_below, size)));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
+    const double threshold = (double)question->rows.threshold;
+    return (question->is_weighted ? threshold * (double)question->unit : threshold / question->rows.p) <=
+               MEAN_MAX ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: a partition of more than 2^53 %s on average; lower --threshold%s",
+                    question->noun,
+                    question->is_weighted ? " or --weighted"
+                    : question->has_bits  ? " or --bits"
+                                          : " or raise --probability");
 }
 
-static json_t *quantiles_as_json(const struct question *question)
+static bool make_answer(struct question *question, struct sim_error *error)
 {
-    json_t *list = json_array();
-    struct sim_error none;
-    double probability;
-    for (size_t i = 0; list != NULL && i < quantile_count(question); i++) {
-        json_t *object = json_object();
-        bool is_fine = read_quantile(question, i, &probability, &none) &&
-                       cli_json_set(object, "p", cli_json_number(probability)) &&
-                       cli_json_set(object, question->is_weighted ? "bytes" : "rows",
-                                    cli_json_whole(quantile_of(question, probability)));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
-}
-
-static json_t *as_json(const struct question *question)
-{
-    const struct tune_weighted *bytes = &question->bytes;
-    const bool is_exact = question->is_exact;
-    json_t *object = json_object();
-    bool is_fine;
-    if (question->is_weighted)
-        is_fine =
-            cli_json_set(object, "bytes", cli_json_whole(bytes->bytes)) &&
-            cli_json_set(object, "threshold", cli_json_whole(bytes->threshold)) &&
-            cli_json_set(object, "row_bytes", is_exact ? cli_json_whole(bytes->row_bytes) : json_null()) &&
-            cli_json_set(object, "mean_bytes", cli_json_number(mean_of(question))) &&
-            cli_json_set(object, is_exact ? "stddev_bytes" : "stddev_bytes_most",
-                         cli_json_number(stddev_of(question)));
+    const bool is_weighted = question->is_weighted, is_exact = question->is_exact;
+    if (!check_kind(question, error) || !read_distribution(question, error) || !check_mean(question, error))
+        return false;
+    if (is_weighted)
+        add(question, "bytes", cli_json_whole(question->unit));
     else
-        is_fine =
-            cli_json_set(object, "bits", question->has_bits ? cli_json_whole(question->bits) : json_null()) &&
-            cli_json_set(object, "threshold", cli_json_whole(question->rows.threshold)) &&
-            cli_json_set(object, "increment_probability", cli_json_number(question->rows.p)) &&
-            cli_json_set(object, "mean_rows", cli_json_number(mean_of(question))) &&
-            cli_json_set(object, "stddev_rows", cli_json_number(stddev_of(question)));
-    is_fine = is_fine && cli_json_set(object, "below", tails_as_json(question, "below", true)) &&
-              cli_json_set(object, "above", tails_as_json(question, "above", false));
-    if (is_fine && is_exact)
-        is_fine = cli_json_set(object, "quantiles", quantiles_as_json(question)) &&
-                  cli_json_set(object, "counter_increments_per_1000_rows",
-                               cli_json_number(increments_of(question)));
-    return cli_json_complete(object, is_fine);
+        add(question, "bits", question->has_bits ? cli_json_whole(question->bits) : json_null());
+    add(question, "threshold", cli_json_whole(question->rows.threshold));
+    if (is_weighted)
+        add(question, "row_bytes", is_exact ? cli_json_whole(question->each) : json_null());
+    else
+        add(question, "increment_probability", cli_json_number(question->rows.p));
+    add(question, is_weighted ? "mean_bytes" : "mean_rows", cli_json_number(mean_of(question)));
+    add(question,
+        !is_exact     ? "stddev_bytes_most"
+        : is_weighted ? "stddev_bytes"
+                      : "stddev_rows",
+        cli_json_number(stddev_of(question)));
+    if (!add_tails(question, "below", true, error) || !add_tails(question, "above", false, error) ||
+        ((is_exact || cli_has(question->args, "quantile")) && !add_quantiles(question, error)))
+        return false;
+    if (is_exact)
+        add(question, "counter_increments_per_1000_rows",
+            cli_json_number(tune_increments_per_1000_rows(&question->rows)));
+    return true;
 }
 
-static void print_tails(const struct question *question, const char *name, bool is_below)
+static void print_tails(const struct question *question, const char *name, char sign)
 {
-    struct sim_error none;
-    uint64_t size;
-    char label[64], number[CLI_NUMBER_SIZE];
-    for (size_t i = 0; i < count_of(question->args, name); i++) {
-        if (!read_tail(question, name, i, &size, &none))
-            return;
-        snprintf(number, sizeof number, "%" PRIu64, size);
-        snprintf(label, sizeof label, "P(%s %c %s)%s", question->is_weighted ? "bytes" : "rows",
-                 is_below ? '<' : '>', question->is_weighted ? cli_value_at(question->args, name, i) : number,
-                 question->is_exact ? "" : ", at most");
-        printf("  %-28s %20.11g\n", label, tail_of(question, is_below, size));
+    const bool is_exact = question->is_exact;
+    const json_t *tail;
+    size_t i;
+    json_array_foreach(json_object_get(question->answer, name), i, tail)
+    {
+        char label[64];
+        snprintf(label, sizeof label, "P(%s %c %s)%s", question->noun, sign,
+                 cli_value_at(question->args, name, i), is_exact ? "" : ", at most");
+        printf("  %-28s %20.11g\n", label,
+               json_number_value(json_object_get(tail, is_exact ? "probability" : "probability_most")));
     }
 }
 
 static void print_plain(const struct question *question)
 {
-    const struct tune_weighted *bytes = &question->bytes;
-    const uint64_t threshold = question->is_weighted ? bytes->threshold : question->rows.threshold;
+    const uint64_t threshold = question->rows.threshold;
     const char *plural = threshold == 1 ? "" : "s";
-    struct sim_error none;
     char size[CLI_NUMBER_SIZE], row[CLI_NUMBER_SIZE], label[64];
-    lab_quantity_bytes_text(bytes->bytes, size, sizeof size);
-    lab_quantity_bytes_text(bytes->row_bytes, row, sizeof row);
+    lab_quantity_bytes_text(question->unit, size, sizeof size);
+    lab_quantity_bytes_text(question->each, row, sizeof row);
     if (question->is_weighted)
         printf("bytes of a partition until %" PRIu64 " increment%s of %s each, rows of %s%s\n\n", threshold,
                plural, size, question->is_exact ? "" : "up to ", question->is_exact ? row : size);
@@ -338,27 +298,40 @@ static void print_plain(const struct question *question)
     printf("  %-28s %20.17g\n", question->is_exact ? "standard deviation" : "standard deviation, at most",
            stddev_of(question));
     if (question->is_exact)
-        printf("  %-28s %20.17g\n", "increments per 1000 rows", increments_of(question));
-    print_tails(question, "below", true);
-    print_tails(question, "above", false);
-    double probability;
-    for (size_t i = 0; i < quantile_count(question) && read_quantile(question, i, &probability, &none); i++) {
-        snprintf(label, sizeof label, "quantile %.15g", probability);
-        printf("  %-28s %20" PRIu64 "\n", label, quantile_of(question, probability));
+        printf("  %-28s %20.17g\n", "increments per 1000 rows",
+               tune_increments_per_1000_rows(&question->rows));
+    print_tails(question, "below", '<');
+    print_tails(question, "above", '>');
+    const json_t *quantile;
+    size_t i;
+    json_array_foreach(json_object_get(question->answer, "quantiles"), i, quantile)
+    {
+        const json_t *reached = json_object_get(quantile, question->noun);
+        snprintf(label, sizeof label, "quantile %.15g", json_number_value(json_object_get(quantile, "p")));
+        if (json_is_string(reached)) /* too large for an integer of JSON */
+            printf("  %-28s %20s\n", label, json_string_value(reached));
+        else
+            printf("  %-28s %20" JSON_INTEGER_FORMAT "\n", label, json_integer_value(reached));
     }
 }
 
 static int odds(const struct cli_args *args, struct sim_error *error)
 {
+    const bool is_weighted = cli_has(args, "weighted");
     struct question question = {.args = args,
-                                .is_weighted = cli_has(args, "weighted"),
-                                .is_exact = !cli_has(args, "weighted") || cli_has(args, "row-bytes")};
-    if (!read_question(&question, error) ||
-        (cli_has(args, "json") && !cli_json_print(as_json(&question), error)))
-        return (int)error->class;
-    if (!cli_has(args, "json"))
+                                .is_weighted = is_weighted,
+                                .is_exact = !is_weighted || cli_has(args, "row-bytes"),
+                                .unit = 1,
+                                .each = 1,
+                                .noun = is_weighted ? "bytes" : "rows",
+                                .answer = json_object()};
+    bool is_fine = make_answer(&question, error) && (question.answer != NULL || sim_fail_memory(error));
+    if (is_fine && cli_has(args, "json"))
+        is_fine = cli_json_print(json_incref(question.answer), error);
+    else if (is_fine)
         print_plain(&question);
-    return 0;
+    json_decref(question.answer);
+    return is_fine ? 0 : (int)error->class;
 }
 
 const struct cli_command cli_odds = {

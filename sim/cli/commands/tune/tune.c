@@ -131,17 +131,16 @@ static json_t *candidate_as_json(const struct answer *answer, const struct tune_
     int bits = bits_of(candidate->one_in);
     char chance[CLI_NUMBER_SIZE];
     snprintf(chance, sizeof chance, "1/%" PRIu64, candidate->one_in);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "bits",
-                                bits >= 0 && bits <= (int)BK_BITS_MAX ? json_integer(bits) : json_null()) &&
-                   (answer->chances.powers || cli_json_set(object, "probability", json_string(chance))) &&
-                   cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
-                   cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
-                   cli_json_set(object, "p_below", cli_json_number(candidate->below)) &&
-                   cli_json_set(object, "p_above", cli_json_number(candidate->above)) &&
-                   cli_json_set(object, "counter_increments_per_1000_rows",
-                                cli_json_number(tune_increments_per_1000_rows(distribution)));
-    return cli_json_complete(object, is_fine);
+    json_t *object =
+        CLI_OBJECT({"bits", bits >= 0 && bits <= (int)BK_BITS_MAX ? json_integer(bits) : json_null()});
+    if (!answer->chances.powers)
+        object = cli_json_with(object, "probability", json_string(chance));
+    object = cli_json_with(object, "threshold", cli_json_whole(distribution->threshold));
+    object = cli_json_with(object, "mean_rows", cli_json_number(tune_mean_rows(distribution)));
+    object = cli_json_with(object, "p_below", cli_json_number(candidate->below));
+    object = cli_json_with(object, "p_above", cli_json_number(candidate->above));
+    return cli_json_with(object, "counter_increments_per_1000_rows",
+                         cli_json_number(tune_increments_per_1000_rows(distribution)));
 }
 
 static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
@@ -180,7 +179,7 @@ static void say_commoner(const struct answer *answer, struct text *text)
         return;
     char chance[64], risk[CLI_NUMBER_SIZE];
     const struct tune_fit *next = &found->fits[1];
-    const struct tune_distribution distribution = {1.0 / (double)next->one_in, next->best};
+    const struct tune_distribution distribution = {.p = 1.0 / (double)next->one_in, .threshold = next->best};
     chance_text(&answer->chances, next->one_in, chance, sizeof chance);
     share_text(next->best_risk, 2, risk);
     say(text,
@@ -236,13 +235,9 @@ static json_t *answer_as_json(const struct answer *answer)
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < found->candidate_count; i++)
         list = cli_json_append(list, candidate_as_json(answer, &found->candidates[i]));
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "candidates", list) &&
-        cli_json_set(object, "left_out", found->is_counted ? cli_json_whole(found->left_out) : json_null()) &&
-        cli_json_set(object, "recommended", candidate_as_json(answer, &found->recommended)) &&
-        cli_json_set(object, "why", json_string(why.buffer));
-    return cli_json_complete(object, is_fine);
+    return CLI_OBJECT(
+        {"candidates", list}, {"left_out", found->is_counted ? cli_json_whole(found->left_out) : json_null()},
+        {"recommended", candidate_as_json(answer, &found->recommended)}, {"why", json_string(why.buffer)});
 }
 
 /* Exact up to 8 digits. */
@@ -256,7 +251,7 @@ static void whole_text(uint64_t value, char *buffer)
 
 static void print_fit(const struct answer *answer, const struct tune_fit *fit, bool is_recommended)
 {
-    const struct tune_distribution distribution = {1.0 / (double)fit->one_in, fit->best};
+    const struct tune_distribution distribution = {.p = 1.0 / (double)fit->one_in, .threshold = fit->best};
     char chance[CLI_NUMBER_SIZE], first[CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE], best[CLI_NUMBER_SIZE],
         risk[CLI_NUMBER_SIZE], mean[CLI_NUMBER_SIZE], stddev[CLI_NUMBER_SIZE], range[2 * CLI_NUMBER_SIZE + 2];
     if (answer->chances.powers)

@@ -468,11 +468,10 @@ static bool print_answer(const struct job *job, struct sim_error *error)
     if (!job->is_json)
         return print_text(job, error);
     json_t *object = cli_contest_json(&job->contest);
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, job->scenario_digest);
-    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run)) &&
-                   (!job->has_emitted || cli_json_set(object, "scenario_digest", json_string(digest)));
-    return cli_json_print(cli_json_complete(object, is_fine), error) && judge(job, false, error);
+    object = cli_json_with(object, "run", json_integer(job->run));
+    if (job->has_emitted)
+        object = cli_json_with(object, "scenario_digest", cli_json_digest(job->scenario_digest));
+    return cli_json_print(object, error) && judge(job, false, error);
 }
 
 static void free_job(struct job *job)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The exact distribution of the rows of a probabilistic partition.
+/* The exact distribution of the rows of a probabilistic or weighted partition.
  *
- * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative
- * binomial: P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised
- * incomplete beta function. The relative error of either tail is at most 1e-10 down to 1e-30. A distribution
- * out of its range is a programming error. */
+ * Each row adds `whole` increments, and one more with probability p. Rows are counted up to and including the
+ * one whose increments reach the threshold, so P(N > n) = P(n whole + Binomial(n, p) < threshold): for
+ * probabilistic, where `whole` is 0, N is negative binomial. A row of weighted adds its bytes / bytes; if all
+ * have the same size, whole and p are the quotient and its rest, and the bytes of a partition are N times the
+ * size. The relative error of either tail is at most 1e-10 down to 1e-30; of the mean and the standard
+ * deviation 1e-9. A distribution out of its range is a programming error. */
 #ifndef TUNE_ODDS_H
 #define TUNE_ODDS_H
 
@@ -12,58 +14,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/strategy.h"
+
 struct tune_distribution {
-    double p;           /* chance that a row increments: 0 < p <= 1 */
+    double p;           /* from 0 to 1; above 0 unless whole is */
     uint64_t threshold; /* >= 1 */
+    uint64_t whole;
 };
+
+/* Of a probabilistic or weighted strategy; row_bytes: of every row, for weighted. */
+struct tune_distribution tune_distribution_of(const struct bk_strategy *strategy, uint64_t row_bytes);
+struct tune_distribution tune_weighted(uint64_t bytes, uint64_t threshold, uint64_t row_bytes);
 
 double tune_mean_rows(const struct tune_distribution *distribution);
 double tune_stddev_rows(const struct tune_distribution *distribution);
 double tune_below(const struct tune_distribution *distribution, uint64_t rows); /* P(N < rows) */
 double tune_above(const struct tune_distribution *distribution, uint64_t rows); /* P(N > rows) */
-double tune_pmf(const struct tune_distribution *distribution, uint64_t rows);   /* P(N = rows) */
-/* The smallest n with P(N <= n) >= probability, 0 <= probability < 1, searched until its lower neighbour
- * fails; at least the threshold (for 0 too), UINT64_MAX when the distribution reaches beyond. */
+/* The smallest n with P(N <= n) >= probability, 0 <= probability < 1; for 0 the smallest that can be;
+ * UINT64_MAX when the distribution reaches beyond. */
 uint64_t tune_quantile(const struct tune_distribution *distribution, double probability);
+/* The mean number of rows that update a counter. */
 double tune_increments_per_1000_rows(const struct tune_distribution *distribution);
 
-/* The distribution of a weighted partition's bytes.
- *
- * If all rows have `row_bytes` bytes, it is exact: with q = floor(row_bytes / bytes) and p = (row_bytes mod
- * bytes) / bytes, a partition has more than n rows if n q + Binomial(n, p) is below the threshold. The
- * relative error is at most 1e-10 for tails down to 1e-30, and at most 1e-9 for the mean and the standard
- * deviation.
- *
- * If rows have any sizes up to `bytes`, in any order that does not depend on their ids, there are bounds: the
- * sum of the probabilities of the rows that fit into x bytes is at most x / bytes, and among all sets of
- * independent events with a given sum of probabilities, the tails that are needed here are largest for a
- * Poisson distribution (Hoeffding 1956, Anderson and Samuels 1967). A distribution out of its range is a
- * programming error. */
-struct tune_weighted {
-    uint64_t bytes;     /* bytes per increment: >= 1 */
-    uint64_t threshold; /* >= 1 */
-    uint64_t row_bytes; /* >= 1 */
-};
-
-double tune_weighted_mean_bytes(const struct tune_weighted *distribution);
-double tune_weighted_stddev_bytes(const struct tune_weighted *distribution);
-double tune_weighted_below(const struct tune_weighted *distribution, uint64_t bytes); /* P(S < bytes) */
-double tune_weighted_above(const struct tune_weighted *distribution, uint64_t bytes); /* P(S > bytes) */
-/* Returns the smallest size s with P(S <= s) >= probability, 0 <= probability < 1; UINT64_MAX if it does not
- * fit into 64 bits. */
-uint64_t tune_weighted_quantile(const struct tune_weighted *distribution, double probability);
-/* Returns the mean number of rows that update a counter per 1000 rows. */
-double tune_weighted_increments_per_1000_rows(const struct tune_weighted *distribution);
-
-/* Bounds for any row sizes up to `bytes`; row_bytes is not used. The mean is bytes x threshold. */
-double tune_weighted_stddev_most(const struct tune_weighted *distribution);
-double tune_weighted_below_most(const struct tune_weighted *distribution,
-                                uint64_t bytes); /* >= P(S < bytes) */
-double tune_weighted_above_most(const struct tune_weighted *distribution,
-                                uint64_t bytes); /* >= P(S > bytes) */
-/* Approximates P(S > bytes). `rest` is the mean number of bytes within the limit of the row that exceeds it;
- * for independent sizes b it is E(b^2) / 2 E(b), the mean age of a renewal process. */
-double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest);
+/* Bounds for rows of any sizes up to `unit` bytes, the bytes of an increment of weighted, in any order that
+ * does not depend on their ids. The sum of the probabilities of the rows that fit into x bytes is at most x /
+ * unit, and among all sets of independent events with a given sum of probabilities, the tails that are needed
+ * here are largest for a Poisson distribution (Hoeffding 1956, Anderson and Samuels 1967). */
+/* At least P(S < bytes). */
+double tune_weighted_below_most(uint64_t unit, uint64_t threshold, uint64_t bytes);
+/* About P(S > bytes). `rest` is the mean number of bytes within the limit of the row that exceeds it; for
+ * independent sizes b it is E(b^2) / 2 E(b), the mean age of a renewal process. With `unit`, which no row
+ * exceeds, an upper bound. */
+double tune_weighted_above_about(uint64_t unit, uint64_t threshold, uint64_t bytes, double rest);
 
 /* P(N > rows) of a Poisson number N of rows; 0 for a mean of 0. */
 double tune_poisson_above(double mean, double rows);

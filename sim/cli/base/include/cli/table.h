@@ -120,8 +120,4 @@ void cli_csv_text(FILE *stream, const char *text);
 /* Whether to print colours: stdout is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
 bool cli_has_colour(void);
 
-/* --- for the code that still fills objects step by step */
-bool cli_json_set(json_t *object, const char *name, json_t *value);
-json_t *cli_json_complete(json_t *object, bool is_complete);
-
 #endif
