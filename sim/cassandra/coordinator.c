@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Consistency levels: how many replicas a request needs, and which ones. Source: apache/cassandra
- * db/ConsistencyLevel.java. */
+/* An operation at its coordinator, from its arrival to its end. In: a client's request, and the answers of
+ * replicas. Kept: which replicas were asked and have answered, and a timer. Out: messages and hints to
+ * replicas, and one answer. Consistency levels say how many replicas a request needs, and which ones. Source:
+ * apache/cassandra db/ConsistencyLevel.java. */
 #include <stddef.h>
 #include <string.h>
 
@@ -46,7 +48,7 @@ static bool is_write_level(enum cass_consistency level)
     return (unsigned)level < CASS_CONSISTENCY_COUNT && !is_serial(level);
 }
 
-static bool cass_statement_is_valid(const struct cass_statement *statement)
+static bool is_valid(const struct cass_statement *statement)
 {
     enum cass_consistency level = statement->consistency;
     switch (statement->kind) {
@@ -100,12 +102,12 @@ uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t positi
     return set;
 }
 
-void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
-                     enum cass_consistency level, struct level_plan *out)
+bool cass_operation_plan(const struct cass_cluster *cluster, struct cass_operation *operation,
+                         enum cass_consistency level, uint32_t *alive)
 {
-    const uint32_t *replicas = replicas_at(cluster, position);
+    const uint32_t *replicas = replicas_at(cluster, operation->position);
     bool is_local = level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL;
-    uint32_t datacenter = cass_place_datacenter(cluster, place), counted = 0;
+    uint32_t datacenter = cass_place_datacenter(cluster, operation->place), counted = 0;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         if (!is_local || cluster->nodes[replicas[i]].datacenter == datacenter)
             counted |= UINT32_C(1) << i;
@@ -137,17 +139,19 @@ void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_
     default:
         break;
     }
-    *out = (struct level_plan){
-        .counted = counted, .required = required, .alive = cass_replicas_alive(cluster, place, position)};
+    operation->counted = counted;
+    operation->required = required;
+    *alive = cass_replicas_alive(cluster, operation->place, operation->position);
+    return cass_level_met(cluster, operation, level, *alive);
 }
 
-bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
-                    uint32_t counted, uint32_t required, uint32_t set)
+bool cass_level_met(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                    enum cass_consistency level, uint32_t set)
 {
     if (level != CASS_EACH_QUORUM)
-        return bit_count(set & counted) >= required;
+        return bit_count(set & operation->counted) >= operation->required;
     uint32_t found[CASS_DATACENTERS_MAX] = {0};
-    const uint32_t *replicas = replicas_at(cluster, position);
+    const uint32_t *replicas = replicas_at(cluster, operation->position);
     for (uint32_t left = set; left != 0; left &= left - 1)
         found[cluster->nodes[replicas[first_bit(left)]].datacenter]++;
     for (uint32_t i = 0; i < cluster->config.datacenter_count; i++) {
@@ -184,20 +188,25 @@ static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
     return body_index;
 }
 
-/* coordinator_write.c */
-static void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
+void cass_operation_refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    cass_operation_answer(cluster, index, result);
+    cass_operation_end(cluster, index);
+}
+
+void cass_operation_unavailable(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
+{
+    operation_at(cluster, index)->acked = alive;
+    cass_operation_refuse(cluster, index, CASS_UNAVAILABLE);
+}
+
+static void write_begin(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t alive;
     operation->stage = STAGE_WRITE;
-    struct level_plan plan;
-    cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    if (operation->level != CASS_ANY && !cass_level_met(cluster, operation->position, operation->level,
-                                                        plan.counted, plan.required, plan.alive)) {
-        operation->acked = plan.alive;
-        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
-        cass_operation_end(cluster, index);
+    if (!cass_operation_plan(cluster, operation, operation->level, &alive) && operation->level != CASS_ANY) {
+        cass_operation_unavailable(cluster, index, alive);
         return;
     }
     if (!operation->is_carrying_row) {
@@ -232,8 +241,7 @@ static void check_end(struct cass_cluster *cluster, uint32_t index)
     enum cass_consistency level = operation->level;
     bool is_met = level == CASS_ANY
                       ? (operation->acked | operation->hinted) != 0 || operation->stage == STAGE_COMMIT
-                      : cass_level_met(cluster, operation->position, level, operation->counted,
-                                       operation->required, operation->acked);
+                      : cass_level_met(cluster, operation, level, operation->acked);
     uint32_t candidates = bit_count(operation->asked & operation->counted);
     uint32_t failures = bit_count(operation->failed & operation->counted);
     if (is_met) {
@@ -288,7 +296,7 @@ void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t ex
         check_end(cluster, index);
 }
 
-static void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+static void write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
     struct cass_operation *operation = operation_at(cluster, index);
     uint32_t bit = UINT32_C(1) << message->replica;
@@ -303,7 +311,7 @@ static void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const s
 
 /* The timeout has passed: stores hints for the replicas that have not answered, and answers unless that was
  * done before. */
-static void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
+static void write_timeout(struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
     hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
@@ -351,10 +359,9 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     operation->started_ns = now_ns(cluster);
     operation->level = statement->consistency;
     cluster->nodes[node].stats.coordinated++;
-    if (!cass_statement_is_valid(statement)) {
+    if (!is_valid(statement)) {
         operation->stage = STAGE_WRITE;
-        cass_operation_answer(cluster, index, CASS_INVALID);
-        cass_operation_end(cluster, index);
+        cass_operation_refuse(cluster, index, CASS_INVALID);
         return;
     }
     switch (statement->kind) {
@@ -372,7 +379,7 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
         cass_count_begin(cluster, index);
         break;
     default:
-        cass_write_begin(cluster, index);
+        write_begin(cluster, index);
     }
 }
 
@@ -507,20 +514,20 @@ void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t index)
     switch ((enum stage)operation->stage) {
     case STAGE_WRITE:
     case STAGE_COMMIT:
-        cass_write_timeout(cluster, index);
+        write_timeout(cluster, index);
         break;
     case STAGE_READ:
     case STAGE_READ_AGAIN:
     case STAGE_REPAIR:
-        cass_read_timeout(cluster, index);
+        cass_operation_refuse(cluster, index, CASS_READ_TIMEOUT);
         break;
     case STAGE_COUNT:
     case STAGE_LEADER:
-        cass_count_timeout(cluster, index);
+        cass_operation_refuse(cluster, index, CASS_WRITE_TIMEOUT);
         break;
     case STAGE_LOCK_WAIT:
         if (operation->is_leader)
-            cass_count_timeout(cluster, index);
+            cass_operation_refuse(cluster, index, CASS_WRITE_TIMEOUT);
         else
             cass_cas_timer(cluster, index);
         break;
@@ -547,7 +554,7 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
         switch ((enum stage)operation->stage) {
         case STAGE_WRITE:
         case STAGE_COMMIT:
-            cass_write_ack(cluster, target, message);
+            write_ack(cluster, target, message);
             break;
         case STAGE_READ:
         case STAGE_READ_AGAIN:
@@ -555,7 +562,7 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
             cass_read_answer(cluster, target, message);
             break;
         case STAGE_LEADER:
-            cass_count_answer(cluster, target, message);
+            cass_operation_refuse(cluster, target, (enum cass_result)message->limit);
             break;
         case STAGE_PREPARE:
         case STAGE_PROPOSE:

@@ -5,7 +5,7 @@
 
 /* Chooses the replicas to query: the coordinator itself first, then those of its datacenter, then the others,
  * starting with a random one. For EACH_QUORUM, the quorum of each datacenter is taken in turn. */
-static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
+static uint32_t choose(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
     const uint32_t *replicas = replicas_at(cluster, operation->position);
@@ -17,9 +17,9 @@ static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struc
             uint32_t bit = UINT32_C(1) << replica, node = replicas[replica];
             uint32_t datacenter = cluster->nodes[node].datacenter;
             uint32_t distance = node == operation->place ? 0 : datacenter == own ? 1 : 2;
-            if (distance != pass || !(plan->alive & plan->counted & bit))
+            if (distance != pass || !(alive & operation->counted & bit))
                 continue;
-            bool is_wanted = bit_count(set) < plan->required;
+            bool is_wanted = bit_count(set) < operation->required;
             if (operation->level == CASS_EACH_QUORUM) {
                 uint32_t there =
                     bit_count(set & cass_datacenter_set(cluster, operation->position, datacenter));
@@ -61,20 +61,15 @@ static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
 void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_consistency level)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    struct level_plan plan;
+    uint32_t alive;
     operation->stage = STAGE_READ;
     operation->level = level;
     cass_read_let_go(cluster, index);
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
-        operation->acked = plan.alive;
-        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
-        cass_operation_end(cluster, index);
+    if (!cass_operation_plan(cluster, operation, level, &alive)) {
+        cass_operation_unavailable(cluster, index, alive);
         return;
     }
-    operation->asked = choose(cluster, index, &plan);
+    operation->asked = choose(cluster, index, alive);
     uint32_t gathered = cass_body_new(cluster);
     struct body *body = body_at(cluster, gathered);
     for (uint32_t i = 0; i < cluster->factor; i++)
@@ -322,8 +317,7 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
         }
     }
     operation->acked = operation->asked;
-    cass_operation_answer(cluster, index, CASS_OK);
-    cass_operation_end(cluster, index);
+    cass_operation_refuse(cluster, index, CASS_OK);
 }
 
 void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
@@ -334,8 +328,7 @@ void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct
         operation->failed |= bit;
         if (operation->stage == STAGE_REPAIR)
             return; /* the client then waits for the timeout */
-        cass_operation_answer(cluster, index, CASS_READ_FAILURE);
-        cass_operation_end(cluster, index);
+        cass_operation_refuse(cluster, index, CASS_READ_FAILURE);
         return;
     }
     if (operation->acked & bit)
@@ -360,12 +353,6 @@ void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct
         ask(cluster, index, STAGE_READ_AGAIN);
     else
         finish(cluster, index);
-}
-
-void cass_read_timeout(struct cass_cluster *cluster, uint32_t index)
-{
-    cass_operation_answer(cluster, index, CASS_READ_TIMEOUT);
-    cass_operation_end(cluster, index);
 }
 
 void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inspects and changes what is stored from outside of the simulation, immediately and without cost: what a
- * replica has, what an administrator deletes or restores, what a power failure loses, and the data of a
+/* Inspects and changes what is stored from outside of the simulation, immediately and without cost. In: the
+ * names of registers, counters, partitions and rows. Kept: nothing of its own. Out: what a replica has; and
+ * in the cluster, what an administrator deletes or restores, what a power failure loses, and the data of a
  * recorded history. */
 #include <assert.h>
 
@@ -28,17 +29,22 @@ static bool forget(struct paxos_state *state, int64_t since_us)
     return is_lost;
 }
 
+/* Returns the replication factor if the node has no replica. */
+static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
+{
+    uint32_t replica = 0;
+    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
+        replica++;
+    return replica;
+}
+
 /* Returns the Paxos state of a register on a node; NULL if it has none. */
 static struct paxos_state *state_on(const struct cass_cluster *cluster, uint32_t entry, uint32_t node)
 {
     const struct register_entry *item = register_at(cluster, entry);
-    const uint32_t *replicas = replicas_at(cluster, item->position);
-    size_t offset = item->paxos * cluster->paxos.item_size;
-    for (uint32_t replica = 0; item->paxos != CASS_NONE && replica < cluster->factor; replica++) {
-        if (replicas[replica] == node)
-            return (struct paxos_state *)(void *)(cluster->paxos.items + offset) + replica;
-    }
-    return NULL;
+    uint32_t replica = replica_on(cluster, item->position, node);
+    return item->paxos == CASS_NONE || replica == cluster->factor ? NULL
+                                                                  : paxos_at(cluster, item->paxos) + replica;
 }
 
 uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
@@ -75,20 +81,27 @@ struct cass_paxos_age cass_peek_paxos(const struct cass_cluster *cluster, uint32
     return age;
 }
 
+/* A row with these columns, without a deletion. */
+static struct image image_of(const int64_t *columns, uint32_t mask, int64_t timestamp_us)
+{
+    struct image image = cass_image_none;
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (mask >> i & 1)
+            image.cells[i] =
+                (struct cell){.value = columns[i], .timestamp_us = timestamp_us, .deletion_s = NEVER};
+    }
+    if (mask != 0)
+        image.marker_us = timestamp_us;
+    return image;
+}
+
+/* The row is deleted, and the restored cells have a timestamp one microsecond later. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask)
 {
     uint32_t entry = cass_register_need(cluster, key);
     int64_t now_us = now_ns(cluster) / SIM_US;
-    struct image image = cass_image_none;
-    /* The row is deleted, and the restored cells have a timestamp one microsecond later. */
+    struct image image = image_of(columns, mask, now_us + 1);
     image.deleted_us = now_us;
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        if (mask >> i & 1)
-            image.cells[i] =
-                (struct cell){.value = columns[i], .timestamp_us = now_us + 1, .deletion_s = NEVER};
-    }
-    if (mask != 0)
-        image.marker_us = now_us + 1;
     for (uint32_t replica = 0; replica < cluster->factor; replica++)
         cass_image_merge(image_need(cluster, entry, replica), &image);
     cass_register_tell(cluster, entry);
@@ -121,14 +134,7 @@ void cass_record_answer(struct cass_cluster *cluster, uint64_t key, int64_t buck
 void cass_record_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask)
 {
     uint32_t entry = cass_register_need(cluster, key);
-    int64_t now_us = now_ns(cluster) / SIM_US;
-    struct image image = cass_image_none;
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        if (mask >> i & 1)
-            image.cells[i] = (struct cell){.value = columns[i], .timestamp_us = now_us, .deletion_s = NEVER};
-    }
-    if (mask != 0)
-        image.marker_us = now_us;
+    const struct image image = image_of(columns, mask, now_ns(cluster) / SIM_US);
     for (uint32_t replica = 0; replica < cluster->factor; replica++)
         *image_need(cluster, entry, replica) = image;
     cass_register_tell(cluster, entry);
@@ -149,8 +155,6 @@ void cass_record_rows(struct cass_cluster *cluster, uint64_t key, int64_t bucket
     struct partition *partition = partition_at(cluster, cass_partition_need(cluster, key, bucket));
     partition->rows = partition->written_rows = rows;
 }
-
-/* Inspects what is stored from outside of the simulation, immediately and without cost. */
 
 static const char *const result_names[CASS_RESULT_COUNT] = {
     [CASS_OK] = "OK",
@@ -173,9 +177,10 @@ size_t cass_partition_count(const struct cass_cluster *cluster)
     return cluster->partitions.used - 1;
 }
 
-void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct cass_partition_view *out)
+void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_partition_view *out)
 {
     assert(index < cass_partition_count(cluster));
+    cass_partition_expire(cluster, (uint32_t)index + 1);
     const struct partition *partition = partition_at(cluster, (uint32_t)index + 1);
     uint32_t all = all_replicas(cluster);
     int64_t now_s = now_ns(cluster) / SIM_SECOND;
@@ -188,29 +193,12 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
                                         .written_bytes = partition->written_bytes,
                                         .first_row_ns = partition->first_row_ns,
                                         .last_row_ns = partition->last_row_ns};
-    for (uint32_t at = partition->expiry_head; at != CASS_NONE; at = expiry_at(cluster, at)->next) {
-        const struct expiry *expiry = expiry_at(cluster, at);
-        if (expiry->second > now_s)
-            break;
-        out->rows -= expiry->rows < out->rows ? expiry->rows : out->rows;
-        out->bytes -= expiry->bytes < out->bytes ? expiry->bytes : out->bytes;
-        out->tombstones += expiry->rows;
-    }
     for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next) {
         const struct row *row = row_at(cluster, at);
         bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;
         bool is_missed = is_row && row->held != 0 && row->held != all;
         out->missing_rows += is_missed ? 1 : 0;
     }
-}
-
-/* Returns the replication factor if the node has no replica. */
-static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
-{
-    uint32_t replica = 0;
-    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
-        replica++;
-    return replica;
 }
 
 bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The mock cluster from its creation to its end: the pools and hash tables that keep its state, the events of
- * the cluster, the requests of clients and their answers, and the checks of a configuration with its defaults
- * (docs/mock.md gives their sources). */
+/* The mock cluster from its creation to its end. In: a configuration, which is checked (docs/mock.md gives
+ * the sources of its defaults), requests of clients, and events of the queue. Kept: the pools and hash tables
+ * of its state. Out: more events, and answers in slots. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define CAPACITY_FIRST 16u
 
 /* *is_broken is set to true when the pool cannot grow. */
-static bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken)
+static bool pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken)
 {
     *pool = (struct cass_pool){
         .item_size = item_size, .used = 1, .capacity = CAPACITY_FIRST, .is_broken = is_broken};
@@ -21,12 +21,6 @@ static bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_
     if (pool->items != NULL)
         memset(pool->items, 0, item_size);
     return pool->items != NULL;
-}
-
-static void cass_pool_destroy(struct cass_pool *pool)
-{
-    free(pool->items);
-    pool->items = NULL;
 }
 
 /* Grows by half, so that at most a third of the memory of a large pool is unused. */
@@ -56,17 +50,11 @@ uint32_t cass_pool_take_new(struct cass_pool *pool)
     return pool->used++;
 }
 
-static bool cass_table_create(struct cass_table *table, bool *is_broken)
+static bool table_create(struct cass_table *table, bool *is_broken)
 {
     *table = (struct cass_table){.mask = CAPACITY_FIRST - 1, .is_broken = is_broken};
     table->slots = sim_memory_zeroed(CAPACITY_FIRST * sizeof(*table->slots));
     return table->slots != NULL;
-}
-
-static void cass_table_destroy(struct cass_table *table)
-{
-    free(table->slots);
-    *table = (struct cass_table){0};
 }
 
 static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item)
@@ -128,7 +116,151 @@ void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
     table->count--;
 }
 
-/* The events of the cluster, and the requests of clients and their answers. */
+/* --- A shortcut for the write of a row, and for the plain read of a register, whose coordinator is the only
+ * replica, while nothing fails. It does in one step per event what the general code does in many, such as
+ * sending a message to itself. The state after each event, the random draws and the events are the same, so
+ * the shortcut and the general code may continue each other's operations between two events. Only the order
+ * in which free bodies will be taken differs, since a read needs no body for its answer. */
+
+/* The consistency levels for which one replica in a single datacenter is enough. */
+#define LEVELS                                                                                               \
+    (1u << CASS_ONE | 1u << CASS_QUORUM | 1u << CASS_ALL | 1u << CASS_LOCAL_ONE | 1u << CASS_LOCAL_QUORUM)
+
+/* The only replica is chosen with a draw, as one of many would be. */
+static void begin_read(struct cass_cluster *cluster, struct cass_operation *operation, int64_t *service_ns,
+                       int64_t *timeout_ns)
+{
+    sim_random_next(&cluster->places[operation->place].choice);
+    operation->gathered = cass_body_new(cluster);
+    body_at(cluster, operation->gathered)->answers[0] = CASS_NONE;
+    *service_ns = cluster->config.read_ns + cass_named_cost(cluster, operation->entity, 0);
+    *timeout_ns = cluster->config.timeout_read_ns;
+}
+
+/* Whether the operation of a request that has arrived can take the shortcut. */
+static bool begins_alone(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                         uint32_t place)
+{
+    const struct node *node = &cluster->nodes[place];
+    return (operation->is_carrying_row || operation->statement.kind == CASS_READ_COLUMNS) &&
+           (LEVELS >> operation->statement.consistency & 1) != 0 && !node->is_down &&
+           now_ns(cluster) >= node->paused_until_ns && replicas_at(cluster, operation->position)[0] == place;
+}
+
+/* Makes the message from the operation's coordinator to itself. */
+static inline void make_work(struct cass_cluster *cluster, uint32_t own, uint32_t index)
+{
+    const struct cass_operation *operation = operation_at(cluster, index);
+    bool is_row = operation->is_carrying_row;
+    *message_at(cluster, own) = (struct message){.kind = is_row ? MESSAGE_WRITE_ROW : MESSAGE_READ_CELLS,
+                                                 .from = operation->place,
+                                                 .to = operation->place,
+                                                 .operation = index,
+                                                 .generation = operation->generation,
+                                                 .round = operation->round,
+                                                 .entity = operation->entity,
+                                                 .body = is_row ? operation->body : CASS_NONE,
+                                                 .sent_ns = operation->started_ns};
+}
+
+static void arrive(struct cass_cluster *cluster, uint32_t request)
+{
+    const struct message *message = message_at(cluster, request);
+    uint32_t index = message->operation, place = message->to;
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (SIM_UNLIKELY(!cluster->is_alone || message->kind != MESSAGE_REQUEST ||
+                     !begins_alone(cluster, operation, place))) {
+        cass_node_arrive(cluster, request);
+        return;
+    }
+    int64_t now = now_ns(cluster);
+    bool is_row = operation->is_carrying_row;
+    operation->place = place;
+    operation->started_ns = now;
+    operation->level = operation->statement.consistency;
+    operation->counted = operation->required = operation->asked = 1;
+    operation->round++;
+    struct node *node = &cluster->nodes[place];
+    node->stats.coordinated++;
+    int64_t service_ns = cluster->config.write_ns, timeout_ns = cluster->config.timeout_write_ns;
+    operation->stage = is_row ? STAGE_WRITE : STAGE_READ;
+    if (SIM_LIKELY(is_row))
+        row_at(cluster, operation->body)->references++;
+    else
+        begin_read(cluster, operation, &service_ns, &timeout_ns);
+    /* If a server is free now, it will serve this before the timeout, unless the node pauses. */
+    if (SIM_LIKELY(cluster->free_at[(size_t)place * cluster->config.concurrency] <= now) &&
+        SIM_LIKELY(node->slow == 1.0) && SIM_LIKELY(service_ns < timeout_ns)) {
+        uint32_t own = cass_pool_swap(&cluster->messages, request);
+        make_work(cluster, own, index);
+        cass_node_serve(cluster, own, now, service_ns);
+        return;
+    }
+    cass_operation_timer(cluster, index, now + timeout_ns);
+    uint32_t own = cass_pool_take(&cluster->messages);
+    make_work(cluster, own, index);
+    cass_node_enqueue(cluster, own, service_ns, timeout_ns);
+    cass_pool_give(&cluster->messages, request);
+}
+
+/* Whether the operation reads one register for itself, not for Paxos, and has no named columns. */
+static bool is_plain_read(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                          const struct message *message)
+{
+    return operation->stage == STAGE_READ && operation->round == message->round &&
+           operation->statement.kind == CASS_READ_COLUMNS && operation->ballot.micros == 0 &&
+           register_at(cluster, operation->entity)->named == CASS_NONE;
+}
+
+static void end_read(struct cass_cluster *cluster, struct cass_operation *operation,
+                     const struct message *message)
+{
+    struct cass_reply *reply = &operation->reply;
+    struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
+    const struct image *image = image_at(cluster, operation->entity, 0);
+    stats->reads++;
+    stats->slow_queries += now_ns(cluster) - message->sent_ns > cluster->config.slow_query_ns ? 1 : 0;
+    reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
+    reply->found = cass_image_is_found(image, now_ns(cluster), reply->columns_mask);
+}
+
+/* Whether the message is an operation's only one, and nothing has failed since it was sent; a crash ends the
+ * operation. */
+static bool ends_alone(const struct cass_cluster *cluster, const struct message *message)
+{
+    const struct node *node = &cluster->nodes[message->to];
+    const struct cass_operation *operation = operation_at(cluster, message->operation);
+    bool is_row = message->kind == MESSAGE_WRITE_ROW;
+    return (is_row || message->kind == MESSAGE_READ_CELLS) && message->flags == 0 &&
+           message->from == message->to && operation->generation == message->generation &&
+           (is_row ? operation->stage == STAGE_WRITE : is_plain_read(cluster, operation, message)) &&
+           message->frozen_ns == node->frozen_ns && !node->is_failing &&
+           now_ns(cluster) >= node->paused_until_ns;
+}
+
+static void serve(struct cass_cluster *cluster, uint32_t own)
+{
+    struct message *message = message_at(cluster, own);
+    if (SIM_UNLIKELY(!cluster->is_alone || !ends_alone(cluster, message))) {
+        cass_node_served(cluster, own);
+        return;
+    }
+    uint32_t index = message->operation;
+    if (SIM_UNLIKELY(message->kind == MESSAGE_READ_CELLS)) {
+        end_read(cluster, operation_at(cluster, index), message);
+    } else {
+        cluster->nodes[message->to].stats.writes++;
+        cass_row_apply(cluster, message->body, 0);
+        cass_row_release(cluster, message->body);
+        message->body = CASS_NONE;
+    }
+    operation_at(cluster, index)->acked =
+        1; /* which is all that any level waits for, where there is one replica */
+    cass_operation_finish(cluster, index);
+    cass_pool_give(&cluster->messages, own);
+}
+
+/* --- The events of the cluster, and the requests of clients and their answers. */
 
 const char *cass_event_name(uint32_t kind)
 {
@@ -145,11 +277,11 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
         return;
     cluster->events_handled++;
     if (SIM_LIKELY(event->kind == EVENT_ARRIVE)) {
-        cass_alone_begin(cluster, (uint32_t)event->a);
+        arrive(cluster, (uint32_t)event->a);
         return;
     }
     if (SIM_LIKELY(event->kind == EVENT_SERVED)) {
-        cass_alone_end(cluster, (uint32_t)event->a);
+        serve(cluster, (uint32_t)event->a);
         return;
     }
     switch (event->kind) {
@@ -418,32 +550,22 @@ static bool check(struct cass_cluster_config *config, struct sim_error *error)
 static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)
 {
     const struct cass_cluster_config *config = &cluster->config;
-    uint32_t datacenters[CASS_CLUSTER_NODES_MAX], racks[CASS_CLUSTER_NODES_MAX];
-    uint32_t factors[CASS_DATACENTERS_MAX], node = 0;
-    for (uint32_t i = 0; i < config->datacenter_count; i++) {
-        cluster->datacenter_first[i] = node;
-        factors[i] = config->datacenters[i].replication_factor;
-        for (uint32_t j = 0; j < config->datacenters[i].nodes; j++, node++) {
-            datacenters[node] = i;
-            racks[node] = j % config->datacenters[i].racks;
-        }
-    }
-    struct cass_topology topology = {.node_count = node,
-                                     .node_datacenters = datacenters,
-                                     .node_racks = racks,
-                                     .datacenter_count = config->datacenter_count,
-                                     .replication_factors = factors};
-    if (!cass_ring_create_network(config->seed, &topology, config->num_tokens, &cluster->ring, error))
+    uint32_t node = 0;
+    if (!cass_ring_create(config->seed, config->datacenters, config->datacenter_count, config->num_tokens,
+                          &cluster->ring, error))
         return false;
-    cluster->node_count = node;
-    cluster->place_count = node + config->client_count;
+    cluster->node_count = cass_ring_node_count(cluster->ring);
+    cluster->place_count = cluster->node_count + config->client_count;
     cluster->factor = cass_ring_replication_factor(cluster->ring);
     cluster->all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
-    cluster->nodes = calloc(node, sizeof(*cluster->nodes));
+    cluster->nodes = calloc(cluster->node_count, sizeof(*cluster->nodes));
     if (cluster->nodes == NULL)
         return sim_fail_memory(error);
-    for (uint32_t i = 0; i < node; i++)
-        cluster->nodes[i] = (struct node){.datacenter = datacenters[i], .rack = racks[i]};
+    for (uint32_t i = 0; i < config->datacenter_count; i++) {
+        cluster->datacenter_first[i] = node;
+        for (uint32_t j = 0; j < config->datacenters[i].nodes; j++)
+            cluster->nodes[node++].datacenter = i;
+    }
     return true;
 }
 
@@ -459,33 +581,37 @@ static bool create_arrays(struct cass_cluster *cluster)
            cluster->gone_since != NULL && cluster->hints_for != NULL;
 }
 
+/* In the order of the pools. */
 static bool create_pools(struct cass_cluster *cluster)
 {
-    size_t factor = cluster->factor;
-    bool *broken = &cluster->is_broken;
-    bool ok = cass_pool_create(&cluster->messages, sizeof(struct message), broken);
-    ok = cass_pool_create(&cluster->bodies, sizeof(struct body), broken) && ok;
-    ok = cass_pool_create(&cluster->operations, sizeof(struct cass_operation), broken) && ok;
-    ok = cass_pool_create(&cluster->rows, sizeof(struct row), broken) && ok;
-    ok = cass_pool_create(&cluster->expiries, sizeof(struct expiry), broken) && ok;
-    ok = cass_pool_create(&cluster->hints, sizeof(struct hint), broken) && ok;
-    ok = cass_pool_create(&cluster->chunks, sizeof(struct clustering_chunk), broken) && ok;
-    ok = cass_pool_create(&cluster->replies, sizeof(struct reply_slot), broken) && ok;
-    ok = cass_pool_create(&cluster->locks, sizeof(struct lock), broken) && ok;
-    ok = cass_pool_create(&cluster->partitions, sizeof(struct partition), broken) && ok;
-    ok = cass_pool_create(&cluster->registers, sizeof(struct register_entry), broken) && ok;
-    ok = cass_pool_create(&cluster->counters, sizeof(struct counter_entry), broken) && ok;
-    ok = cass_pool_create(&cluster->images, factor * sizeof(struct image), broken) && ok;
-    ok = cass_pool_create(&cluster->shards, factor * (factor + 1) * sizeof(struct shard), broken) && ok;
-    ok = cass_pool_create(&cluster->lifetimes, sizeof(struct chunk_lifetimes), broken) && ok;
-    ok = cass_pool_create(&cluster->ranges, sizeof(struct range), broken) && ok;
-    ok = cass_pool_create(&cluster->paxos, factor * sizeof(struct paxos_state), broken) && ok;
-    size_t named =
-        (cluster->config.named_columns > 0 ? cluster->config.named_columns : 1) * sizeof(struct cell);
-    ok = cass_pool_create(&cluster->named, named, broken) && ok;
-    ok = cass_pool_create(&cluster->named_copies, factor * named, broken) && ok;
+    const size_t factor = cluster->factor, names = cluster->config.named_columns;
+    const size_t named = (names > 0 ? names : 1) * sizeof(struct cell);
+    const size_t sizes[] = {sizeof(struct message),
+                            sizeof(struct body),
+                            sizeof(struct cass_operation),
+                            sizeof(struct row),
+                            sizeof(struct expiry),
+                            sizeof(struct hint),
+                            sizeof(struct reply_slot),
+                            sizeof(struct lock),
+                            sizeof(struct partition),
+                            sizeof(struct register_entry),
+                            sizeof(struct register_entry),
+                            factor * sizeof(struct image),
+                            factor * (factor + 1) * sizeof(struct shard),
+                            factor * sizeof(struct paxos_state),
+                            sizeof(struct clustering_chunk),
+                            sizeof(struct chunk_lifetimes),
+                            sizeof(struct range),
+                            named,
+                            factor * named};
+    static_assert(sizeof sizes / sizeof *sizes == sizeof cluster->pools / sizeof *cluster->pools,
+                  "all pools");
+    bool ok = true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ok = pool_create(&cluster->pools[i], sizes[i], &cluster->is_broken) && ok;
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        ok = cass_table_create(&cluster->tables[i], broken) && ok;
+        ok = table_create(&cluster->tables[i], &cluster->is_broken) && ok;
     return ok;
 }
 
@@ -559,9 +685,9 @@ void cass_cluster_destroy(struct cass_cluster *cluster)
     free(cluster->gone_since);
     free(cluster->hints_for);
     for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
-        cass_pool_destroy(&cluster->pools[i]);
+        free(cluster->pools[i].items);
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        cass_table_destroy(&cluster->tables[i]);
+        free(cluster->tables[i].slots);
     free(cluster);
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Latencies of messages. A lognormal latency is an exponential function of a normal draw, which is a long
+/* Messages on their way, and the time of nodes. In: messages to send, faults, and the events of their
+ * arrival. Kept: which places are separated, when servers are free, pauses. Out: more events, and the
+ * messages, to coordinators and replicas.
+ *
+ * Latencies of messages. A lognormal latency is an exponential function of a normal draw, which is a long
  * chain of dependent operations. So each place draws several latencies ahead, whose chains the processor can
  * execute in parallel. The draws from its stream are the same, in the same order. */
 #include <assert.h>
@@ -27,8 +31,8 @@ static void draw_ahead(const struct sim_size *near, struct latencies *ahead, str
         ahead->near_ns[i] = (int64_t)sim_size_whole(means[i]);
 }
 
-/* latency.c: the latency of a message, before delays of faults */
-static int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bool is_near)
+/* The latency of a message, before delays of faults. */
+static int64_t latency_draw(struct cass_cluster *cluster, uint32_t place_index, bool is_near)
 {
     struct place *place = &cluster->places[place_index];
     const struct sim_size *near = &cluster->config.latency_ns, *far = &cluster->config.latency_between_ns;
@@ -139,7 +143,7 @@ int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, 
         is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
     if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a < 1 && cluster->late <= 0)
         return 0;
-    int64_t latency = cass_latency_draw(cluster, from, is_near), late_ns = 0;
+    int64_t latency = latency_draw(cluster, from, is_near), late_ns = 0;
     if (cluster->late > 0 && sim_random_unit(&cluster->places[from].loss) < cluster->late)
         late_ns = cluster->late_ns;
     if (cluster->delay == 1.0)
@@ -158,7 +162,7 @@ bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32
 }
 
 /* Updates which places can reach the node, and since when. */
-static void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
+static void refresh(struct cass_cluster *cluster, uint32_t node)
 {
     for (uint32_t place = 0; place < cluster->place_count; place++) {
         int64_t *since = &cluster->gone_since[(size_t)place * cluster->node_count + node];
@@ -197,7 +201,7 @@ void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *gro
     }
     cass_network_settle(cluster);
     for (uint32_t node = 0; node < cluster->node_count; node++)
-        cass_network_refresh(cluster, node);
+        refresh(cluster, node);
 }
 
 void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate)
@@ -251,7 +255,7 @@ void cass_heal(struct cass_cluster *cluster)
         cass_set_down(cluster, node, false);
         cluster->nodes[node].slow = 1;
         cluster->nodes[node].is_failing = false;
-        cass_network_refresh(cluster, node);
+        refresh(cluster, node);
     }
 }
 
@@ -397,6 +401,21 @@ void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, now_ns(cluster) + (int64_t)gap, EVENT_PAUSE, index, 0, 0);
 }
 
+/* Starts the timers of the node's operations that, alone on one replica, did not need one before it paused.
+ */
+static void start_timers(struct cass_cluster *cluster, uint32_t node)
+{
+    for (uint32_t i = 1; cluster->factor == 1 && i < cluster->operations.used; i++) {
+        const struct cass_operation *operation = operation_at(cluster, i);
+        bool is_read = operation->stage == STAGE_READ;
+        if (operation->generation % 2 == 1 && (is_read || operation->stage == STAGE_WRITE) &&
+            operation->place == node && !operation->has_timer)
+            cass_operation_timer(cluster, i,
+                                 operation->started_ns + (is_read ? cluster->config.timeout_read_ns
+                                                                  : cluster->config.timeout_write_ns));
+    }
+}
+
 /* A pause that begins within another one extends it only if it ends later. */
 static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_ns)
 {
@@ -411,7 +430,7 @@ static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_n
     int64_t *heap = cluster->free_at + (size_t)index * cluster->config.concurrency;
     for (uint32_t i = 0; i < cluster->config.concurrency; i++)
         heap[i] = heap[i] > now ? heap[i] + more : heap[i];
-    cass_alone_paused(cluster, index);
+    start_timers(cluster, index);
 }
 
 void cass_node_pause_event(struct cass_cluster *cluster, uint32_t index)
@@ -435,7 +454,7 @@ void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
     if (node->is_down == is_down)
         return;
     node->is_down = is_down;
-    cass_network_refresh(cluster, index);
+    refresh(cluster, index);
     if (!is_down)
         return;
     node->epoch++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks of a key on one node, granted in the order of the requests: the lock of a counter at its leader, and
- * the lock that Paxos v2 takes at its coordinator. */
+/* Conditional updates and SERIAL reads: locks of a key on one node, the Paxos state of a replica, and an
+ * operation at its coordinator. Locks are granted in the order of the requests: the lock of a counter at its
+ * leader, and the lock that Paxos v2 takes at its coordinator. */
 #include <string.h>
 
 #include "kernel/number.h"
@@ -25,12 +26,6 @@ static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uin
     return CASS_NONE;
 }
 
-static void cass_lock_enter(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct lock *lock = lock_at(cluster, index);
-    cass_table_put(&cluster->lock_table, lock_hash(lock->node, lock->entity, lock->is_counter != 0), index);
-}
-
 bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counter)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -39,7 +34,8 @@ bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counte
         uint32_t fresh = cass_pool_take(&cluster->locks);
         *lock_at(cluster, fresh) = (struct lock){
             .node = operation->place, .entity = operation->entity, .is_counter = is_counter, .holder = index};
-        cass_lock_enter(cluster, fresh);
+        cass_table_put(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
+                       fresh);
         operation->has_lock = true;
         return true;
     }
@@ -62,22 +58,19 @@ static void give_up(struct cass_cluster *cluster, uint32_t index, enum cass_resu
 {
     if (result == CASS_WRITE_TIMEOUT && is_read(operation_at(cluster, index)))
         result = CASS_READ_TIMEOUT;
-    cass_operation_answer(cluster, index, result);
-    cass_operation_end(cluster, index);
+    cass_operation_refuse(cluster, index, result);
 }
 
 /* Determines the replicas that take part in a round of Paxos by the serial level, which is the consistency
  * level of a SERIAL read. */
 static void plan_round(struct cass_cluster *cluster, struct cass_operation *operation)
 {
-    struct level_plan plan;
+    uint32_t alive;
     enum cass_consistency level = operation->statement.serial_consistency;
     if (is_read(operation))
         level = operation->statement.consistency;
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    operation->asked = plan.alive & plan.counted;
+    cass_operation_plan(cluster, operation, level, &alive);
+    operation->asked = alive & operation->counted;
 }
 
 static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation)
@@ -98,8 +91,7 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
     }
     plan_round(cluster, operation);
     if (bit_count(operation->asked) < operation->required) {
-        operation->acked = operation->asked;
-        give_up(cluster, index, CASS_UNAVAILABLE);
+        cass_operation_unavailable(cluster, index, operation->asked);
         return;
     }
     int64_t micros = cass_node_timestamp_us(cluster, operation->place, operation->ballot_least);
@@ -113,11 +105,6 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
     cass_operation_timer(cluster, index, phase_deadline(cluster, operation));
     cass_operation_send(cluster, index, MESSAGE_PREPARE, operation->asked, body);
     cass_body_release(cluster, body);
-}
-
-static void cass_cas_locked(struct cass_cluster *cluster, uint32_t index)
-{
-    attempt(cluster, index);
 }
 
 void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_counter)
@@ -139,7 +126,7 @@ void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_cou
     if (is_counter)
         cass_count_locked(cluster, next);
     else
-        cass_cas_locked(cluster, next);
+        attempt(cluster, next);
 }
 
 void cass_lock_forget(struct cass_cluster *cluster, uint32_t index, bool is_counter)
@@ -175,16 +162,14 @@ static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t ent
 {
     if (register_at(cluster, entity)->paxos == CASS_NONE) {
         uint32_t fresh = cass_pool_take(&cluster->paxos);
-        struct paxos_state *states =
-            (struct paxos_state *)(void *)(cluster->paxos.items + fresh * cluster->paxos.item_size);
         for (uint32_t i = 0; i < cluster->factor; i++) {
-            states[i].promised = states[i].accepted.ballot = states[i].committed.ballot =
+            struct paxos_state *state = paxos_at(cluster, fresh) + i;
+            state->promised = state->accepted.ballot = state->committed.ballot =
                 (struct ballot){.micros = NO_TIME};
         }
         register_at(cluster, entity)->paxos = fresh;
     }
-    size_t offset = register_at(cluster, entity)->paxos * cluster->paxos.item_size;
-    return (struct paxos_state *)(void *)(cluster->paxos.items + offset) + replica;
+    return paxos_at(cluster, register_at(cluster, entity)->paxos) + replica;
 }
 
 void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t index)
@@ -416,20 +401,16 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
     struct cass_operation *operation = operation_at(cluster, index);
     cluster->nodes[operation->place].stats.paxos_finished++;
     struct proposal decided = body_at(cluster, operation->body)->accepted;
-    struct level_plan plan;
     enum cass_consistency level = operation->statement.consistency, waits_at = CASS_SERIAL;
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position);
     if (cluster->config.paxos == CASS_PAXOS_V1 && !is_read(operation) && level != CASS_ANY) {
-        if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
-            operation->acked = plan.alive;
-            give_up(cluster, index, CASS_UNAVAILABLE);
+        if (!cass_operation_plan(cluster, operation, level, &alive)) {
+            cass_operation_unavailable(cluster, index, alive);
             return;
         }
-        operation->counted = plan.counted;
-        operation->required = plan.required;
         waits_at = level;
     }
-    commit_repair(cluster, index, &decided, plan.alive, operation->required, waits_at);
+    commit_repair(cluster, index, &decided, alive, operation->required, waits_at);
 }
 
 /* The value is decided, and only its acknowledgement can still fail. Paxos v2 does not check whether the
@@ -441,15 +422,10 @@ static void commit(struct cass_cluster *cluster, uint32_t index)
     node->paxos_mean_ns += (now_ns(cluster) - operation->started_ns - node->paxos_mean_ns) / 8;
     operation->stage = STAGE_COMMIT;
     operation->level = operation->statement.consistency;
-    struct level_plan plan;
-    cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    if (cluster->config.paxos == CASS_PAXOS_V1 && operation->level != CASS_ANY &&
-        !cass_level_met(cluster, operation->position, operation->level, plan.counted, plan.required,
-                        plan.alive)) {
-        operation->acked = plan.alive;
-        give_up(cluster, index, CASS_UNAVAILABLE);
+    uint32_t alive;
+    if (!cass_operation_plan(cluster, operation, operation->level, &alive) &&
+        cluster->config.paxos == CASS_PAXOS_V1 && operation->level != CASS_ANY) {
+        cass_operation_unavailable(cluster, index, alive);
         return;
     }
     struct body *body = body_at(cluster, operation->body);
@@ -518,8 +494,7 @@ static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const
 {
     struct cass_operation *operation = operation_at(cluster, index);
     operation->acked |= UINT32_C(1) << message->replica;
-    if (cass_level_met(cluster, operation->position, operation->level, operation->counted,
-                       operation->required, operation->acked))
+    if (cass_level_met(cluster, operation, operation->level, operation->acked))
         attempt(cluster, index);
 }
 

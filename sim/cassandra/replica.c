@@ -4,12 +4,6 @@
  * apache/cassandra db/CounterMutation.java, StorageProxy.mutateCounter. */
 #include "state.h"
 
-static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
-{
-    cass_operation_answer(cluster, index, result);
-    cass_operation_end(cluster, index);
-}
-
 static struct hint_list *list_of(struct cass_cluster *cluster, uint32_t node, uint32_t target)
 {
     return &cluster->hints_for[(size_t)node * cluster->node_count + target];
@@ -22,16 +16,6 @@ static void plan(struct cass_cluster *cluster, uint32_t node, uint32_t target, i
         return;
     list->has_event = true;
     list->event = cass_schedule(cluster, now_ns(cluster) + after_ns, EVENT_HINTS, node, target, 0);
-}
-
-static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct level_plan *plan)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    cass_level_plan(cluster, operation->place, operation->position, operation->level, plan);
-    operation->counted = plan->counted;
-    operation->required = plan->required;
-    return cass_level_met(cluster, operation->position, operation->level, plan->counted, plan->required,
-                          plan->alive);
 }
 
 /* Chooses a random live replica of the coordinator's datacenter, or of any datacenter if that one has
@@ -51,16 +35,15 @@ static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint
 void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    struct level_plan plan;
+    uint32_t alive;
     operation->stage = STAGE_LEADER;
-    if (!plan_level(cluster, index, &plan) || plan.alive == 0) {
-        operation->acked = plan.alive;
-        refuse(cluster, index, CASS_UNAVAILABLE);
+    if (!cass_operation_plan(cluster, operation, operation->level, &alive) || alive == 0) {
+        cass_operation_unavailable(cluster, index, alive);
         return;
     }
     uint32_t body_index = cass_body_new(cluster);
     struct body *body = body_at(cluster, body_index);
-    body->leader = choose_leader(cluster, index, plan.alive);
+    body->leader = choose_leader(cluster, index, alive);
     body->delta = operation->statement.delta;
     body->row_id = operation->statement.row_id;
     body->limit = (uint64_t)operation->level;
@@ -93,9 +76,9 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
     operation->level = (enum cass_consistency)body->limit;
     operation->leader = body->leader;
     cass_message_drop(cluster, message_index);
-    struct level_plan plan;
-    if (!plan_level(cluster, index, &plan)) {
-        refuse(cluster, index, CASS_UNAVAILABLE);
+    uint32_t alive;
+    if (!cass_operation_plan(cluster, operation, operation->level, &alive)) {
+        cass_operation_unavailable(cluster, index, alive);
         return;
     }
     cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_counter_ns);
@@ -123,7 +106,7 @@ static void cass_count_shard(struct cass_cluster *cluster, uint32_t message_inde
     if (is_late)
         return;
     if (cluster->nodes[node].is_failing) {
-        refuse(cluster, index, CASS_WRITE_FAILURE);
+        cass_operation_refuse(cluster, index, CASS_WRITE_FAILURE);
         return;
     }
     uint32_t leader = operation->leader;
@@ -148,16 +131,6 @@ static void cass_count_shard(struct cass_cluster *cluster, uint32_t message_inde
 bool cass_count_is_forwarded(const struct cass_operation *operation)
 {
     return operation->is_leader && operation->place != operation->parent_place;
-}
-
-void cass_count_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
-{
-    refuse(cluster, index, (enum cass_result)message->limit);
-}
-
-void cass_count_timeout(struct cass_cluster *cluster, uint32_t index)
-{
-    refuse(cluster, index, CASS_WRITE_TIMEOUT);
 }
 
 int64_t cass_count_sum(int64_t left, int64_t right)

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pools of items of equal size, identified by index, with a free list through the first four bytes of free
- * items; and an open-addressing hash table of indices. Items contain no pointers, so both can be stored.
- *
- * Item 0 is never allocated: index 0 means "none". A pool that cannot grow returns item 0, so that the caller
- * need not handle the error; it also sets *is_broken, and the owner stops before the next event. */
 /* Internals of the mock: its state, which is in pools and arrays, and is accessed by index. An index into a
  * pool stays valid when the pool grows, but a pointer does not: after allocating an item, look up pointers
  * into the same pool again. */
@@ -236,17 +231,13 @@ struct paxos_state {
     struct proposal accepted, committed;
 };
 
+/* Of a counter only key and position are used. */
 struct register_entry {
     uint64_t key;
     uint32_t position; /* position in the ring */
     uint32_t paxos;    /* index of its Paxos states; CASS_NONE: none yet */
     uint32_t named;    /* index of its named columns, one copy per replica; CASS_NONE: none yet */
     uint32_t written;  /* set of replicas that have cells; the images of other replicas are not used */
-};
-
-struct counter_entry {
-    uint64_t key;
-    uint32_t position;
 };
 
 /* A row's place in its partition. */
@@ -396,7 +387,7 @@ struct hint_list {
 };
 
 struct node {
-    uint32_t datacenter, rack;
+    uint32_t datacenter;
     bool is_down, is_failing;
     uint32_t epoch;
     int64_t paused_until_ns, frozen_ns;
@@ -474,7 +465,7 @@ struct cass_cluster {
     uint32_t written[CASS_WRITTEN_LAST];
     struct cass_observer observer;
     bool is_broken; /* out of memory; set by pools and tables */
-    /* Derived: alone.c may take its shortcut while nothing fails; no fault of the network is
+    /* Derived: mock.c may take its shortcut while nothing fails; no fault of the network is
      * in force. */
     bool is_alone, is_calm;
     uint64_t events_handled;
@@ -502,7 +493,7 @@ AT(reply_at, reply_slot, replies)
 AT(lock_at, lock, locks)
 AT(partition_at, partition, partitions)
 AT(register_at, register_entry, registers)
-AT(counter_at, counter_entry, counters)
+AT(counter_at, register_entry, counters)
 AT(chunk_at, clustering_chunk, chunks)
 AT(lifetimes_at, chunk_lifetimes, lifetimes)
 AT(range_at, range, ranges)
@@ -542,6 +533,12 @@ static inline uint32_t all_replicas(const struct cass_cluster *cluster)
 static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)
 {
     return cluster->ring->replicas + (size_t)position * cluster->factor;
+}
+
+/* The Paxos states of a register's replicas. */
+static inline struct paxos_state *paxos_at(const struct cass_cluster *cluster, uint32_t index)
+{
+    return (struct paxos_state *)(void *)(cluster->paxos.items + index * cluster->paxos.item_size);
 }
 
 extern const struct image cass_image_none;
@@ -626,13 +623,10 @@ static inline uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns
     return handle;
 }
 
-/* The data of replicas: registers, counters, named columns, and the rows of data partitions. */
-/* storage.c: registers, counters, bodies */
+/* --- storage.c: registers, counters, bodies */
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
-void cass_register_enter(struct cass_cluster *cluster,
-                         uint32_t entry); /* adds to the hash table; likewise below */
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
@@ -640,7 +634,6 @@ void cass_body_release(struct cass_cluster *cluster, uint32_t body);
 void cass_image_clear(struct image *image);
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
                     int64_t now); /* sets the cells that a statement writes */
-bool cass_cell_wins(const struct cell *left, const struct cell *right); /* left replaces right */
 void cass_image_merge(struct image *into, const struct image *from);
 bool cass_image_equal(const struct image *left, const struct image *right);
 uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns);
@@ -652,7 +645,7 @@ void cass_image_date(struct image *image, int64_t timestamp_us);
 void cass_register_tell(const struct cass_cluster *cluster,
                         uint32_t entity); /* notifies the observer of a change */
 
-/* named.c: rows of named columns, which are registers with one copy of the columns per replica */
+/* --- storage.c: rows of named columns, which are registers with one copy of the columns per replica */
 void cass_named_need(struct cass_cluster *cluster, uint32_t entity);
 /* Makes the columns of a message from those that a statement sets. */
 uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statement *statement,
@@ -667,7 +660,7 @@ bool cass_named_is_found(const struct cass_cluster *cluster, uint32_t named);
 /* The time that a replica's read of the columns takes in addition to read_ns. */
 int64_t cass_named_cost(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
 
-/* storage_rows.c: data partitions */
+/* --- storage_rows.c: data partitions */
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 /* Finds or makes a partition; most are those that were last written of their key. */
@@ -709,7 +702,6 @@ uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, 
 /* The number of rows that a replica scans for a read of a time span: the rows of the span, and the row at
  * which the read ends. */
 uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
-void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
 /* The number of rows after the statement's place on any replica; and the number of these that none of the
  * replicas in the set has. */
 uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
@@ -720,21 +712,17 @@ uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t par
 bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                           struct clustering *out);
 
-/* lifetimes.c: which rows of a partition replicas find and scan, when lifetimes are stored */
+/* Which rows of a partition replicas find and scan, when lifetimes are stored */
 struct scan {
     uint64_t rows, tombstones;
     bool saw_older;         /* there is a live row before the time span */
     struct clustering last; /* the newest row, if there is one */
 };
-/* Called when the row, delete or range tombstone has arrived at its first replica, and at its last one. */
-void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
-void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
 /* Computes what a statement finds if these replicas answer. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
                          const struct cass_statement *statement, uint32_t replicas, struct scan *out);
 
-/* How messages are sent and handled: network, queues of nodes, replicas, hints, locks. */
-/* network.c: messages, and which places can reach each other */
+/* --- network.c: messages, and which places can reach each other */
 static inline uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from,
                                         uint32_t to)
 {
@@ -779,7 +767,7 @@ static inline int64_t cass_network_latency(struct cass_cluster *cluster, uint32_
 }
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 
-/* node.c: a node's clock, its pauses and its queue */
+/* --- network.c: a node's clock, its pauses and its queue */
 void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
 void cass_node_served(struct cass_cluster *cluster, uint32_t message);
 void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
@@ -813,38 +801,39 @@ int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t node, int6
 void cass_node_pause_event(struct cass_cluster *cluster, uint32_t node);
 void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t node);
 
-/* replica.c: what a replica does with a request */
+/* --- replica.c: what a replica does with a request */
 void cass_replica_receive(struct cass_cluster *cluster, uint32_t message);
 void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
 
-/* hints.c: writes for unreachable replicas; false when a replica has been unreachable for longer than hints
- * are stored */
+/* --- replica.c: hints are writes for unreachable replicas; false when a replica has been unreachable for
+ * longer than hints are stored */
 bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
                      enum message_kind kind, uint32_t entity, uint32_t body);
 void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target);
 void cass_hint_ack(struct cass_cluster *cluster, const struct message *message);
 
-/* lock.c: locks of a key on a node, in order of arrival */
+/* --- paxos.c: locks of a key on a node, in order of arrival */
 bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* false: it waits */
 void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
 void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
 
-/* How a coordinator executes an operation: consistency levels, writes, reads, counters, Paxos. */
-struct level_plan {
-    uint32_t counted;  /* replicas whose answers count */
-    uint32_t required; /* number of answers required; for EACH_QUORUM, a quorum of each datacenter: see
-                          cass_level_met() */
-    uint32_t alive;
-};
-void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
-                     enum cass_consistency level, struct level_plan *out);
-bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
-                    uint32_t counted, uint32_t required, uint32_t set);
+/* Sets the operation's `counted` and `required` for a level (for EACH_QUORUM, `required` is a quorum of each
+ * datacenter) and *alive to the replicas that the coordinator believes to be up. Returns whether these are
+ * enough. */
+bool cass_operation_plan(const struct cass_cluster *cluster, struct cass_operation *operation,
+                         enum cass_consistency level, uint32_t *alive);
+/* Whether the answers of this set of replicas are enough. */
+bool cass_level_met(const struct cass_cluster *cluster, const struct cass_operation *operation,
+                    enum cass_consistency level, uint32_t set);
+/* Answers with this result, and ends the operation; cass_operation_unavailable() since only these are alive.
+ */
+void cass_operation_refuse(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
+void cass_operation_unavailable(struct cass_cluster *cluster, uint32_t operation, uint32_t alive);
 /* The set of replicas in a datacenter. */
 uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t position, uint32_t datacenter);
 uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position);
 
-/* coordinator.c: an operation from arrival to answer */
+/* --- coordinator.c: an operation from arrival to answer */
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
 /* The time to live, in ns, of what a statement writes; 0: it does not expire. */
 static inline int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
@@ -874,27 +863,17 @@ void cass_write_spread(struct cass_cluster *cluster, uint32_t operation, uint32_
 /* The message that carries the operation's body. */
 enum message_kind cass_write_kind(const struct cass_operation *operation);
 
-/* alone.c: a shortcut for a write whose coordinator is the row's only replica: cass_alone_begin() when a
- * message arrives, cass_alone_end() when it is served. If the shortcut does not apply, both call the general
- * functions, cass_node_arrive() and cass_node_served(). */
-void cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
-void cass_alone_end(struct cass_cluster *cluster, uint32_t message);
-/* Starts the timers of the node's operations that did not need one before the node paused. */
-void cass_alone_paused(struct cass_cluster *cluster, uint32_t node);
-
 void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
 void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 /* Releases the answers that a read has collected. */
 void cass_read_let_go(struct cass_cluster *cluster, uint32_t operation);
-void cass_read_timeout(struct cass_cluster *cluster, uint32_t operation);
 
-/* paxos.c: the replica's part of Paxos */
+/* --- paxos.c: the replica's part of Paxos */
 bool cass_ballot_after(const struct ballot *left, const struct ballot *right);
 void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t message);
 void cass_paxos_propose(struct cass_cluster *cluster, uint32_t message);
 void cass_paxos_commit(struct cass_cluster *cluster, const struct message *message);
 
-/* paxos_coordinator.c: the coordinator's part of Paxos */
 void cass_cas_begin(struct cass_cluster *cluster, uint32_t operation);
 void cass_cas_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 void cass_cas_read_done(struct cass_cluster *cluster, uint32_t operation);
@@ -907,9 +886,7 @@ bool cass_count_is_found(const struct shard *shards, uint32_t factor);
 void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);
 void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
 void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);
-void cass_count_timeout(struct cass_cluster *cluster, uint32_t operation);
 /* Whether this is a leader's part of an increment that another node coordinates. */
 bool cass_count_is_forwarded(const struct cass_operation *operation);
-void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 
 #endif

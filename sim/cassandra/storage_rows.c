@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data partitions: their contents are stored as counts. A row has its own record only while it is pending:
- * while a replica misses it, a message or a hint carries it, or its writer has not received an OK. So counts
- * are exact whatever is retried. Expiring rows are stored as sums per second, because a TTL is in seconds. */
+/* Data partitions. In: rows, deletes and range tombstones, replica by replica. Kept: counts, and as far as
+ * the configuration says, the places and lifetimes of rows. Out: what a read of some replicas finds and
+ * scans. A row has its own record only while it is pending: while a replica misses it, a message or a hint
+ * carries it, or its writer has not received an OK. So counts are exact whatever is retried. Expiring rows
+ * are stored as sums per second, because a TTL is in seconds. */
+#include <string.h>
+
 #include "cassandra/token.h"
 #include "state.h"
 
@@ -52,12 +56,6 @@ void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, i
     __builtin_prefetch(&partition->newest);
 }
 
-static void cass_partition_enter(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct partition *partition = partition_at(cluster, index);
-    cass_table_put(&cluster->partition_table, partition_hash(partition->key, partition->bucket), index);
-}
-
 uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
     uint32_t *last = &cluster->written[key % CASS_WRITTEN_LAST];
@@ -72,7 +70,7 @@ uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, i
         .last_row_ns = NO_TIME,
         .position = cass_partition_position(cluster, key, bucket),
     };
-    cass_partition_enter(cluster, index);
+    cass_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
     return index;
 }
 
@@ -105,16 +103,11 @@ static void enter(struct cass_cluster *cluster, uint32_t index)
     partition_at(cluster, row->partition)->records++;
 }
 
-/* Counts the records in the partition's list, and adds them to the hash table if there are many. */
-static void cass_rows_enter(struct cass_cluster *cluster, uint32_t index)
+/* Adds the records in the partition's list to the hash table, now that they are many. */
+static void enter_all(struct cass_cluster *cluster, uint32_t index)
 {
     struct partition *partition = partition_at(cluster, index);
-    partition->records = 0;
-    for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next)
-        partition->records++;
-    partition->is_tabled = partition->records > RECORDS_LISTED;
-    if (!partition->is_tabled)
-        return;
+    partition->is_tabled = 1;
     partition->records = 0;
     for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next)
         enter(cluster, at);
@@ -152,7 +145,7 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
     if (SIM_UNLIKELY(partition->is_tabled))
         enter(cluster, index);
     else if (SIM_UNLIKELY(partition->records == RECORDS_LISTED))
-        cass_rows_enter(cluster, partition_index);
+        enter_all(cluster, partition_index);
     else
         partition->records++;
     return index;
@@ -226,6 +219,505 @@ void cass_row_confirm(struct cass_cluster *cluster, uint32_t index)
     row_at(cluster, index)->flags |= ROW_CONFIRMED;
 }
 
+/* The clustering order of a partition's rows, which a cluster keeps if it is configured to: places in chunks,
+ * newest first. Rows arrive nearly in order, so a place is usually added to one of the first chunks, and the
+ * number of places newer than a given one is found in a few chunks. */
+
+static const struct lifetime lifetime_none = {
+    .written_us = NO_TIME, .expires_s = NEVER, .deleted_us = NO_TIME};
+
+static bool is_before(const struct clustering *a, const struct clustering *b)
+{
+    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
+}
+
+static bool is_full_before(const struct clustering_chunk *chunk, const struct clustering *place,
+                           bool is_unique)
+{
+    const struct clustering *newest = &chunk->places[CLUSTERING_CHUNK - 1];
+    return chunk->count == CLUSTERING_CHUNK &&
+           (is_unique ? is_before(newest, place) : !is_before(place, newest));
+}
+
+/* Returns the position in the chunk at which `place` belongs: after the places that are not newer. */
+static uint32_t position_in(const struct clustering_chunk *chunk, const struct clustering *place)
+{
+    uint32_t at = chunk->count;
+    while (at > 0 && is_before(place, &chunk->places[at - 1]))
+        at--;
+    return at;
+}
+
+static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                      const struct clustering *place)
+{
+    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        if (row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
+            row->time_ns == place->time_ns && row->order == place->order)
+            return true;
+        at = row->next;
+    }
+    return false;
+}
+
+/* Takes a chunk from the pool, and the lifetimes of its rows at the same index, the first `count` of which
+ * are initialised. */
+static uint32_t fresh_chunk(struct cass_cluster *cluster, uint32_t count)
+{
+    uint32_t chunk = cass_pool_take(&cluster->chunks);
+    if (!cluster->config.keeps_lifetimes)
+        return chunk;
+    uint32_t beside = cass_pool_take(&cluster->lifetimes);
+    if (chunk == CASS_NONE || beside == CASS_NONE)
+        return CASS_NONE;
+    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, beside);
+    *lifetimes = (struct chunk_lifetimes){.special = count};
+    for (uint32_t i = 0; i < count; i++)
+        lifetimes->items[i] = lifetime_none;
+    return chunk;
+}
+
+/* Begins a new first chunk, so that rows in order fill their chunks. If no chunk can be taken, the pool is
+ * marked as broken, which stops the run. */
+static uint32_t begin_newest(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place)
+{
+    uint32_t fresh = fresh_chunk(cluster, 1);
+    if (fresh == CASS_NONE)
+        return CASS_NONE;
+    *chunk_at(cluster, fresh) = (struct clustering_chunk){
+        .next = partition_at(cluster, partition)->newest, .count = 1, .places = {*place}};
+    partition_at(cluster, partition)->newest = fresh;
+    return fresh;
+}
+
+static bool is_plain(const struct chunk_lifetimes *chunk, uint32_t at)
+{
+    const struct lifetime *item = &chunk->items[at];
+    return chunk->open[at] == 0 && item->written_us != NO_TIME && item->expires_s == NEVER &&
+           item->deleted_us == NO_TIME;
+}
+
+/* The number of special rows among the first `count` rows of a chunk. */
+static uint32_t count_special(const struct chunk_lifetimes *chunk, uint32_t count)
+{
+    uint32_t special = 0;
+    for (uint32_t i = 0; i < count; i++)
+        special += !is_plain(chunk, i);
+    return special;
+}
+
+static void split_lifetimes(struct cass_cluster *cluster, uint32_t newer_index, uint32_t older_index,
+                            uint32_t moved)
+{
+    struct chunk_lifetimes *newer = lifetimes_at(cluster, newer_index);
+    struct chunk_lifetimes *older = lifetimes_at(cluster, older_index);
+    uint32_t left = chunk_at(cluster, newer_index)->count;
+    memcpy(older->items, newer->items, moved * sizeof *older->items);
+    memcpy(older->open, newer->open, moved * sizeof *older->open);
+    memmove(newer->items, &newer->items[moved], left * sizeof *newer->items);
+    memmove(newer->open, &newer->open[moved], left * sizeof *newer->open);
+    older->special = count_special(older, moved);
+    newer->special = count_special(newer, left);
+}
+
+/* Moves the older half of the chunk into a new chunk after it. */
+static bool split(struct cass_cluster *cluster, uint32_t chunk)
+{
+    uint32_t fresh = fresh_chunk(cluster, 0);
+    if (fresh == CASS_NONE)
+        return false;
+    struct clustering_chunk *newer = chunk_at(cluster, chunk), *older = chunk_at(cluster, fresh);
+    uint32_t moved = newer->count / 2;
+    *older = (struct clustering_chunk){.next = newer->next, .count = moved};
+    memcpy(older->places, newer->places, moved * sizeof *older->places);
+    newer->count -= moved;
+    newer->next = fresh;
+    memmove(newer->places, &newer->places[moved], newer->count * sizeof *newer->places);
+    if (cluster->config.keeps_lifetimes)
+        split_lifetimes(cluster, chunk, fresh, moved);
+    return true;
+}
+
+static void insert(struct cass_cluster *cluster, uint32_t index, uint32_t at, const struct clustering *place)
+{
+    struct clustering_chunk *into = chunk_at(cluster, index);
+    uint32_t behind = into->count - at;
+    memmove(&into->places[at + 1], &into->places[at], behind * sizeof *into->places);
+    into->places[at] = *place;
+    into->count++;
+    if (!cluster->config.keeps_lifetimes)
+        return;
+    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, index);
+    memmove(&lifetimes->items[at + 1], &lifetimes->items[at], behind * sizeof *lifetimes->items);
+    memmove(&lifetimes->open[at + 1], &lifetimes->open[at], behind * sizeof *lifetimes->open);
+    lifetimes->items[at] = lifetime_none;
+    lifetimes->open[at] = 0;
+    lifetimes->special++;
+}
+
+/* Adds the place of a row. Returns its chunk, CASS_NONE when out of memory, and its position there. If the
+ * place must be unique, an existing equal place is returned instead. */
+static uint32_t add(struct cass_cluster *cluster, const struct row *row, bool is_unique, uint32_t *position)
+{
+    const struct clustering *place = &(const struct clustering){row->time_ns, row->order};
+    uint32_t partition = row->partition, chunk = partition_at(cluster, partition)->newest;
+    *position = 0;
+    if (chunk == CASS_NONE || is_full_before(chunk_at(cluster, chunk), place, is_unique))
+        return begin_newest(cluster, partition, place);
+    /* Finds the first chunk whose oldest place is not newer than `place`; the last chunk if there is none. */
+    while (chunk_at(cluster, chunk)->next != CASS_NONE &&
+           is_before(place, &chunk_at(cluster, chunk)->places[0]))
+        chunk = chunk_at(cluster, chunk)->next;
+    uint32_t at = position_in(chunk_at(cluster, chunk), place);
+    if (is_unique && at > 0 && !is_before(&chunk_at(cluster, chunk)->places[at - 1], place)) {
+        *position = at - 1;
+        return chunk;
+    }
+    if (chunk_at(cluster, chunk)->count == CLUSTERING_CHUNK) {
+        if (!split(cluster, chunk))
+            return CASS_NONE;
+        if (is_before(place, &chunk_at(cluster, chunk)->places[0]))
+            chunk = chunk_at(cluster, chunk)->next;
+        at = position_in(chunk_at(cluster, chunk), place);
+    }
+    insert(cluster, chunk, at, place);
+    *position = at;
+    return chunk;
+}
+
+uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
+                               const struct cass_statement *statement)
+{
+    const struct clustering after = {statement->after_time_ns, statement->after_order};
+    uint64_t newer = 0;
+    for (uint32_t at = partition_at(cluster, partition)->newest; at != CASS_NONE;) {
+        const struct clustering_chunk *chunk = chunk_at(cluster, at);
+        uint32_t low = 0, high = chunk->count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (is_before(&after, &chunk->places[middle]))
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        newer += chunk->count - low;
+        if (low > 0)
+            break;
+        at = chunk->next;
+    }
+    return newer;
+}
+
+uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                                const struct cass_statement *statement)
+{
+    const struct clustering after = {statement->after_time_ns, statement->after_order};
+    uint64_t missed = 0;
+    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        const struct clustering place = {row->time_ns, row->order};
+        missed += row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
+                  is_before(&after, &place);
+        at = row->next;
+    }
+    return missed;
+}
+
+bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          struct clustering *out)
+{
+    for (uint32_t at = partition_at(cluster, partition)->newest; at != CASS_NONE;) {
+        const struct clustering_chunk *chunk = chunk_at(cluster, at);
+        for (uint32_t i = chunk->count; i > 0; i--) {
+            if (is_missed(cluster, partition, replicas, &chunk->places[i - 1]))
+                continue;
+            *out = chunk->places[i - 1];
+            return true;
+        }
+        at = chunk->next;
+    }
+    return false;
+}
+
+uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
+                        int64_t until_ns, uint32_t replicas)
+{
+    const int64_t bounds[2] = {from_ns, until_ns};
+    uint64_t newer[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        struct cass_statement last = {.after_time_ns = bounds[i] - (bounds[i] != INT64_MIN),
+                                      .after_order = bounds[i] != INT64_MIN ? INT64_MAX : INT64_MIN};
+        newer[i] = cass_clustering_newer(cluster, partition, &last) -
+                   cass_clustering_missed(cluster, partition, replicas, &last);
+    }
+    return newer[0] > newer[1] ? newer[0] - newer[1] : 0;
+}
+
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation)
+{
+    const struct cass_statement *statement = &operation->statement;
+    if (operation->entity == CASS_NONE)
+        return 1;
+    uint64_t rows =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
+    return (statement->limit > 0 && statement->limit < rows ? statement->limit : rows) + 1;
+}
+
+/* The lifetimes of a partition's rows, which a cluster keeps if it is configured to: each chunk of places has
+ * a chunk of write times, expiries and deletions. These are what all replicas have. What some replicas miss
+ * stays in the records of rows, and a reader adds the records that its replicas have, so each set of replicas
+ * finds its own rows. A read goes down from the newest place and counts what Cassandra's replicas scan, which
+ * is rows and tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java
+ * (MetricRecording). */
+
+enum fate { FATE_ABSENT, FATE_LIVE, FATE_DELETED, FATE_EXPIRED };
+
+struct walk {
+    const struct cass_cluster *cluster;
+    const struct partition *partition;
+    uint32_t replicas;
+    int64_t now_s;
+    bool has_ranges;
+};
+
+/* Merges a row's write into its lifetime: the newer write wins; if both have the same timestamp, the one that
+ * expires, then the later expiry. */
+static void merge(struct lifetime *into, const struct row *row)
+{
+    if (row->flags & ROW_DELETE) {
+        into->deleted_us = at_least(into->deleted_us, row->timestamp_us);
+        return;
+    }
+    bool is_tie = row->timestamp_us == into->written_us;
+    bool expires = row->expires_s != NEVER, did_expire = into->expires_s != NEVER;
+    if (row->timestamp_us < into->written_us || (is_tie && did_expire && !expires) ||
+        (is_tie && did_expire == expires && row->expires_s < into->expires_s))
+        return;
+    into->written_us = row->timestamp_us;
+    into->expires_s = row->expires_s;
+}
+
+static void range_add(struct cass_cluster *cluster, const struct row *row)
+{
+    uint32_t fresh = cass_pool_take(&cluster->ranges);
+    struct partition *partition = partition_at(cluster, row->partition);
+    if (fresh == CASS_NONE)
+        return;
+    *range_at(cluster, fresh) = (struct range){.next = partition->ranges,
+                                               .from_ns = row->time_ns,
+                                               .until_ns = row->order,
+                                               .deleted_us = row->timestamp_us};
+    partition->ranges = fresh;
+}
+
+static void open_lifetime(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    struct partition *partition = partition_at(cluster, row->partition);
+    if (row->flags & ROW_RANGE) {
+        partition->open_ranges++;
+        return;
+    }
+    uint32_t at, chunk = add(cluster, row, true, &at);
+    if (chunk == CASS_NONE)
+        return;
+    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
+    lifetimes->special += is_plain(lifetimes, at);
+    lifetimes->open[at]++;
+}
+
+static void settle_lifetime(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    if (row->flags & ROW_RANGE) {
+        partition_at(cluster, row->partition)->open_ranges--;
+        range_add(cluster, row);
+        return;
+    }
+    uint32_t at, chunk = add(cluster, row, true, &at);
+    if (chunk == CASS_NONE)
+        return;
+    struct chunk_lifetimes *lifetimes = lifetimes_at(cluster, chunk);
+    lifetimes->open[at]--;
+    merge(&lifetimes->items[at], row);
+    lifetimes->special -= is_plain(lifetimes, at);
+}
+
+/* Returns whether some replicas lack the record and one of the reader's replicas has it. */
+static bool is_seen(const struct walk *walk, const struct row *row)
+{
+    return (row->held & walk->replicas) != 0 && row->held != all_replicas(walk->cluster);
+}
+
+/* Adds the records that the reader's replicas have to a chunk's lifetimes. It goes through the records once
+ * for all rows of the chunk, because there may be many of both. */
+static void add_records(const struct walk *walk, uint32_t index, struct lifetime *items)
+{
+    const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);
+    const struct chunk_lifetimes *lifetimes = lifetimes_at(walk->cluster, index);
+    for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
+        const struct row *row = row_at(walk->cluster, at);
+        const struct clustering place = {row->time_ns, row->order};
+        uint32_t low = 0, high = chunk->count;
+        if (row->flags & ROW_RANGE || !is_seen(walk, row) || is_before(&chunk->places[high - 1], &place))
+            continue;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (is_before(&chunk->places[middle], &place))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (lifetimes->open[low] > 0 && !is_before(&place, &chunk->places[low]))
+            merge(&items[low], row);
+    }
+}
+
+static void fill_lifetimes(const struct walk *walk, uint32_t index, struct lifetime *items)
+{
+    const struct chunk_lifetimes *lifetimes = lifetimes_at(walk->cluster, index);
+    uint32_t count = chunk_at(walk->cluster, index)->count, open = 0;
+    memcpy(items, lifetimes->items, count * sizeof *items);
+    for (uint32_t i = 0; i < count; i++)
+        open += lifetimes->open[i];
+    if (open > 0)
+        add_records(walk, index, items);
+}
+
+/* Returns the latest deletion of a range that contains the time; NO_TIME if there is none. */
+static int64_t range_deleted_us(const struct walk *walk, int64_t time_ns)
+{
+    int64_t deleted_us = NO_TIME;
+    for (uint32_t at = walk->partition->ranges; at != CASS_NONE; at = range_at(walk->cluster, at)->next) {
+        const struct range *range = range_at(walk->cluster, at);
+        if (range->from_ns <= time_ns && time_ns <= range->until_ns)
+            deleted_us = at_least(deleted_us, range->deleted_us);
+    }
+    for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
+        const struct row *row = row_at(walk->cluster, at);
+        if (row->flags & ROW_RANGE && is_seen(walk, row) && row->time_ns <= time_ns && time_ns <= row->order)
+            deleted_us = at_least(deleted_us, row->timestamp_us);
+    }
+    return deleted_us;
+}
+
+static enum fate fate_of(const struct walk *walk, const struct lifetime *lifetime, int64_t time_ns)
+{
+    /* The deletion of a range also supersedes the row's own deletion unless that is newer. */
+    int64_t dropped_us = walk->has_ranges ? range_deleted_us(walk, time_ns) : NO_TIME;
+    if (lifetime->written_us > at_least(dropped_us, lifetime->deleted_us))
+        return lifetime->expires_s > walk->now_s ? FATE_LIVE : FATE_EXPIRED;
+    return lifetime->deleted_us > dropped_us ? FATE_DELETED : FATE_ABSENT;
+}
+
+/* Counts both markers of each range tombstone that overlaps the scanned range. The deletion of a whole
+ * partition has no markers. */
+static uint64_t range_markers(const struct walk *walk, int64_t from_ns, int64_t until_ns)
+{
+    uint64_t markers = 0;
+    for (uint32_t at = walk->partition->ranges; at != CASS_NONE; at = range_at(walk->cluster, at)->next) {
+        const struct range *range = range_at(walk->cluster, at);
+        bool is_all = range->from_ns == INT64_MIN && range->until_ns == INT64_MAX;
+        markers += !is_all && range->from_ns < until_ns && range->until_ns >= from_ns ? 2 : 0;
+    }
+    for (uint32_t at = walk->partition->unresolved; at != CASS_NONE; at = row_at(walk->cluster, at)->next) {
+        const struct row *row = row_at(walk->cluster, at);
+        bool is_range = row->flags & ROW_RANGE && !(row->flags & ROW_ALL) && is_seen(walk, row);
+        markers += is_range && row->time_ns < until_ns && row->order >= from_ns ? 2 : 0;
+    }
+    return markers;
+}
+
+/* The bounds of a scan: places after `low`, if has_low, and with times before until_ns. A read of a time span
+ * continues to the row below it (goes_below), a count does not. */
+struct bounds {
+    bool has_low, goes_below;
+    struct clustering low;
+    int64_t until_ns;
+    uint64_t limit;
+};
+
+static struct bounds bounds_of(const struct cass_statement *statement)
+{
+    struct bounds bounds = {.until_ns = INT64_MAX,
+                            .limit = statement->limit > 0 ? statement->limit : UINT64_MAX};
+    if (statement->kind == CASS_COUNT_ROWS) {
+        bounds.has_low = statement->has_after;
+        bounds.low = (struct clustering){statement->after_time_ns, statement->after_order};
+        bounds.limit = UINT64_MAX;
+    } else if (statement->has_span) {
+        bounds.has_low = bounds.goes_below = statement->from_ns != INT64_MIN;
+        bounds.low = (struct clustering){statement->from_ns - bounds.has_low, INT64_MAX};
+        bounds.until_ns = statement->until_ns;
+    }
+    return bounds;
+}
+
+/* Counts the rows of one chunk. Returns whether the read continues after it. */
+static bool scan_chunk(const struct walk *walk, uint32_t index, const struct bounds *bounds, struct scan *out)
+{
+    const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);
+    bool is_plain_chunk = lifetimes_at(walk->cluster, index)->special == 0 && !walk->has_ranges;
+    if (chunk->places[0].time_ns >= bounds->until_ns && bounds->until_ns != INT64_MAX)
+        return true;
+    if (is_plain_chunk && (!bounds->has_low || is_before(&bounds->low, &chunk->places[0])) &&
+        (bounds->until_ns == INT64_MAX || chunk->places[chunk->count - 1].time_ns < bounds->until_ns)) {
+        if (out->rows == 0)
+            out->last = chunk->places[chunk->count - 1];
+        out->rows += chunk->count;
+        out->rows = out->rows < bounds->limit ? out->rows : bounds->limit;
+        return out->rows < bounds->limit;
+    }
+    struct lifetime items[CLUSTERING_CHUNK];
+    if (!is_plain_chunk)
+        fill_lifetimes(walk, index, items);
+    for (uint32_t i = chunk->count; i-- > 0;) {
+        const struct clustering *place = &chunk->places[i];
+        if (place->time_ns >= bounds->until_ns && bounds->until_ns != INT64_MAX)
+            continue;
+        enum fate fate = is_plain_chunk ? FATE_LIVE : fate_of(walk, &items[i], place->time_ns);
+        if (bounds->has_low && !is_before(&bounds->low, place)) {
+            out->saw_older = fate == FATE_LIVE && bounds->goes_below;
+            if (out->saw_older || !bounds->goes_below)
+                return false;
+            continue;
+        }
+        out->tombstones += fate == FATE_DELETED   ? 1
+                           : fate == FATE_EXPIRED ? walk->cluster->config.row_cells
+                                                  : 0;
+        if (fate != FATE_LIVE)
+            continue;
+        if (out->rows == 0)
+            out->last = *place;
+        if (++out->rows == bounds->limit)
+            return false;
+    }
+    return true;
+}
+
+void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
+                         const struct cass_statement *statement, uint32_t replicas, struct scan *out)
+{
+    const struct walk walk = {.cluster = cluster,
+                              .partition = partition_at(cluster, partition),
+                              .replicas = replicas,
+                              .now_s = now_ns(cluster) / SIM_SECOND,
+                              .has_ranges = partition_at(cluster, partition)->ranges != CASS_NONE ||
+                                            partition_at(cluster, partition)->open_ranges > 0};
+    const struct bounds bounds = bounds_of(statement);
+    int64_t oldest_ns = bounds.has_low ? bounds.low.time_ns : INT64_MIN;
+    *out = (struct scan){0};
+    for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
+        if (!scan_chunk(&walk, at, &bounds, out))
+            break;
+    }
+    if (walk.has_ranges)
+        out->tombstones += range_markers(&walk, oldest_ns, bounds.until_ns);
+}
+
+/* --- The rows of replicas. */
+
 static void tell_copy(const struct cass_cluster *cluster, const struct row *row, uint32_t replica)
 {
     const struct partition *partition = partition_at(cluster, row->partition);
@@ -269,7 +761,8 @@ static inline void count_first(struct cass_cluster *cluster, const struct row *r
         return;
     }
     if (SIM_UNLIKELY(cluster->config.keeps_order && !cluster->config.keeps_lifetimes)) {
-        cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
+        uint32_t position;
+        add(cluster, row, false, &position);
         partition = partition_at(cluster, row->partition);
     }
     partition->rows++;
@@ -297,11 +790,11 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
         if (SIM_LIKELY(!(row->flags & ROW_RANGE)))
             count_first(cluster, row, replica);
         if (SIM_UNLIKELY(cluster->config.keeps_lifetimes))
-            cass_lifetime_open(cluster, index);
+            open_lifetime(cluster, index);
     }
     row->held |= bit;
     if (SIM_UNLIKELY(cluster->config.keeps_lifetimes && row->held == all_replicas(cluster)))
-        cass_lifetime_settle(cluster, index);
+        settle_lifetime(cluster, index);
     uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
     if (SIM_LIKELY(!(row->flags & ROW_DELETE))) {
         cluster->nodes[node].stats.rows++;

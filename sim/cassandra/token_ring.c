@@ -10,8 +10,8 @@
 #include "cassandra/token.h"
 #include "state.h"
 
-#define FRAME_SIZE                                                                                           \
-    3u /* per component of a composite: a length of two bytes before it, and a zero byte after it \ */
+/* Per component of a composite: a length of two bytes before it, and a zero byte after it. */
+#define FRAME_SIZE 3u
 
 int64_t cass_token(const void *serialised_key, size_t size)
 {
@@ -76,6 +76,7 @@ int64_t cass_ring_draw(struct sim_random *stream)
     return token == INT64_MIN ? INT64_MAX : token;
 }
 
+/* Orders by token, then node. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct cass_ring_entry *a = left;
@@ -83,12 +84,6 @@ static int compare_entries(const void *left, const void *right)
     if (a->token != b->token)
         return a->token < b->token ? -1 : 1;
     return (a->node > b->node) - (a->node < b->node);
-}
-
-/* Orders by token, then node. */
-static void cass_ring_sort(struct cass_ring_entry *entries, size_t count)
-{
-    qsort(entries, count, sizeof(*entries), compare_entries);
 }
 
 size_t cass_ring_duplicate(const struct cass_ring_entry *entries, size_t count)
@@ -102,7 +97,7 @@ size_t cass_ring_duplicate(const struct cass_ring_entry *entries, size_t count)
 
 void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_random *streams)
 {
-    cass_ring_sort(entries, count);
+    qsort(entries, count, sizeof(*entries), compare_entries);
     while (cass_ring_duplicate(entries, count) < count) {
         /* This goes backwards, so that a redrawn token is not compared with its left neighbour again in this
          * pass. */
@@ -110,220 +105,13 @@ void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_
             if (entries[i].token == entries[i - 1].token)
                 entries[i].token = cass_ring_draw(&streams[entries[i].node]);
         }
-        cass_ring_sort(entries, count);
+        qsort(entries, count, sizeof(*entries), compare_entries);
     }
 }
 
 /* The token ring: which nodes hold the replicas of a token. */
 
 #define NUM_TOKENS_MAX 4096u
-
-/* The walk that begins at the last token: that token's node, then the ring from its start. */
-static void walk_last(const struct cass_ring_entry *entries, uint32_t replication_factor, uint32_t last_node,
-                      bool *met, uint32_t *out)
-{
-    out[0] = last_node;
-    met[last_node] = true;
-    uint32_t found = 1;
-    for (size_t i = 0; found < replication_factor; i++) {
-        if (met[entries[i].node])
-            continue;
-        met[entries[i].node] = true;
-        out[found++] = entries[i].node;
-    }
-}
-
-/* Sets `out` to `node` followed by the nodes of `next` other than `node`, up to the replication factor. */
-static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_factor, uint32_t *out)
-{
-    uint32_t found = 1;
-    out[0] = node;
-    for (uint32_t i = 0; found < replication_factor; i++) {
-        if (next[i] != node)
-            out[found++] = next[i];
-    }
-}
-
-/* Goes backwards around the ring: the replicas of a token are its node followed by the replicas of the next
- * token, so only the last token needs a walk, whatever the order of the nodes. */
-static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
-                           struct sim_error *error)
-{
-    uint32_t factor = ring->replication_factor;
-    bool *met = calloc(ring->node_count, sizeof(*met));
-    if (met == NULL)
-        return sim_fail_memory(error);
-    uint32_t nodes_with_tokens = 0;
-    for (size_t i = 0; i < ring->token_count; i++) {
-        ring->tokens[i] = entries[i].token;
-        nodes_with_tokens += met[entries[i].node] ? 0 : 1;
-        met[entries[i].node] = true;
-    }
-    if (nodes_with_tokens < factor) {
-        free(met);
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "only %" PRIu32 " nodes have tokens, too few for %" PRIu32
-                        " replicas; give more nodes tokens or lower the replication factor",
-                        nodes_with_tokens, factor);
-    }
-    memset(met, 0, ring->node_count * sizeof(*met));
-    size_t last = ring->token_count - 1;
-    walk_last(entries, factor, entries[last].node, met, ring->replicas + last * factor);
-    for (size_t i = last; i-- > 0;) {
-        const uint32_t *next = ring->replicas + (i + 1) * factor;
-        prepend(entries[i].node, next, factor, ring->replicas + i * factor);
-    }
-    free(met);
-    return true;
-}
-
-/* Allocates a ring whose contents are not set; NULL when out of memory. */
-static struct cass_ring *cass_ring_allocate(size_t token_count, uint32_t nodes, uint32_t replication_factor)
-{
-    struct cass_ring *ring = malloc(sizeof(*ring));
-    if (ring == NULL)
-        return NULL;
-    *ring = (struct cass_ring){
-        .token_count = token_count,
-        .node_count = nodes,
-        .replication_factor = replication_factor,
-        .tokens = malloc(token_count * sizeof(*ring->tokens)),
-        .replicas = malloc(token_count * replication_factor * sizeof(*ring->replicas)),
-    };
-    if (ring->tokens == NULL || ring->replicas == NULL) {
-        cass_ring_destroy(ring);
-        return NULL;
-    }
-    return ring;
-}
-
-/* Builds a ring from sorted entries with distinct tokens. */
-static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
-                       uint32_t replication_factor, struct cass_ring **out, struct sim_error *error)
-{
-    struct cass_ring *ring = cass_ring_allocate(count, nodes, replication_factor);
-    if (ring == NULL)
-        return sim_fail_memory(error);
-    bool ok = place_replicas(ring, entries, error);
-    if (!ok) {
-        cass_ring_destroy(ring);
-        return false;
-    }
-    *out = ring;
-    return true;
-}
-
-static bool cass_ring_check_tokens(uint32_t num_tokens, struct sim_error *error)
-{
-    if (num_tokens >= 1 && num_tokens <= NUM_TOKENS_MAX)
-        return true;
-    return sim_fail(error, SIM_ERROR_INPUT, "a node cannot have %" PRIu32 " tokens; give 1 to %u", num_tokens,
-                    NUM_TOKENS_MAX);
-}
-
-/* Returns false, with an error, for values out of range. */
-static bool cass_ring_check(uint32_t nodes, size_t token_count, uint32_t replication_factor,
-                            struct sim_error *error)
-{
-    if (nodes < 1 || nodes > CASS_NODES_MAX) {
-        return sim_fail(error, SIM_ERROR_INPUT, "a ring cannot have %" PRIu32 " nodes; give 1 to %u", nodes,
-                        CASS_NODES_MAX);
-    }
-    if (replication_factor < 1 || replication_factor > nodes || replication_factor > CASS_REPLICAS_MAX) {
-        uint32_t most = nodes < CASS_REPLICAS_MAX ? nodes : CASS_REPLICAS_MAX;
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "a ring of %" PRIu32 " nodes cannot hold %" PRIu32 " replicas; give 1 to %" PRIu32,
-                        nodes, replication_factor, most);
-    }
-    if (token_count < 1 || token_count > CASS_RING_REPLICAS_MAX / replication_factor) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "a ring of %zu tokens with %" PRIu32
-                        " replicas is too large or empty; give 1 to %zu tokens",
-                        token_count, replication_factor, CASS_RING_REPLICAS_MAX / replication_factor);
-    }
-    return true;
-}
-
-/* Each node has its own stream of random numbers, so that adding a node does not change the tokens of the
- * others. Returns false when out of memory. */
-static bool cass_ring_draw_all(uint64_t seed, uint32_t nodes, uint32_t num_tokens,
-                               struct cass_ring_entry *entries)
-{
-    struct sim_random *streams = malloc(nodes * sizeof(*streams));
-    if (streams == NULL)
-        return false;
-    for (uint32_t node = 0; node < nodes; node++) {
-        sim_random_init(&streams[node], seed, SIM_RING, node);
-        for (uint32_t i = 0; i < num_tokens; i++) {
-            struct cass_ring_entry *entry = &entries[(size_t)node * num_tokens + i];
-            *entry = (struct cass_ring_entry){.token = cass_ring_draw(&streams[node]), .node = node};
-        }
-    }
-    cass_ring_settle(entries, (size_t)nodes * num_tokens, streams);
-    free(streams);
-    return true;
-}
-
-bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t replication_factor,
-                      struct cass_ring **out, struct sim_error *error)
-{
-    *out = NULL;
-    if (!cass_ring_check_tokens(num_tokens, error))
-        return false;
-    if (!cass_ring_check(nodes, (size_t)nodes * num_tokens, replication_factor, error))
-        return false;
-    size_t count = (size_t)nodes * num_tokens;
-    struct cass_ring_entry *entries = malloc(count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_draw_all(seed, nodes, num_tokens, entries)
-                  ? ring_build(entries, count, nodes, replication_factor, out, error)
-                  : sim_fail_memory(error);
-    free(entries);
-    return ok;
-}
-
-/* Sorts given tokens into entries; false, with an error, for an unknown node or a duplicate token. */
-static bool cass_ring_take_all(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                               uint32_t nodes, struct cass_ring_entry *entries, struct sim_error *error)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < token_count; i++) {
-        entries[i] = (struct cass_ring_entry){.token = tokens[i], .node = token_nodes[i]};
-        if (token_nodes[i] >= nodes) {
-            ok = sim_fail(error, SIM_ERROR_INPUT,
-                          "token %" PRId64 " belongs to node %" PRIu32 ", but the ring has %" PRIu32
-                          "; number the nodes from 0",
-                          tokens[i], token_nodes[i], nodes);
-        }
-    }
-    if (ok) {
-        cass_ring_sort(entries, token_count);
-        size_t duplicate = cass_ring_duplicate(entries, token_count);
-        if (duplicate < token_count) {
-            ok = sim_fail(error, SIM_ERROR_INPUT,
-                          "token %" PRId64 " appears twice in the ring; give it to one node",
-                          entries[duplicate].token);
-        }
-    }
-    return ok;
-}
-
-bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                           uint32_t nodes, uint32_t replication_factor, struct cass_ring **out,
-                           struct sim_error *error)
-{
-    *out = NULL;
-    if (!cass_ring_check(nodes, token_count, replication_factor, error))
-        return false;
-    struct cass_ring_entry *entries = malloc(token_count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_take_all(tokens, token_nodes, token_count, nodes, entries, error);
-    ok = ok && ring_build(entries, token_count, nodes, replication_factor, out, error);
-    free(entries);
-    return ok;
-}
 
 void cass_ring_destroy(struct cass_ring *ring)
 {
@@ -369,52 +157,33 @@ const uint32_t *cass_ring_replicas(const struct cass_ring *ring, int64_t token)
     return ring->replicas + cass_ring_position(ring, token) * ring->replication_factor;
 }
 
-/* NetworkTopologyStrategy. */
+/* NetworkTopologyStrategy. With one datacenter of one rack it chooses as SimpleStrategy does. */
 
 /* The state of one token's walk: what is still to be found in each datacenter. Racks and nodes that were
  * found are marked with the number of the walk. */
 struct walk {
     const struct cass_topology *topology;
     uint32_t rack_stride;
-    uint32_t *rack_counts, *node_counts; /* of each datacenter, counting only nodes with tokens */
-    uint32_t *left;                      /* for each datacenter: the number of nodes to find */
-    int64_t *repeats;                    /* for each datacenter: acceptable repeats of racks */
-    uint32_t *node_stamps, *rack_stamps;
+    uint32_t rack_counts[CASS_DATACENTERS_MAX],
+        node_counts[CASS_DATACENTERS_MAX]; /* only nodes with tokens */
+    uint32_t left[CASS_DATACENTERS_MAX];   /* the number of nodes to find */
+    int64_t repeats[CASS_DATACENTERS_MAX]; /* acceptable repeats of racks */
+    uint32_t *node_stamps, *rack_stamps;   /* in one block */
     uint32_t stamp;
 };
-
-static void walk_destroy(struct walk *walk)
-{
-    free(walk->rack_counts);
-    free(walk->node_counts);
-    free(walk->left);
-    free(walk->repeats);
-    free(walk->node_stamps);
-    free(walk->rack_stamps);
-}
 
 static bool walk_create(struct walk *walk, const struct cass_topology *topology,
                         const struct cass_ring_entry *entries, size_t count)
 {
-    uint32_t nodes = topology->node_count, datacenters = topology->datacenter_count, stride = 1;
+    uint32_t nodes = topology->node_count, stride = 1;
+    assert(topology->datacenter_count <= CASS_DATACENTERS_MAX);
     for (uint32_t node = 0; node < nodes; node++)
         stride = topology->node_racks[node] >= stride ? topology->node_racks[node] + 1 : stride;
-    *walk = (struct walk){
-        .topology = topology,
-        .rack_stride = stride,
-        .rack_counts = calloc(datacenters + 1, sizeof(uint32_t)),
-        .node_counts = calloc(datacenters + 1, sizeof(uint32_t)),
-        .left = calloc(datacenters + 1, sizeof(uint32_t)),
-        .repeats = calloc(datacenters + 1, sizeof(int64_t)),
-        .node_stamps = calloc(nodes, sizeof(uint32_t)),
-        .rack_stamps = calloc((size_t)datacenters * stride + 1, sizeof(uint32_t)),
-        .stamp = 1,
-    };
-    if (walk->rack_counts == NULL || walk->node_counts == NULL || walk->left == NULL ||
-        walk->repeats == NULL || walk->node_stamps == NULL || walk->rack_stamps == NULL) {
-        walk_destroy(walk);
+    *walk = (struct walk){.topology = topology, .rack_stride = stride, .stamp = 1};
+    walk->node_stamps = calloc(nodes + (size_t)topology->datacenter_count * stride, sizeof(uint32_t));
+    if (walk->node_stamps == NULL)
         return false;
-    }
+    walk->rack_stamps = walk->node_stamps + nodes;
     for (size_t i = 0; i < count; i++) {
         uint32_t node = entries[i].node, datacenter = topology->node_datacenters[node];
         size_t rack = (size_t)datacenter * stride + topology->node_racks[node];
@@ -426,14 +195,10 @@ static bool walk_create(struct walk *walk, const struct cass_topology *topology,
     return true;
 }
 
-static uint32_t factor_total(const struct walk *walk)
+static uint32_t wanted_in(const struct walk *walk, uint32_t datacenter)
 {
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < walk->topology->datacenter_count; i++) {
-        uint32_t factor = walk->topology->replication_factors[i];
-        total += factor < walk->node_counts[i] ? factor : walk->node_counts[i];
-    }
-    return total;
+    uint32_t factor = walk->topology->replication_factors[datacenter];
+    return factor < walk->node_counts[datacenter] ? factor : walk->node_counts[datacenter];
 }
 
 static void walk_from(struct walk *walk, const struct cass_ring_entry *entries, size_t count, size_t position,
@@ -442,9 +207,8 @@ static void walk_from(struct walk *walk, const struct cass_ring_entry *entries, 
     const struct cass_topology *topology = walk->topology;
     walk->stamp++;
     for (uint32_t i = 0; i < topology->datacenter_count; i++) {
-        uint32_t wanted = topology->replication_factors[i];
-        walk->left[i] = wanted < walk->node_counts[i] ? wanted : walk->node_counts[i];
-        walk->repeats[i] = (int64_t)wanted - walk->rack_counts[i];
+        walk->left[i] = wanted_in(walk, i);
+        walk->repeats[i] = (int64_t)topology->replication_factors[i] - walk->rack_counts[i];
     }
     uint32_t found = 0;
     for (size_t i = position; found < factor; i = i + 1 == count ? 0 : i + 1) {
@@ -463,59 +227,130 @@ static void walk_from(struct walk *walk, const struct cass_ring_entry *entries, 
     }
 }
 
-static bool network_build(const struct cass_ring_entry *entries, size_t count,
-                          const struct cass_topology *topology, struct cass_ring **out,
-                          struct sim_error *error)
+static bool check(uint32_t nodes, size_t token_count, uint64_t factor, struct sim_error *error)
+{
+    uint32_t most = nodes < CASS_REPLICAS_MAX ? nodes : CASS_REPLICAS_MAX;
+    if (nodes < 1 || nodes > CASS_NODES_MAX)
+        return sim_fail(error, SIM_ERROR_INPUT, "a ring cannot have %" PRIu32 " nodes; give 1 to %u", nodes,
+                        CASS_NODES_MAX);
+    if (factor < 1 || factor > most)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "a ring of %" PRIu32 " nodes cannot hold %" PRIu64 " replicas; give 1 to %" PRIu32,
+                        nodes, factor, most);
+    if (token_count < 1 || token_count > CASS_RING_REPLICAS_MAX / factor)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "a ring of %zu tokens with %" PRIu64
+                        " replicas is too large or empty; give 1 to %zu tokens",
+                        token_count, factor, CASS_RING_REPLICAS_MAX / (size_t)factor);
+    return true;
+}
+
+/* Builds a ring from sorted entries with distinct tokens. */
+static bool build(const struct cass_ring_entry *entries, size_t count, const struct cass_topology *topology,
+                  struct cass_ring **out, struct sim_error *error)
 {
     struct walk walk;
+    uint32_t factor = 0;
     if (!walk_create(&walk, topology, entries, count))
         return sim_fail_memory(error);
-    uint32_t factor = factor_total(&walk);
-    struct cass_ring *ring = NULL;
-    bool ok = cass_ring_check(topology->node_count, count, factor, error);
-    if (ok) {
-        ring = cass_ring_allocate(count, topology->node_count, factor);
-        ok = ring != NULL || sim_fail_memory(error);
+    for (uint32_t i = 0; i < topology->datacenter_count; i++)
+        factor += wanted_in(&walk, i);
+    struct cass_ring *ring = calloc(1, sizeof(*ring));
+    if (ring != NULL) {
+        *ring = (struct cass_ring){count, topology->node_count, factor, malloc(count * sizeof(*ring->tokens)),
+                                   malloc(count * factor * sizeof(*ring->replicas))};
+        if (ring->tokens == NULL || ring->replicas == NULL) {
+            cass_ring_destroy(ring);
+            ring = NULL;
+        }
     }
-    for (size_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; ring != NULL && i < count; i++) {
         ring->tokens[i] = entries[i].token;
         walk_from(&walk, entries, count, i, factor, ring->replicas + i * factor);
     }
-    walk_destroy(&walk);
+    free(walk.node_stamps);
     *out = ring;
-    return ok;
+    return ring != NULL || sim_fail_memory(error);
 }
 
-bool cass_ring_create_network(uint64_t seed, const struct cass_topology *topology, uint32_t num_tokens,
-                              struct cass_ring **out, struct sim_error *error)
+/* Each node has its own stream of random numbers, so that adding a node does not change the tokens of the
+ * others. Returns false when out of memory. */
+static bool draw_all(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries)
 {
+    struct sim_random *streams = malloc(nodes * sizeof(*streams));
+    if (streams == NULL)
+        return false;
+    for (uint32_t node = 0; node < nodes; node++) {
+        sim_random_init(&streams[node], seed, SIM_RING, node);
+        for (uint32_t i = 0; i < num_tokens; i++)
+            entries[(size_t)node * num_tokens + i] =
+                (struct cass_ring_entry){.token = cass_ring_draw(&streams[node]), .node = node};
+    }
+    cass_ring_settle(entries, (size_t)nodes * num_tokens, streams);
+    free(streams);
+    return true;
+}
+
+bool cass_ring_create(uint64_t seed, const struct cass_datacenter *datacenters, uint32_t datacenter_count,
+                      uint32_t num_tokens, struct cass_ring **out, struct sim_error *error)
+{
+    uint32_t factors[CASS_DATACENTERS_MAX], nodes = 0, node = 0;
+    uint64_t factor = 0;
     *out = NULL;
-    uint32_t nodes = topology->node_count;
+    for (uint32_t i = 0; i < datacenter_count; i++) {
+        nodes += datacenters[i].nodes;
+        factor += factors[i] = datacenters[i].replication_factor;
+    }
     size_t count = (size_t)nodes * num_tokens;
-    if (!cass_ring_check_tokens(num_tokens, error) || !cass_ring_check(nodes, count, 1, error))
+    if (num_tokens < 1 || num_tokens > NUM_TOKENS_MAX)
+        return sim_fail(error, SIM_ERROR_INPUT, "a node cannot have %" PRIu32 " tokens; give 1 to %u",
+                        num_tokens, NUM_TOKENS_MAX);
+    if (!check(nodes, count, factor, error))
         return false;
     struct cass_ring_entry *entries = malloc(count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_draw_all(seed, nodes, num_tokens, entries)
-                  ? network_build(entries, count, topology, out, error)
-                  : sim_fail_memory(error);
+    uint32_t *places = malloc(2 * (size_t)nodes * sizeof *places); /* datacenters, then racks */
+    for (uint32_t i = 0; places != NULL && i < datacenter_count; i++) {
+        for (uint32_t j = 0; j < datacenters[i].nodes; j++, node++) {
+            places[node] = i;
+            places[nodes + node] = j % datacenters[i].racks;
+        }
+    }
+    bool ok = entries != NULL && places != NULL && draw_all(seed, nodes, num_tokens, entries);
+    ok = ok ? build(entries, count,
+                    &(struct cass_topology){nodes, places, places + nodes, datacenter_count, factors}, out,
+                    error)
+            : sim_fail_memory(error);
+    free(places);
     free(entries);
     return ok;
 }
 
-bool cass_ring_create_network_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                                   const struct cass_topology *topology, struct cass_ring **out,
-                                   struct sim_error *error)
+bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                           const struct cass_topology *topology, struct cass_ring **out,
+                           struct sim_error *error)
 {
     *out = NULL;
-    if (!cass_ring_check(topology->node_count, token_count, 1, error))
+    if (!check(topology->node_count, token_count, 1, error))
         return false;
     struct cass_ring_entry *entries = malloc(token_count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_take_all(tokens, token_nodes, token_count, topology->node_count, entries, error) &&
-              network_build(entries, token_count, topology, out, error);
+    bool ok = entries != NULL || sim_fail_memory(error);
+    for (size_t i = 0; ok && i < token_count; i++) {
+        entries[i] = (struct cass_ring_entry){.token = tokens[i], .node = token_nodes[i]};
+        ok = token_nodes[i] < topology->node_count ||
+             sim_fail(error, SIM_ERROR_INPUT,
+                      "token %" PRId64 " belongs to node %" PRIu32 ", but the ring has %" PRIu32
+                      "; number the nodes from 0",
+                      tokens[i], token_nodes[i], topology->node_count);
+    }
+    if (ok) {
+        qsort(entries, token_count, sizeof(*entries), compare_entries);
+        size_t duplicate = cass_ring_duplicate(entries, token_count);
+        ok = duplicate == token_count ||
+             sim_fail(error, SIM_ERROR_INPUT,
+                      "token %" PRId64 " appears twice in the ring; give it to one node",
+                      entries[duplicate].token);
+    }
+    ok = ok && build(entries, token_count, topology, out, error);
     free(entries);
     return ok;
 }

@@ -470,7 +470,7 @@ static void begin(struct answers *model)
 
 static void compare_views(struct answers *model)
 {
-    const struct cass_cluster *cluster = model->h.cluster;
+    struct cass_cluster *cluster = model->h.cluster;
     uint32_t all = (UINT32_C(1) << cluster->factor) - 1;
     for (size_t i = 0; i < cass_partition_count(cluster) && !model->run->is_broken; i++) {
         struct cass_partition_view view, own = {.first_row_ns = NEVER, .last_row_ns = NO_TIME};

@@ -143,7 +143,7 @@ static void fault(struct pair *pair)
 
 static void compare_ends(struct pair *pair)
 {
-    const struct cass_cluster *left = pair->quick.cluster, *right = pair->whole.cluster;
+    struct cass_cluster *left = pair->quick.cluster, *right = pair->whole.cluster;
     assert_int_equal(cass_partition_count(left), cass_partition_count(right));
     for (size_t i = 0; i < cass_partition_count(left); i++) {
         struct cass_partition_view a, b;

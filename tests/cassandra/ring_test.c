@@ -15,6 +15,13 @@
 
 #define TOKENS_MAX 64
 
+/* One datacenter with one rack: SimpleStrategy. */
+static struct cass_topology simple_topology(uint32_t nodes, const uint32_t *factor)
+{
+    static const uint32_t zeros[TOKENS_MAX];
+    return (struct cass_topology){nodes, zeros, zeros, 1, factor};
+}
+
 static void test_position_known_ring_is_first_token_not_below(void **state)
 {
     (void)state;
@@ -31,7 +38,9 @@ static void test_position_known_ring_is_first_token_not_below(void **state)
     }
     struct cass_ring *ring;
     struct sim_error error;
-    assert_true(cass_ring_create_from(tokens, nodes, count, (uint32_t)count, 1, &ring, &error));
+    const uint32_t factor = 1;
+    const struct cass_topology topology = simple_topology((uint32_t)count, &factor);
+    assert_true(cass_ring_create_from(tokens, nodes, count, &topology, &ring, &error));
     json_t *lookups = vectors_get(section, "lookups");
     assert_true(json_array_size(lookups) >= 7);
     size_t index;
@@ -106,20 +115,11 @@ static void check_simple(size_t index, const json_t *vector)
 {
     const struct placement placement = placement_of(vector);
     uint32_t factor = (uint32_t)json_integer_value(vectors_get(vector, "rf"));
+    const struct cass_topology topology = simple_topology(placement.node_count, &factor);
     struct cass_ring *ring;
-    struct sim_error error;
-    if (factor > placement.node_count) {
-        /* Cassandra places as many replicas as it can. The lab refuses such a scenario, and with a factor
-         * that fits it finds the same replicas. */
-        assert_false(cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count,
-                                           placement.node_count, factor, &ring, &error));
-        assert_int_equal(error.class, SIM_ERROR_INPUT);
-        factor = placement.node_count;
-    }
-    assert_true(cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count,
-                                      placement.node_count, factor, &ring, &error));
+    assert_true(cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count, &topology,
+                                      &ring, NULL));
     assert_int_equal(cass_ring_node_count(ring), placement.node_count);
-    assert_int_equal(cass_ring_replication_factor(ring), factor);
     check_lookups(index, vector, "replicas", &placement, ring);
     cass_ring_destroy(ring);
 }
@@ -143,8 +143,8 @@ static void check_network(size_t index, const json_t *vector)
                                      factors};
     struct cass_ring *ring;
     struct sim_error error;
-    if (!cass_ring_create_network_from(placement.tokens, placement.token_nodes, placement.count, &topology,
-                                       &ring, &error))
+    if (!cass_ring_create_from(placement.tokens, placement.token_nodes, placement.count, &topology, &ring,
+                               &error))
         fail_msg("case %zu: %s", index, error.text);
     check_lookups(index, vector, "cassandra_order", &placement, ring);
     cass_ring_destroy(ring);
@@ -218,7 +218,8 @@ static void test_replicas_random_rings_match_the_walk(void **state)
         if (round % 5 == 0)
             tokens[count - 1] = INT64_MAX;
         struct cass_ring *ring;
-        assert_true(cass_ring_create_from(tokens, token_nodes, count, nodes, factor, &ring, NULL));
+        const struct cass_topology topology = simple_topology(nodes, &factor);
+        assert_true(cass_ring_create_from(tokens, token_nodes, count, &topology, &ring, NULL));
         check_walk(tokens, token_nodes, count, factor, ring, INT64_MIN);
         check_walk(tokens, token_nodes, count, factor, ring, INT64_MAX);
         for (size_t i = 0; i < count; i++) {
@@ -231,15 +232,22 @@ static void test_replicas_random_rings_match_the_walk(void **state)
     }
 }
 
+static bool make_simple(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t factor,
+                        struct cass_ring **out, struct sim_error *error)
+{
+    const struct cass_datacenter only = {.nodes = nodes, .racks = 1, .replication_factor = factor};
+    return cass_ring_create(seed, &only, 1, num_tokens, out, error);
+}
+
 /* A node's tokens depend only on the seed and the node, so a ring that grows keeps its tokens: the smaller
  * ring's tokens are in the larger ring with the same owners. */
 static void test_ring_one_node_more_keeps_the_others_tokens(void **state)
 {
     (void)state;
     struct cass_ring *small, *large, *other;
-    assert_true(cass_ring_create(1, 6, 16, 1, &small, NULL));
-    assert_true(cass_ring_create(1, 7, 16, 1, &large, NULL));
-    assert_true(cass_ring_create(2, 6, 16, 1, &other, NULL));
+    assert_true(make_simple(1, 6, 16, 1, &small, NULL));
+    assert_true(make_simple(1, 7, 16, 1, &large, NULL));
+    assert_true(make_simple(2, 6, 16, 1, &other, NULL));
     size_t tokens_in_other = 0;
     for (size_t i = 0; i < (size_t)6 * 16; i++) {
         int64_t token = cass_ring_token_at(small, i);
@@ -261,7 +269,7 @@ static void test_ring_many_tokens_share_evenly(void **state)
     (void)state;
     enum { NODES = 8, LOOKUPS = 200000 };
     struct cass_ring *ring;
-    assert_true(cass_ring_create(42, NODES, 256, 3, &ring, NULL));
+    assert_true(make_simple(42, NODES, 256, 3, &ring, NULL));
     uint32_t owned[NODES] = {0};
     struct sim_random random;
     sim_random_init(&random, 3, SIM_RING, 1000);
@@ -313,7 +321,7 @@ static void test_ring_figures_out_of_range_are_refused(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cass_ring *ring = (struct cass_ring *)&ring;
         struct sim_error error = {0};
-        assert_false(cass_ring_create(1, rows[i].nodes, rows[i].num_tokens, rows[i].factor, &ring, &error));
+        assert_false(make_simple(1, rows[i].nodes, rows[i].num_tokens, rows[i].factor, &ring, &error));
         assert_null(ring);
         assert_int_equal(error.class, SIM_ERROR_INPUT);
         if (strstr(error.text, rows[i].wanted) == NULL)
@@ -325,18 +333,16 @@ static void test_invalid_ring_tokens_are_refused(void **state)
 {
     (void)state;
     static const int64_t tokens[] = {10, -5, 10, 7};
-    static const uint32_t nodes[] = {0, 1, 1, 1};
-    static const uint32_t strangers[] = {0, 2, 1, 1};
+    static const uint32_t nodes[] = {0, 1, 1, 1}, strangers[] = {0, 2, 1, 1}, factor = 1;
+    const struct cass_topology topology = simple_topology(2, &factor);
     struct cass_ring *ring;
     struct sim_error error = {0};
-    assert_false(cass_ring_create_from(tokens, nodes, 0, 2, 1, &ring, &error));
+    assert_false(cass_ring_create_from(tokens, nodes, 0, &topology, &ring, &error));
     assert_null(ring);
-    assert_false(cass_ring_create_from(tokens, nodes, 4, 2, 1, &ring, &error));
+    assert_false(cass_ring_create_from(tokens, nodes, 4, &topology, &ring, &error));
     assert_non_null(strstr(error.text, "token 10 appears twice"));
-    assert_false(cass_ring_create_from(tokens, strangers, 2, 2, 1, &ring, &error));
+    assert_false(cass_ring_create_from(tokens, strangers, 2, &topology, &ring, &error));
     assert_non_null(strstr(error.text, "belongs to node 2"));
-    assert_false(cass_ring_create_from(tokens, nodes, 2, 5, 3, &ring, &error));
-    assert_non_null(strstr(error.text, "only 2 nodes have tokens"));
     assert_null(ring);
     cass_ring_destroy(NULL);
 }

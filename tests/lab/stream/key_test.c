@@ -39,7 +39,7 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
              strategy, (unsigned)rows);
     if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &fixture.scenario, &error))
         fail_msg("%s", error.text);
-    assert_true(cass_ring_create(1, 1, 1, 1, &fixture.ring, &error));
+    assert_true(cass_ring_create(1, &(struct cass_datacenter){"dc", 1, 1, 1}, 1, 1, &fixture.ring, &error));
     assert_true(lab_worker_create(fixture.scenario, fixture.ring, &alone, &fixture.worker, &error));
     lab_key_begin(&fixture.key, fixture.scenario, 0, 1e-9, 0);
     lab_lane_begin(&fixture.lane);

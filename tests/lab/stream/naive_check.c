@@ -168,8 +168,9 @@ bool naive_check(const struct lab_scenario *scenario, const struct lab_result *r
         snprintf(message, size,
                  "%" PRIu64 " rows of %" PRIu64 " keys, and %" PRIu64 " of %" PRIu64 " with the naive engine",
                  result->rows, result->keys, input->rows, input->keys_with_rows);
-    if (!cass_ring_create(scenario->seed, scenario->cluster.nodes, scenario->cluster.num_tokens,
-                          scenario->cluster.replication_factor, &ring, NULL))
+    const struct cass_datacenter only = {"dc", scenario->cluster.nodes, 1,
+                                         scenario->cluster.replication_factor};
+    if (!cass_ring_create(scenario->seed, &only, 1, scenario->cluster.num_tokens, &ring, NULL))
         abort();
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
         struct naive_result *naive = naive_run(input, scenario, &scenario->strategies[i]);

@@ -304,7 +304,7 @@ static void assert_loads(const struct lab_result *result, const char *label, con
     struct cass_ring *ring;
     struct sim_error error;
     char name[64];
-    assert_true(cass_ring_create(5, 5, 8, 2, &ring, &error));
+    assert_true(cass_ring_create(5, &(struct cass_datacenter){"dc", 5, 1, 2}, 1, 8, &ring, &error));
     for (int i = 0; i < count; i++) {
         const uint32_t *replicas =
             cass_ring_replicas(ring, cass_token_bucketed(keys[i], strlen(keys[i]), buckets[i]));

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cassandra/ring.h"
 #include "kernel/error.h"
 #include "kernel/queue.h"
 #include "kernel/sampler.h"
@@ -31,9 +32,8 @@
 #define CASS_COLUMNS              6
 #define CASS_NAMED_MAX            8 /* the most named columns that one statement writes or deletes */
 #define CASS_NAMED_COLUMNS_MAX    65536u
-#define CASS_IN_MAX               4  /* the most values of an IN condition */
-#define CASS_NO_TTL               -1 /* USING TTL 0 */
-#define CASS_DATACENTERS_MAX      8
+#define CASS_IN_MAX               4   /* the most values of an IN condition */
+#define CASS_NO_TTL               -1  /* USING TTL 0 */
 #define CASS_CLUSTER_REPLICAS_MAX 32u /* replicas in all datacenters together */
 #define CASS_CLUSTER_NODES_MAX    1024u
 #define CASS_CLUSTER_PAIRS_MAX    ((size_t)1 << 24) /* nodes x (nodes + clients) */
@@ -60,11 +60,6 @@ bool cass_consistency_parse(const char *name, enum cass_consistency *out);
 const char *cass_consistency_name(enum cass_consistency consistency);
 
 enum cass_paxos { CASS_PAXOS_V1, CASS_PAXOS_V2 };
-
-struct cass_datacenter {
-    char name[32];
-    uint32_t nodes, racks, replication_factor;
-};
 
 /* docs/mock.md has the default of every member; cass_cluster_config_default() sets them all. Times must be at
  * least 0. */
@@ -314,7 +309,7 @@ struct cass_observer {
 };
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer);
 
-/* Functions that store the contents of a recorded history without requests (recorded.c). Observers are
+/* Functions that store the contents of a recorded history without requests (direct.c). Observers are
  * notified, unless stated otherwise. */
 #define CASS_EVERY_REPLICA UINT32_MAX
 /* Stores the row of a CASS_WRITE_ROW on a replica. */
@@ -341,7 +336,7 @@ struct cass_partition_view {
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);
 /* Partitions are in order of their first write; rows may be 0 if every write failed. */
-void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct cass_partition_view *out);
+void cass_partition_at(struct cass_cluster *cluster, size_t index, struct cass_partition_view *out);
 /* The committed values of a register on the replica `node`; false when it has none. */
 bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
                        uint32_t *mask);

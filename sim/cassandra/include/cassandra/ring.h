@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ring: nodes with num_tokens random tokens each; a node owns (previous token, own token].
  *
- * SimpleStrategy: walk clockwise from the owner, skip nodes that were already chosen, stop at the replication
- * factor. Source: apache/cassandra locator/SimpleStrategy.java. A ring is immutable and may be shared by
- * threads. */
+ * NetworkTopologyStrategy: per datacenter, walking clockwise, rfLeft = min(RF, nodes) nodes; a node is chosen
+ * if its rack is new, or as long as the acceptable repeats of racks (RF - racks) are not used up. The
+ * replicas of all datacenters are in the order of the walk. With one datacenter of one rack this is
+ * SimpleStrategy, which skips nodes that were already chosen. Source: apache/cassandra
+ * locator/NetworkTopologyStrategy.java, SimpleStrategy.java. A ring is immutable and may be shared by
+ * threads.
+ */
 #ifndef CASSANDRA_RING_H
 #define CASSANDRA_RING_H
 
@@ -17,19 +21,21 @@
 #define CASS_REPLICAS_MAX      64u
 #define CASS_RING_REPLICAS_MAX ((size_t)1 << 26) /* tokens x replication factor: 256 MiB of replica lists */
 
+#define CASS_DATACENTERS_MAX 8
+
 struct cass_ring;
 
-/* Makes a ring with random tokens, from the stream (seed, SIM_RING, node) of each node. nodes: 1 to
- * CASS_NODES_MAX; replication_factor: 1 to min(nodes, CASS_REPLICAS_MAX); num_tokens: 1 to 4096. Errors:
- * SIM_ERROR_INPUT for values out of range, SIM_ERROR_ENVIRONMENT when out of memory. */
-bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t replication_factor,
-                      struct cass_ring **out, struct sim_error *error);
-/* Makes a ring from given (token, node) pairs, in any order. Tokens must be unique, and at least
- * replication_factor nodes must have one. For tests with known answers, and for rings of real clusters. */
-bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                           uint32_t nodes, uint32_t replication_factor, struct cass_ring **out,
-                           struct sim_error *error);
+struct cass_datacenter {
+    char name[32];
+    uint32_t nodes, racks, replication_factor;
+};
 
+/* Makes a ring with random tokens, from the stream (seed, SIM_RING, node) of each node; nodes are numbered
+ * datacenter by datacenter, and node j of one is in rack j % racks. Together at most CASS_NODES_MAX nodes and
+ * CASS_REPLICAS_MAX replicas; num_tokens: 1 to 4096. Errors: SIM_ERROR_INPUT for values out of range,
+ * SIM_ERROR_ENVIRONMENT when out of memory. */
+bool cass_ring_create(uint64_t seed, const struct cass_datacenter *datacenters, uint32_t datacenter_count,
+                      uint32_t num_tokens, struct cass_ring **out, struct sim_error *error);
 /* The location of each node, and the replication factor of each datacenter. */
 struct cass_topology {
     uint32_t node_count;
@@ -38,15 +44,11 @@ struct cass_topology {
     uint32_t datacenter_count;
     const uint32_t *replication_factors; /* of each datacenter; 0: no replicas there */
 };
-/* NetworkTopologyStrategy: per datacenter, walking clockwise, rfLeft = min(RF, nodes) nodes; a node is chosen
- * if its rack is new, or as long as the acceptable repeats of racks (RF - racks) are not used up. The
- * replicas of all datacenters are in the order of the walk; the ring's replication factor is the sum of the
- * rfLeft. Source: apache/cassandra locator/NetworkTopologyStrategy.java. Errors as for SimpleStrategy. */
-bool cass_ring_create_network(uint64_t seed, const struct cass_topology *topology, uint32_t num_tokens,
-                              struct cass_ring **out, struct sim_error *error);
-bool cass_ring_create_network_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                                   const struct cass_topology *topology, struct cass_ring **out,
-                                   struct sim_error *error);
+/* Makes a ring from given (token, node) pairs, in any order, with unique tokens. For tests with known
+ * answers, and for rings of real clusters. */
+bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                           const struct cass_topology *topology, struct cass_ring **out,
+                           struct sim_error *error);
 void cass_ring_destroy(struct cass_ring *ring);
 uint32_t cass_ring_node_count(const struct cass_ring *ring);
 uint32_t cass_ring_replication_factor(const struct cass_ring *ring);
