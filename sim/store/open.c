@@ -26,6 +26,10 @@
 /* keep_log: for a refused database, whose write-ahead log must not be checkpointed. */
 static void disconnect(struct store *store, bool keep_log)
 {
+    for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+        sqlite3_finalize(store->inserts[i]);
+        store->inserts[i] = NULL;
+    }
     if (store->db != NULL && keep_log)
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(store->db);
@@ -37,8 +41,7 @@ void store_close(struct store *store)
     if (store == NULL)
         return;
     disconnect(store, false);
-    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
-        free(store->texts[i]);
+    store_info_clear(store);
     free(store->path);
     free(store->file);
     free(store);
@@ -221,22 +224,7 @@ static bool configure(struct store *store, struct sim_error *error)
     /* Otherwise SQLite would continue, and a writer would fail only at its first row. */
     if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail(store, SQLITE_READONLY, error);
-    return store_execute(store, "PRAGMA foreign_keys = ON", error) &&
-           (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
-}
-
-static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false;
-    *value = 0;
-    bool fine =
-        store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
-    if (fine)
-        *value = store_take_integer(&row);
-    sqlite3_finalize(statement);
-    return fine;
+    return store_execute(store, "PRAGMA foreign_keys = ON", error);
 }
 
 /* The header was checked already, but the newest version may be in the write-ahead log, and another process
@@ -244,260 +232,15 @@ static bool pragma(struct store *store, const char *sql, int64_t *value, struct 
 static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
 {
     int64_t id, tables;
-    if (!pragma(store, "PRAGMA user_version", version, error) ||
-        !pragma(store, "PRAGMA application_id", &id, error) ||
-        !pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, error))
+    if (!store_number(store, "PRAGMA user_version", 0, NULL, version, NULL, error) ||
+        !store_number(store, "PRAGMA application_id", 0, NULL, &id, NULL, error) ||
+        !store_number(store, "SELECT count(*) FROM sqlite_schema", 0, NULL, &tables, NULL, error))
         return false;
     if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
         return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                         "%s: another program has just taken it over; name another with --db", store->path);
     return store_version_check(store, *version, error);
 }
-
-/* The tables and views, and the migrations of older databases (docs/database.md). */
-
-/* ANY: an INTEGER, or digits as TEXT when the number needs more than 63 bits. */
-static const char version_1_tables[] =
-    "CREATE TABLE run (\n"
-    "  run INTEGER PRIMARY KEY AUTOINCREMENT,\n"
-    "  scenario TEXT NOT NULL, about TEXT, source TEXT,\n"
-    "  seed ANY NOT NULL, digest TEXT NOT NULL, rows ANY NOT NULL, keys ANY NOT NULL,\n"
-    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,\n"
-    "  limit_partition_rows ANY NOT NULL, limit_partition_bytes ANY NOT NULL, limit_tiny_rows ANY NOT NULL,\n"
-    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT,\n"
-    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT\n"
-    ") STRICT;\n"
-    "CREATE TABLE strategy (\n"
-    "  strategy INTEGER PRIMARY KEY,\n"
-    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,\n"
-    "  label TEXT NOT NULL, kind TEXT NOT NULL, placement_digest TEXT NOT NULL,\n"
-    "  UNIQUE (run, position), UNIQUE (run, label)\n"
-    ") STRICT;\n"
-    "CREATE TABLE setting (\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
-    "  name TEXT NOT NULL, value ANY NOT NULL,\n"
-    "  PRIMARY KEY (strategy, name)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE metric (\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
-    "  name TEXT NOT NULL, value REAL,\n"
-    "  PRIMARY KEY (strategy, position)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE histogram (\n"
-    "  histogram INTEGER PRIMARY KEY,\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
-    "  state TEXT NOT NULL, unit TEXT NOT NULL, is_rounded INTEGER NOT NULL CHECK (is_rounded IN (0, 1)),\n"
-    "  count ANY NOT NULL, weight ANY NOT NULL, least ANY NOT NULL, most ANY NOT NULL,\n"
-    "  sum ANY NOT NULL, sum_of_squares ANY NOT NULL,\n"
-    "  weighted_sum ANY NOT NULL, weighted_sum_of_squares ANY NOT NULL,\n"
-    "  UNIQUE (strategy, state, unit)\n"
-    ") STRICT;\n"
-    "CREATE TABLE bin (\n"
-    "  histogram INTEGER NOT NULL REFERENCES histogram ON DELETE CASCADE,\n"
-    "  size ANY NOT NULL, count ANY NOT NULL, weight ANY NOT NULL,\n"
-    "  PRIMARY KEY (histogram, size)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE expectation (\n"
-    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,\n"
-    "  text TEXT NOT NULL, actual REAL, ok INTEGER NOT NULL CHECK (ok IN (0, 1)),\n"
-    "  PRIMARY KEY (run, position)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE VIEW runs AS SELECT run, scenario, seed, digest, rows, keys,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"
-    "  (SELECT count(*) FROM strategy WHERE strategy.run = run.run) AS strategies,\n"
-    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run) AS expects,\n"
-    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok) AS failed,\n"
-    "  source,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%SZ', start_ns / 1000000000, 'unixepoch') AS starts,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%SZ', end_ns / 1000000000, 'unixepoch') AS ends,\n"
-    "  scenario_path, overrides FROM run;\n"
-    "CREATE VIEW strategies AS SELECT run, label, kind,\n"
-    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)\n"
-    "    AS settings, placement_digest FROM strategy;\n"
-    "CREATE VIEW strategy_metrics AS SELECT run, label, name AS metric, value\n"
-    "  FROM metric JOIN strategy USING (strategy);\n"
-    "CREATE VIEW partition_histogram AS SELECT run, label, state, unit, size, bin.count AS partitions,\n"
-    "  bin.weight AS rows FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy)\n"
-    "  WHERE state IN ('closed', 'open');\n"
-    "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
-    "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
-
-/* Tables for cluster runs: the digest of events, and the agents' views of a bucket around a change. */
-static const char version_2_tables[] =
-    "CREATE TABLE event_log (\n"
-    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
-    "  digest TEXT NOT NULL, events ANY NOT NULL, stride ANY NOT NULL, marks BLOB NOT NULL\n"
-    ") STRICT;\n"
-    "CREATE TABLE change (\n"
-    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
-    "  key TEXT NOT NULL, change_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, agents INTEGER NOT NULL\n"
-    ") STRICT;\n"
-    "CREATE TABLE belief (\n"
-    "  strategy INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, position INTEGER NOT NULL,\n"
-    "  time_ns INTEGER NOT NULL, agent INTEGER NOT NULL, bucket INTEGER NOT NULL,\n"
-    "  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),\n"
-    "  is_changing INTEGER NOT NULL CHECK (is_changing IN (0, 1)),\n"
-    "  PRIMARY KEY (strategy, position)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "DROP VIEW strategies;\n"
-    "CREATE VIEW strategies AS SELECT run, label, kind,\n"
-    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)\n"
-    "    AS settings, placement_digest, event_log.digest AS event_digest, events\n"
-    "  FROM strategy LEFT JOIN event_log USING (strategy);\n"
-    "CREATE VIEW agent_views AS SELECT run, label, key, change_ns, until_ns, agents, time_ns, agent, "
-    "bucket,\n"
-    "  is_known, is_changing\n"
-    "  FROM belief JOIN change USING (strategy) JOIN strategy USING (strategy);\n";
-
-/* The largest partitions, sweeps, baselines, and the answers of tune. */
-static const char version_3_tables[] =
-    "CREATE TABLE largest (\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
-    "  unit TEXT NOT NULL CHECK (unit IN ('rows', 'bytes')),\n"
-    "  key TEXT NOT NULL, key_index ANY NOT NULL, bucket INTEGER NOT NULL, size ANY NOT NULL,\n"
-    "  PRIMARY KEY (strategy, unit)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE sweep (\n"
-    "  sweep INTEGER PRIMARY KEY AUTOINCREMENT,\n"
-    "  identity TEXT NOT NULL UNIQUE, scenario TEXT NOT NULL, version TEXT NOT NULL,\n"
-    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT,\n"
-    "  points ANY NOT NULL, jobs ANY NOT NULL, created_unix_s INTEGER NOT NULL\n"
-    ") STRICT;\n"
-    "CREATE TABLE sweep_point (\n"
-    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, point INTEGER NOT NULL,\n"
-    "  settings TEXT NOT NULL,\n"
-    "  PRIMARY KEY (sweep, point)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE sweep_job (\n"
-    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, job INTEGER NOT NULL,\n"
-    "  point INTEGER NOT NULL, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
-    "  PRIMARY KEY (sweep, job)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE baseline (\n"
-    "  scenario TEXT PRIMARY KEY, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
-    "  seeds INTEGER NOT NULL\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE baseline_metric (\n"
-    "  scenario TEXT NOT NULL REFERENCES baseline ON DELETE CASCADE,\n"
-    "  label TEXT NOT NULL, name TEXT NOT NULL,\n"
-    "  count INTEGER NOT NULL, mean REAL NOT NULL, stddev REAL NOT NULL, low REAL, high REAL,\n"
-    "  PRIMARY KEY (scenario, label, name)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE tune (\n"
-    "  run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,\n"
-    "  answer TEXT NOT NULL\n"
-    ") STRICT;\n"
-    "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
-    "  FROM largest JOIN strategy USING (strategy);\n";
-
-/* The load of nodes, and the sizes of the partitions that began in each interval of the run. */
-static const char version_4_tables[] =
-    "CREATE TABLE node (\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
-    "  name TEXT NOT NULL, rows ANY NOT NULL, bytes ANY NOT NULL,\n"
-    "  PRIMARY KEY (strategy, position)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE TABLE slice (\n"
-    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
-    "  state TEXT NOT NULL CHECK (state IN ('closed', 'open')),\n"
-    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, partitions ANY NOT NULL,\n"
-    "  rows_least ANY NOT NULL, rows_p10 ANY NOT NULL, rows_p50 ANY NOT NULL, rows_p90 ANY NOT NULL,\n"
-    "  rows_most ANY NOT NULL, bytes_least ANY NOT NULL, bytes_p10 ANY NOT NULL,\n"
-    "  bytes_p50 ANY NOT NULL, bytes_p90 ANY NOT NULL, bytes_most ANY NOT NULL,\n"
-    "  PRIMARY KEY (strategy, state, start_ns)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE VIEW node_load AS SELECT run, label, name AS node, rows, bytes\n"
-    "  FROM node JOIN strategy USING (strategy);\n"
-    "CREATE VIEW partition_timeline AS SELECT run, label, state, unit,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%fZ', start_ns / 1e9, 'unixepoch') AS starts,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%fZ', end_ns / 1e9, 'unixepoch') AS ends, partitions, least, p10, p50,\n"
-    "  p90, most FROM (\n"
-    "    SELECT strategy, state, 'rows' AS unit, start_ns, end_ns, partitions, rows_least AS least,\n"
-    "    rows_p10 AS p10, rows_p50 AS p50, rows_p90 AS p90, rows_most AS most FROM slice UNION ALL\n"
-    "    SELECT strategy, state, 'bytes', start_ns, end_ns, partitions, bytes_least, bytes_p10, bytes_p50,\n"
-    "    bytes_p90, bytes_most FROM slice) JOIN strategy USING (strategy);\n";
-
-/* Unfinished runs, and the states from which they can resume. */
-static const char version_5_tables[] =
-    "CREATE TABLE unfinished (\n"
-    "  run INTEGER PRIMARY KEY,\n"
-    "  attempt INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('running', 'stopped')),\n"
-    "  scenario TEXT NOT NULL, seed ANY NOT NULL, sources TEXT NOT NULL,\n"
-    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT NOT NULL,\n"
-    "  scenario_path TEXT NOT NULL, scenario_text TEXT NOT NULL, overrides TEXT NOT NULL\n"
-    ") STRICT;\n"
-    "CREATE TABLE snapshot (\n"
-    "  run INTEGER NOT NULL REFERENCES unfinished ON DELETE CASCADE,\n"
-    "  part INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL,\n"
-    "  PRIMARY KEY (run, part, piece)\n"
-    ") STRICT;\n"
-    "CREATE VIEW unfinished_runs AS SELECT run, scenario, seed, state, attempt,\n"
-    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"
-    "  (SELECT count(DISTINCT part) FROM snapshot WHERE snapshot.run = unfinished.run) AS parts,\n"
-    "  (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE snapshot.run = unfinished.run)\n"
-    "    AS bytes, scenario_path, overrides FROM unfinished;\n";
-
-/* Settings of locks, of reads and of changes are rows of `setting`, which an older program would take for
- * damage. No table changes, so a reader accepts version 5. */
-static const char version_6_tables[] = "";
-
-/* The outcomes of the finished runs of an unfinished tune. Readers do not use them. */
-static const char version_7_tables[] =
-    "CREATE TABLE tune_outcome (\n"
-    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
-    "  outcome BLOB NOT NULL,\n"
-    "  PRIMARY KEY (identity, job)\n"
-    ") STRICT, WITHOUT ROWID;\n";
-
-/* The strategy `none` became `unbucketed`, and so did its default label; `made` rows became `synthetic`.
- * store_load_run() knows the earlier names, so a reader accepts version 5. */
-static const char version_8_tables[] =
-    "UPDATE baseline_metric SET label = 'unbucketed' WHERE label = 'none' AND EXISTS (\n"
-    "  SELECT 1 FROM baseline JOIN strategy USING (run) WHERE baseline.scenario = baseline_metric.scenario\n"
-    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
-    "UPDATE expectation SET text = 'unbucketed.' || substr(text, 6) WHERE text LIKE 'none.%' AND EXISTS (\n"
-    "  SELECT 1 FROM strategy WHERE strategy.run = expectation.run\n"
-    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
-    "UPDATE OR IGNORE strategy SET label = 'unbucketed' WHERE label = 'none' AND kind = 'none';\n"
-    "UPDATE strategy SET kind = 'unbucketed' WHERE kind = 'none';\n"
-    "UPDATE run SET source = 'synthetic' WHERE source = 'made';\n";
-
-/* The criteria of a run that are not the default. A missing table means an empty one, so a reader accepts
- * version 5. */
-static const char version_9_tables[] =
-    "CREATE TABLE run_term (\n"
-    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, value REAL NOT NULL,\n"
-    "  PRIMARY KEY (run, name)\n"
-    ") STRICT, WITHOUT ROWID;\n"
-    "CREATE VIEW run_terms AS SELECT run, name AS term, value FROM run_term;\n";
-
-/* The bins of a histogram are one text instead of a row each; `bin` shows them as before. Readers accept
- * both. */
-static const char version_10_tables[] =
-    "ALTER TABLE histogram ADD COLUMN bins TEXT NOT NULL DEFAULT '[]';\n"
-    "UPDATE histogram SET bins = " STORE_BINS_OF_ROWS ";\n"
-    "DROP TABLE bin;\n"
-    "CREATE VIEW bin AS SELECT histogram, json_extract(value, '$[0]') AS size,\n"
-    "  json_extract(value, '$[1]') AS count, json_extract(value, '$[2]') AS weight\n"
-    "  FROM histogram, json_each(bins);\n";
-
-/* Snapshots of unfinished runs are gone, and outcomes are no longer those of a tune only. The outcomes of an
- * earlier version are not used. */
-static const char version_11_tables[] =
-    "DROP VIEW unfinished_runs;\n"
-    "DROP TABLE snapshot;\n"
-    "DROP TABLE unfinished;\n"
-    "DROP TABLE tune_outcome;\n"
-    "CREATE TABLE outcome (\n"
-    "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
-    "  outcome BLOB NOT NULL,\n"
-    "  PRIMARY KEY (identity, job)\n"
-    ") STRICT, WITHOUT ROWID;\n";
-
-static const struct store_migration migrations[] = {
-    {version_1_tables}, {version_2_tables},  {version_3_tables}, {version_4_tables},
-    {version_5_tables}, {version_6_tables},  {version_7_tables}, {version_8_tables},
-    {version_9_tables}, {version_10_tables}, {version_11_tables}};
 
 /* No database of this program needs more, in steps of SQLite's virtual machine. */
 #define CHECK_STEPS 20000000
@@ -603,8 +346,8 @@ static bool check_schema(struct store *store, int64_t version, struct sim_error 
     return fine;
 }
 
-/* Makes the same checks for a reader, which may not migrate. */
-static bool store_schema_check(struct store *store, struct sim_error *error)
+/* Makes the same checks for a reader, which may not migrate, and sees an earlier version by its views. */
+static bool prepare_reader(struct store *store, struct sim_error *error)
 {
     int64_t version;
     if (!read_version(store, &version, error))
@@ -618,7 +361,11 @@ static bool store_schema_check(struct store *store, struct sim_error *error)
                         "%s: made by an older bucketlab (database version %lld, this program reads %d); run "
                         "a scenario into it, which brings it up to date",
                         store->path, (long long)version, store->options.version);
-    return check_schema(store, version, error);
+    bool fine = check_schema(store, version, error);
+    for (int64_t i = version; fine && i < store->options.version; i++)
+        fine = store->options.migrations[i].view == NULL ||
+               store_execute(store, store->options.migrations[i].view, error);
+    return fine && store_execute(store, "PRAGMA query_only = ON", error);
 }
 
 static bool apply(struct store *store, int64_t from, struct sim_error *error)
@@ -667,7 +414,7 @@ static bool open_file(struct store *store, int create, struct sim_error *error)
     bool fine = code == SQLITE_OK ? store_header_check(store, &has_log, error) && configure(store, error)
                                   : store_fail(store, code, error);
     if (fine && store->mode == STORE_READ)
-        fine = store_schema_check(store, error);
+        fine = prepare_reader(store, error);
     else if (fine)
         fine = store_migrate(store, create != 0, error);
     if (!fine) {
@@ -744,13 +491,6 @@ bool store_open_with(const char *path, enum store_mode mode, const struct store_
     return true;
 }
 
-const struct store_options store_options_default = {
-    .busy_timeout_ms = 3000,
-    .migrations = migrations,
-    .version = sizeof migrations / sizeof *migrations,
-    .readable_version = 5,
-};
-
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
 {
     return store_open_with(path, mode, &store_options_default, out, error);
@@ -803,21 +543,4 @@ void store_end(struct store *store, bool is_new, bool fine)
         disconnect(store, false);
         remove_empty(store);
     }
-}
-
-bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false;
-    *is_there = false;
-    if (!store_prepare(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?",
-                       &statement, error))
-        return false;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    bool fine = store_next(store, statement, &row, &more, error);
-    if (fine && more)
-        *is_there = store_take_integer(&row) > 0;
-    sqlite3_finalize(statement);
-    return fine;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Saves, loads and lists runs, with their criteria and the settings of their strategies; strategy.c has the
- * rest of each strategy. */
+/* Saves, loads and lists runs. A result goes in, and rows of the tables in schema.c go out, which are checked
+ * when they are loaded. Written here is what is no plain column: criteria, settings, the bins of histograms
+ * and the marks of an event log. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -12,8 +13,7 @@
 #include "lab/setting.h"
 #include "private.h"
 
-/* Stores and loads the criteria by which a run is judged, with a row for each criterion that is not the
- * default. */
+/* --- Criteria: a row for each that is not the default --- */
 
 #define TERM(member) offsetof(struct lab_result, member)
 
@@ -34,161 +34,71 @@ static const struct term {
     {"price.partition_read", TERM(prices.partition_read), 0},
 };
 
-enum insert {
-    INSERT_RUN,
-    INSERT_STRATEGY,
-    INSERT_SETTING,
-    INSERT_METRIC,
-    INSERT_HISTOGRAM,
-    INSERT_EXPECTATION,
-    INSERT_EVENT_LOG,
-    INSERT_CHANGE,
-    INSERT_BELIEF,
-    INSERT_LARGEST,
-    INSERT_SLICE,
-    INSERT_NODE,
-    INSERT_TERM,
-    INSERT_COUNT
-};
+#define TERM_COUNT (sizeof terms / sizeof *terms)
 
-static const char *const inserts[INSERT_COUNT] = {
-    [INSERT_RUN] = "INSERT INTO run (scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
-                   "limit_partition_rows, limit_partition_bytes, limit_tiny_rows, created_unix_s, "
-                   "elapsed_ms, version, scenario_path, scenario_text, overrides) VALUES (?, ?, ?, ?, ?, ?, "
-                   "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_STRATEGY] =
-        "INSERT INTO strategy (run, position, label, kind, placement_digest) VALUES (?, ?, ?, ?, ?)",
-    [INSERT_SETTING] = "INSERT INTO setting (strategy, name, value) VALUES (?, ?, ?)",
-    [INSERT_METRIC] = "INSERT INTO metric (strategy, position, name, value) VALUES (?, ?, ?, ?)",
-    [INSERT_HISTOGRAM] = "INSERT INTO histogram (strategy, state, unit, is_rounded, count, weight, least, "
-                         "most, sum, sum_of_squares, weighted_sum, weighted_sum_of_squares, bins) VALUES (?, "
-                         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_EXPECTATION] = "INSERT INTO expectation (run, position, text, actual, ok) VALUES (?, ?, ?, ?, ?)",
-    [INSERT_EVENT_LOG] =
-        "INSERT INTO event_log (strategy, digest, events, stride, marks) VALUES (?, ?, ?, ?, ?)",
-    [INSERT_CHANGE] =
-        "INSERT INTO change (strategy, key, change_ns, until_ns, agents) VALUES (?, ?, ?, ?, ?)",
-    [INSERT_BELIEF] = ("INSERT INTO belief (strategy, position, time_ns, agent, bucket, is_known, "
-                       "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)"),
-    [INSERT_LARGEST] =
-        "INSERT INTO largest (strategy, unit, key, key_index, bucket, size) VALUES (?, ?, ?, ?, ?, ?)",
-    [INSERT_SLICE] =
-        "INSERT INTO slice (strategy, state, start_ns, end_ns, partitions, rows_least, rows_p10, "
-        "rows_p50, rows_p90, rows_most, bytes_least, bytes_p10, bytes_p50, bytes_p90, "
-        "bytes_most) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_TERM] = "INSERT INTO run_term (run, name, value) VALUES (?, ?, ?)",
-    [INSERT_NODE] = "INSERT INTO node (strategy, position, name, rows, bytes) VALUES (?, ?, ?, ?, ?)",
-};
-
-struct store_saver {
-    sqlite3_stmt *statements[INSERT_COUNT];
-};
-
-void store_saver_free(struct store_saver *saver)
+static double *term_at(struct lab_result *result, size_t i)
 {
-    for (int i = 0; saver != NULL && i < INSERT_COUNT; i++)
-        sqlite3_finalize(saver->statements[i]);
-    free(saver);
+    return (double *)(void *)((unsigned char *)result + terms[i].place);
 }
 
-bool store_saver_make(struct store *store, struct store_saver **out, struct sim_error *error)
+static bool save_terms(struct store *store, int64_t run, struct lab_result result, struct sim_error *error)
 {
-    struct store_saver *saver = *out = calloc(1, sizeof *saver);
-    bool fine = saver != NULL || sim_fail_memory(error);
-    for (int i = 0; fine && i < INSERT_COUNT; i++)
-        fine = store_prepare(store, inserts[i], &saver->statements[i], error);
-    if (!fine) {
-        store_saver_free(saver);
-        *out = NULL;
+    struct store_term_row rows[TERM_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < TERM_COUNT; i++) {
+        if (*term_at(&result, i) != terms[i].missing)
+            rows[count++] = (struct store_term_row){(char *)(uintptr_t)terms[i].name, *term_at(&result, i)};
     }
+    return store_rows_save(store, STORE_TERM, run, rows, count, error);
+}
+
+/* Ignores a name that is not known, which a later version of the program wrote. */
+static bool load_terms(struct store *store, int64_t run, struct lab_result *result, struct sim_error *error)
+{
+    struct store_term_row *rows;
+    size_t count;
+    const bool fine = store_rows_load(store, STORE_TERM, run, &rows, &count, error);
+    for (size_t i = 0; fine && i < TERM_COUNT; i++) {
+        *term_at(result, i) = terms[i].missing;
+        for (size_t j = 0; j < count; j++) {
+            if (strcmp(terms[i].name, rows[j].name) == 0)
+                *term_at(result, i) = rows[j].value;
+        }
+    }
+    store_rows_free(STORE_TERM, rows, count);
     return fine;
 }
 
-static bool save_head(struct store *store, sqlite3_stmt *statement, const struct store_run_info *info,
-                      const struct lab_result *result, struct sim_error *error)
-{
-    struct store_binder binder = {.statement = statement};
-    store_bind_text(&binder, result->scenario_name);
-    store_bind_text(&binder, result->about);
-    store_bind_text(&binder, result->source);
-    store_bind_whole(&binder, result->seed);
-    store_bind_digest(&binder, result->digest);
-    store_bind_whole(&binder, result->rows);
-    store_bind_whole(&binder, result->keys);
-    store_bind_integer(&binder, result->start_ns);
-    store_bind_integer(&binder, result->end_ns);
-    store_bind_whole(&binder, result->limits.partition_rows);
-    store_bind_whole(&binder, result->limits.partition_bytes);
-    store_bind_whole(&binder, result->limits.tiny_rows);
-    store_bind_integer(&binder, info->created_unix_s);
-    store_bind_integer(&binder, info->elapsed_ms);
-    store_bind_text(&binder, info->version);
-    store_bind_text(&binder, info->scenario_path);
-    store_bind_text(&binder, info->scenario_text);
-    store_bind_text(&binder, info->overrides);
-    return store_bind_run(store, &binder, error);
-}
-
-#define TERM_COUNT (sizeof terms / sizeof *terms)
-
-static bool store_terms_save(struct store *store, sqlite3_stmt *statement, int64_t run,
-                             const struct lab_result *result, struct sim_error *error)
-{
-    for (size_t i = 0; i < TERM_COUNT; i++) {
-        double value;
-        memcpy(&value, (const unsigned char *)result + terms[i].place, sizeof value);
-        if (value == terms[i].missing)
-            continue;
-        struct store_binder binder = {.statement = statement};
-        store_bind_integer(&binder, run);
-        store_bind_text(&binder, terms[i].name);
-        store_bind_real(&binder, value);
-        if (!store_bind_run(store, &binder, error))
-            return false;
-    }
-    return true;
-}
-
-/* Stores and loads a strategy's settings, by the table of settings. The names of the settings of its N-th
- * change have the prefix "then.N.", with N from 1. */
+/* --- Settings: by the table of settings. Those of the N-th change have the prefix "then.N.", N from 1 --- */
 
 #define NAME_SIZE 48
 
-static void bind_value(struct store_binder *binder, const struct lab_setting *setting, const void *at)
+/* How a setting's value is stored; STORE_BLOB: not as such. */
+static enum store_type type_of(const struct lab_setting *setting)
 {
     switch (setting->type) {
     case LAB_SETTING_U32:
-        store_bind_whole(binder, *(const uint32_t *)at);
-        break;
+        return STORE_U32;
     case LAB_SETTING_U64:
     case LAB_SETTING_BYTES:
-        store_bind_whole(binder, *(const uint64_t *)at);
-        break;
+        return STORE_WHOLE;
     case LAB_SETTING_DURATION:
     case LAB_SETTING_TIME:
-        store_bind_integer(binder, *(const int64_t *)at);
-        break;
+        return STORE_INTEGER;
     case LAB_SETTING_FLAG:
-        store_bind_integer(binder, *(const bool *)at);
-        break;
+        return STORE_FLAG;
     case LAB_SETTING_CHOICE:
-        store_bind_text(binder, lab_setting_word(setting->words, *(const int *)at));
-        break;
+        return STORE_WORD;
     case LAB_SETTING_TEXT:
-        store_bind_text(binder, *(char *const *)at);
-        break;
-    case LAB_SETTING_CHANCE:
-    case LAB_SETTING_WAIT:
-    case LAB_SETTING_GROUP:
-    case LAB_SETTING_CHANGES:
-    case LAB_SETTING_LABEL:
-        break; /* not kept as such */
+        return STORE_TEXT;
+    default:
+        return STORE_BLOB;
     }
 }
 
 /* Saves the settings of the strategy, or of one of its changes. */
-static bool save_some(struct store *store, sqlite3_stmt *insert, int64_t id, uint32_t change,
-                      const struct lab_settings *settings, struct sim_error *error)
+static bool save_some(struct store *store, int64_t id, uint32_t change, const struct lab_settings *settings,
+                      struct sim_error *error)
 {
     enum bk_kind kind = lab_settings_kind(settings);
     for (size_t i = 0; i < lab_setting_count; i++) {
@@ -198,105 +108,488 @@ static bool save_some(struct store *store, sqlite3_stmt *insert, int64_t id, uin
             continue;
         if (change > 0)
             snprintf(name, sizeof name, "then.%" PRIu32 ".%s", change, setting->stored);
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, id);
+        struct store_binder binder;
+        if (!store_bind_begin(store, STORE_SETTING, id, &binder, error))
+            return false;
         store_bind_text(&binder, change > 0 ? name : setting->stored);
-        bind_value(&binder, setting,
-                   (const unsigned char *)settings + lab_setting_place(setting, kind, change));
+        const struct store_column column = {.type = type_of(setting),
+                                            .offset = lab_setting_place(setting, kind, change)};
+        if (column.type == STORE_WORD)
+            store_bind_text(&binder,
+                            lab_setting_word(setting->words,
+                                             *(const int *)(const void *)((const unsigned char *)settings +
+                                                                          column.offset)));
+        else
+            store_bind_column(&binder, &column, settings);
         if (!store_bind_run(store, &binder, error))
             return false;
     }
     return true;
 }
 
-static bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
-                                const struct lab_strategy_result *result, struct sim_error *error)
+/* Returns LAB_KIND_COUNT when there is no such kind. */
+static enum bk_kind find_kind(const char *name)
 {
-    for (uint32_t change = 0; change <= result->settings.change_count; change++) {
-        if (!save_some(store, insert, id, change, &result->settings, error))
+    int kind = 0;
+    while (kind < (int)LAB_KIND_COUNT && strcmp(name, lab_kind_name((enum bk_kind)kind)) != 0)
+        kind++;
+    return (enum bk_kind)kind;
+}
+
+static int take_choice(struct store_row *row, const struct lab_choice *words)
+{
+    char *name = store_take_text(row);
+    while (name != NULL && words->name != NULL && strcmp(name, words->name) != 0)
+        words++;
+    free(name);
+    row->is_damaged = row->is_damaged || words->name == NULL;
+    return words->value;
+}
+
+/* Loads one row of the table; false when strategies of this kind have no such setting. */
+static bool take_setting(struct store_row *row, enum bk_kind kind, const char *name, struct lab_settings *out)
+{
+    uint32_t change = 0;
+    if (strncmp(name, "then.", 5) == 0) {
+        char *end;
+        unsigned long number = strtoul(name + 5, &end, 10);
+        bool is_digit = name[5] >= '1' && name[5] <= '9';
+        if (!is_digit || number > LAB_CHANGES_MAX || *end != '.' || kind >= BK_KIND_COUNT)
+            return false;
+        name = end + 1;
+        change = (uint32_t)number;
+        if (change > out->change_count)
+            out->change_count = change;
+        out->changes[change - 1].strategy.kind = kind;
+    }
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        size_t place = lab_setting_place(setting, kind, change);
+        if (place == SIZE_MAX || setting->stored == NULL || strcmp(setting->stored, name) != 0)
+            continue;
+        const struct store_column column = {.type = type_of(setting), .offset = place};
+        if (column.type == STORE_TEXT)
+            free(*(char **)(void *)((unsigned char *)out + place));
+        if (column.type == STORE_WORD)
+            *(int *)(void *)((unsigned char *)out + place) = take_choice(row, setting->words);
+        else
+            store_take_column(row, &column, out);
+        return true;
+    }
+    return false;
+}
+
+/* Whether a scenario can have these settings; otherwise the database is damaged. */
+static bool can_be(const struct lab_settings *settings, enum bk_kind kind)
+{
+    const struct lab_change *changes = settings->changes;
+    for (uint32_t i = 0; i < settings->change_count; i++) {
+        if (bk_strategy_check(&changes[i].strategy) != BK_OK || changes[i].rollout_ns < 0 ||
+            changes[i].at_ns <= (i == 0 ? 0 : changes[i - 1].at_ns))
             return false;
     }
+    if (kind == LAB_KIND_IDGEN && bk_idgen_check(&settings->idgen) != BK_OK)
+        return false;
+    if (kind == LAB_KIND_OBSERVED && (settings->observed == WL_OBSERVED_AUTO ||
+                                      settings->observed_file == NULL || settings->observed_table == NULL))
+        return false;
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        size_t place = lab_setting_place(&lab_setting_table[i], kind, 0);
+        bool is_span = lab_setting_table[i].type == LAB_SETTING_DURATION && place != SIZE_MAX;
+        if (is_span && *(const int64_t *)(const void *)((const unsigned char *)settings + place) < 0)
+            return false;
+    }
+    return bk_strategy_check(&settings->strategy) == BK_OK;
+}
+
+/* kind: the name of the strategy's kind, as stored. */
+static bool load_settings(struct store *store, int64_t id, const char *kind, struct lab_strategy_result *out,
+                          struct sim_error *error)
+{
+    memset(&out->settings.strategy, 0, sizeof out->settings.strategy);
+    enum bk_kind known = find_kind(kind);
+    out->settings.is_idgen = known == LAB_KIND_IDGEN;
+    out->settings.strategy.kind =
+        out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_UNBUCKETED : known;
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    bool more = true, fine = store_query(store, "SELECT name, value FROM setting WHERE strategy = ?", id,
+                                         NULL, &statement, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        char *name = store_take_text(&row);
+        if (name == NULL || !take_setting(&row, known, name, &out->settings))
+            row.is_damaged = true;
+        free(name);
+        fine = store_row_check(store, &row, error);
+    }
+    sqlite3_finalize(statement);
+    out->settings.idgen.client_id =
+        out->settings.is_idgen ? 1 : 0; /* not stored: each client of a run has its own */
+    if (fine && !can_be(&out->settings, known))
+        fine = store_fail_damaged(store, "a strategy that cannot be", error);
+    return fine;
+}
+
+/* --- Histograms, and their latencies --- */
+
+static const struct {
+    const char *state, *unit;
+    size_t offset;
+} places[] = {
+    {"closed", "rows", offsetof(struct lab_strategy_result, closed_rows)},
+    {"open", "rows", offsetof(struct lab_strategy_result, open_rows)},
+    {"closed", "bytes", offsetof(struct lab_strategy_result, closed_bytes)},
+    {"open", "bytes", offsetof(struct lab_strategy_result, open_bytes)},
+    {"read", "partitions", offsetof(struct lab_strategy_result, read_partitions)},
+    /* These histograms are stored when they are not empty. */
+    {"latency.write", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_WRITE])},
+    {"latency.read", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_READ])},
+    {"latency.counter", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_COUNTER])},
+    {"latency.lwt", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LWT])},
+    {"latency.lock", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LOCK])},
+    {"latency.lease", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LEASE])},
+};
+
+#define ALWAYS_COUNT 5
+#define PLACE_COUNT  (sizeof places / sizeof *places)
+
+/* The digits of three numbers of 64 bits, their quotes, commas and brackets. */
+#define BIN_TEXT_MAX 72
+
+/* JSON numbers have 63 bits in SQLite; a larger one is a string of digits, as in other columns. */
+static char *write_whole(char *at, uint64_t value)
+{
+    char digits[20], *begin = digits + sizeof digits;
+    const bool is_text = value > INT64_MAX;
+    do
+        *--begin = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    const size_t length = (size_t)(digits + sizeof digits - begin);
+    *at = '"';
+    memcpy(at + is_text, begin, length);
+    at += is_text + length;
+    *at = '"';
+    return at + is_text;
+}
+
+/* Returns the bins as JSON, in order of size: [[size, count, weight], ...]. The caller must free the text.
+ * NULL: out of memory. */
+static char *write_bins(const struct lab_histogram *histogram)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    char *text = malloc(count * BIN_TEXT_MAX + sizeof "[]"), *at = text;
+    if (text == NULL || (bins == NULL && histogram->used > 0)) {
+        free(bins);
+        free(text);
+        return NULL;
+    }
+    *at++ = '[';
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            *at++ = ',';
+        *at++ = '[';
+        at = write_whole(at, bins[i].size);
+        *at++ = ',';
+        at = write_whole(at, bins[i].count);
+        *at++ = ',';
+        at = write_whole(at, bins[i].weight);
+        *at++ = ']';
+    }
+    free(bins);
+    strcpy(at, "]");
+    return text;
+}
+
+static bool save_histograms(struct store *store, int64_t id, const struct lab_strategy_result *result,
+                            struct sim_error *error)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < PLACE_COUNT; i++) {
+        struct store_histogram_row row = {.state = (char *)(uintptr_t)places[i].state,
+                                          .unit = (char *)(uintptr_t)places[i].unit};
+        memcpy(&row.figures, (const char *)result + places[i].offset, sizeof row.figures);
+        if (i >= ALWAYS_COUNT && row.figures.count == 0)
+            continue;
+        row.bins = row.figures.out_of_memory ? NULL : write_bins(&row.figures);
+        fine = row.bins != NULL ? store_rows_save(store, STORE_HISTOGRAM, id, &row, 1, error)
+                                : sim_fail_memory(error);
+        free(row.bins);
+    }
+    return fine;
+}
+
+static struct lab_histogram *find_place(struct lab_strategy_result *result, const char *state,
+                                        const char *unit, bool *is_latency)
+{
+    for (size_t i = 0; i < PLACE_COUNT; i++) {
+        *is_latency = i >= ALWAYS_COUNT;
+        if (strcmp(state, places[i].state) == 0 && strcmp(unit, places[i].unit) == 0)
+            return (struct lab_histogram *)(void *)((char *)result + places[i].offset);
+    }
+    return NULL;
+}
+
+/* Reads a number, with or without quotes, and the character after it. */
+static bool read_whole(const char **at, char after, uint64_t *value)
+{
+    const char *text = *at;
+    const bool is_text = *text == '"';
+    uint64_t sum = 0;
+    text += is_text;
+    const char *begin = text;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        const unsigned digit = (unsigned)(*text - '0');
+        if (sum > (UINT64_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    if (text == begin || (is_text && *text++ != '"') || *text++ != after)
+        return false;
+    *at = text;
+    *value = sum;
     return true;
 }
 
-static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_t run, size_t position,
+/* Reads what write_bins() writes. bins: room for as many as the text has closing brackets. */
+static bool read_bins(const char *text, struct lab_bin *bins, size_t *count)
+{
+    *count = 0;
+    if (*text++ != '[')
+        return false;
+    for (bool more = *text != ']'; more; (*count)++) {
+        struct lab_bin *bin = &bins[*count];
+        if (*text++ != '[' || !read_whole(&text, ',', &bin->size) || !read_whole(&text, ',', &bin->count) ||
+            !read_whole(&text, ']', &bin->weight))
+            return false;
+        more = *text == ',';
+        text += more;
+    }
+    return strcmp(text, "]") == 0;
+}
+
+static bool load_bins(struct store *store, const char *text, struct lab_bin **out, size_t *count,
+                      struct sim_error *error)
+{
+    size_t most = 0;
+    for (const char *at = text; (at = strchr(at, ']')) != NULL; at++)
+        most++;
+    *out = calloc(most + 1, sizeof **out);
+    if (*out == NULL)
+        return sim_fail_memory(error);
+    return read_bins(text, *out, count) || store_fail_damaged(store, "bins that no run has", error);
+}
+
+/* Detects flipped bits, which SQLite does not: the statistics that were stored must follow from the bins,
+ * exactly or, for a rounded histogram, up to the rounding. */
+static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures)
+{
+    struct lab_histogram seen;
+    lab_histogram_init(&seen);
+    for (size_t i = 0; i < count; i++) {
+        if (bins[i].count == 0)
+            return false;
+        if (i == 0 || bins[i].size < seen.least)
+            seen.least = bins[i].size;
+        if (bins[i].size > seen.most)
+            seen.most = bins[i].size;
+        seen.count += bins[i].count;
+        seen.weight += bins[i].weight;
+        seen.sum += (lab_wide)bins[i].size * bins[i].count;
+        seen.weighted_sum += (lab_wide)bins[i].size * bins[i].weight;
+    }
+    if (seen.count != figures->count || seen.weight != figures->weight)
+        return false;
+    if (figures->is_rounded)
+        return seen.least >= figures->least && seen.most >= figures->most && seen.sum >= figures->sum;
+    return seen.least == figures->least && seen.most == figures->most && seen.sum == figures->sum &&
+           seen.weighted_sum == figures->weighted_sum;
+}
+
+static bool load_histogram(struct store *store, const struct store_histogram_row *row,
+                           struct lab_strategy_result *result, size_t *loaded, struct sim_error *error)
+{
+    bool is_latency;
+    struct lab_histogram *histogram = find_place(result, row->state, row->unit, &is_latency);
+    struct lab_bin *bins = NULL;
+    size_t count = 0;
+    bool fine = (histogram != NULL || store_fail_damaged(store, "an unknown histogram", error)) &&
+                load_bins(store, row->bins, &bins, &count, error);
+    if (fine && !agree(bins, count, &row->figures))
+        fine = store_fail_damaged(store, "a histogram that does not add up", error);
+    if (fine && !lab_histogram_restore(histogram, bins, count, &row->figures))
+        fine = sim_fail_memory(error);
+    *loaded += fine && !is_latency;
+    free(bins);
+    return fine;
+}
+
+static bool load_histograms(struct store *store, int64_t id, struct lab_strategy_result *result,
+                            struct sim_error *error)
+{
+    struct store_histogram_row *rows;
+    size_t count, loaded = 0;
+    bool fine = store_rows_load(store, STORE_HISTOGRAM, id, &rows, &count, error);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = load_histogram(store, &rows[i], result, &loaded, error);
+    store_rows_free(STORE_HISTOGRAM, rows, count);
+    return fine && (loaded == ALWAYS_COUNT ||
+                    store_fail_damaged(store, "a strategy without all of its histograms", error));
+}
+
+/* --- Event logs and views of cluster runs --- */
+
+#define MARK_BYTES 2
+
+static bool save_events(struct store *store, int64_t id, const struct lab_event_log *events,
+                        struct sim_error *error)
+{
+    if (events->stride == 0)
+        return true;
+    /* Written in little-endian order on every machine. */
+    struct store_event_row row = {.log = *events, .marks.size = events->mark_count * MARK_BYTES};
+    row.marks.bytes = malloc(row.marks.size + 1);
+    if (row.marks.bytes == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < row.marks.size; i++)
+        row.marks.bytes[i] = (unsigned char)(events->marks[i / MARK_BYTES] >> (8 * (i % MARK_BYTES)) & 0xff);
+    const bool fine = store_rows_save(store, STORE_EVENT_LOG, id, &row, 1, error);
+    free(row.marks.bytes);
+    return fine;
+}
+
+static bool is_log_sound(const struct lab_event_log *events, size_t bytes)
+{
+    bool is_power = events->stride != 0 && (events->stride & (events->stride - 1)) == 0;
+    return is_power && bytes % MARK_BYTES == 0 && bytes / MARK_BYTES <= LAB_EVENT_MARKS_MAX &&
+           bytes / MARK_BYTES == events->events / events->stride;
+}
+
+static bool take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
+{
+    events->marks = calloc(size > 0 ? size / MARK_BYTES : 1, sizeof *events->marks);
+    if (events->marks == NULL)
+        return false;
+    events->mark_count = size / MARK_BYTES;
+    for (size_t i = 0; i < events->mark_count; i++)
+        events->marks[i] = (uint16_t)(bytes[MARK_BYTES * i] | bytes[MARK_BYTES * i + 1] << 8);
+    return true;
+}
+
+static bool load_events(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error)
+{
+    struct store_event_row *row;
+    size_t count;
+    bool fine = store_rows_load(store, STORE_EVENT_LOG, id, &row, &count, error);
+    if (fine && count > 0) {
+        *out = row->log;
+        fine = is_log_sound(out, row->marks.size) ||
+               store_fail_damaged(store, "marks that do not fit their events", error);
+        if (fine && !take_marks(out, row->marks.bytes, row->marks.size))
+            fine = sim_fail_memory(error);
+    }
+    store_rows_free(STORE_EVENT_LOG, row, count);
+    return fine;
+}
+
+static bool load_views(struct store *store, int64_t id, struct lab_views *out, struct sim_error *error)
+{
+    struct lab_views *change;
+    size_t count;
+    bool fine = store_rows_load(store, STORE_CHANGE, id, &change, &count, error);
+    if (count > 0) {
+        *out = *change;
+        fine = fine && store_rows_load(store, STORE_BELIEF, id, &out->items, &out->count, error);
+        out->capacity = out->count;
+    }
+    free(change);
+    for (size_t i = 0; fine && i < out->count; i++) {
+        if (out->items[i].agent >= out->agents)
+            fine = store_fail_damaged(store, "a belief of no agent", error);
+    }
+    return fine;
+}
+
+/* --- Slices and largest partitions --- */
+
+static bool is_sound(const struct lab_slice_sizes *sizes)
+{
+    return sizes->least <= sizes->p10 && sizes->p10 <= sizes->p50 && sizes->p50 <= sizes->p90 &&
+           sizes->p90 <= sizes->most;
+}
+
+static bool load_slices(struct store *store, int64_t id, struct lab_timeline *out, struct sim_error *error)
+{
+    bool fine = store_rows_load(store, STORE_SLICE, id, &out->items, &out->count, error);
+    for (size_t i = 0; fine && i < out->count; i++) {
+        const struct lab_slice *slice = &out->items[i];
+        if (slice->start_ns > slice->end_ns || slice->partitions == 0 ||
+            !is_sound(&slice->sizes[LAB_IN_ROWS]) || !is_sound(&slice->sizes[LAB_IN_BYTES]))
+            fine = store_fail_damaged(store, "a slice that no run has", error);
+    }
+    return fine;
+}
+
+static bool save_largest(struct store *store, int64_t id, const struct lab_largest *largest,
+                         struct sim_error *error)
+{
+    bool fine = true;
+    for (int unit = 0; fine && unit < LAB_SIZE_UNITS; unit++) {
+        const struct store_largest_row row = {(enum lab_size_unit)unit, largest[unit]};
+        fine = row.largest.size == 0 || store_rows_save(store, STORE_LARGEST, id, &row, 1, error);
+    }
+    return fine;
+}
+
+static bool load_largest(struct store *store, int64_t id, struct lab_largest *out, struct sim_error *error)
+{
+    struct store_largest_row *rows;
+    size_t count;
+    const bool fine = store_rows_load(store, STORE_LARGEST, id, &rows, &count, error);
+    for (size_t i = 0; fine && i < count; i++)
+        out[rows[i].unit] = rows[i].largest;
+    free(rows);
+    return fine;
+}
+
+/* --- A run --- */
+
+static bool save_strategy(struct store *store, int64_t run, size_t position,
                           const struct lab_strategy_result *result, struct sim_error *error)
 {
-    struct store_binder binder = {.statement = statements[INSERT_STRATEGY]};
-    store_bind_integer(&binder, run);
-    store_bind_integer(&binder, (int64_t)position);
-    store_bind_text(&binder, result->label);
-    store_bind_text(&binder, lab_result_kind(result));
-    store_bind_digest(&binder, result->placement_digest);
-    if (!store_bind_run(store, &binder, error))
+    const struct store_strategy_row row = {.position = (int64_t)position,
+                                           .label = result->label,
+                                           .kind = (char *)(uintptr_t)lab_result_kind(result),
+                                           .placement_digest = result->placement_digest};
+    const struct lab_views *views = &result->views;
+    if (!store_rows_save(store, STORE_STRATEGY, run, &row, 1, error))
         return false;
-    int64_t id = sqlite3_last_insert_rowid(store->db);
-    if (!store_settings_save(store, statements[INSERT_SETTING], id, result, error))
-        return false;
-    for (size_t i = 0; i < result->metrics.count; i++) {
-        binder = (struct store_binder){.statement = statements[INSERT_METRIC]};
-        store_bind_integer(&binder, id);
-        store_bind_integer(&binder, (int64_t)i);
-        store_bind_text(&binder, result->metrics.items[i].name);
-        store_bind_real(&binder, result->metrics.items[i].value);
-        if (!store_bind_run(store, &binder, error))
+    const int64_t id = sqlite3_last_insert_rowid(store->db);
+    for (uint32_t change = 0; change <= result->settings.change_count; change++) {
+        if (!save_some(store, id, change, &result->settings, error))
             return false;
     }
-    return store_histograms_save(store, statements[INSERT_HISTOGRAM], id, result, error) &&
-           store_largest_save(store, statements[INSERT_LARGEST], id, result->largest, error) &&
-           store_slices_save(store, statements[INSERT_SLICE], id, &result->timeline, error) &&
-           store_nodes_save(store, statements[INSERT_NODE], id, result, error) &&
-           store_events_save(store, statements[INSERT_EVENT_LOG], id, &result->events, error) &&
-           store_views_save(store, statements[INSERT_CHANGE], statements[INSERT_BELIEF], id, &result->views,
-                            error);
-}
-
-static bool save_expectations(struct store *store, sqlite3_stmt *statement, int64_t run,
-                              const struct lab_result *result, struct sim_error *error)
-{
-    for (size_t i = 0; i < result->expect_count; i++) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_integer(&binder, run);
-        store_bind_integer(&binder, (int64_t)i);
-        store_bind_text(&binder, result->expects[i].text);
-        store_bind_real(&binder, result->expects[i].actual);
-        store_bind_integer(&binder, result->expects[i].ok);
-        if (!store_bind_run(store, &binder, error))
-            return false;
-    }
-    return true;
-}
-
-static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
-                     const struct lab_result *result, int64_t *run, struct sim_error *error)
-{
-    if (!save_head(store, statements[INSERT_RUN], info, result, error))
-        return false;
-    *run = sqlite3_last_insert_rowid(store->db);
-    if (!store_terms_save(store, statements[INSERT_TERM], *run, result, error))
-        return false;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        if (!save_strategy(store, statements, *run, i, &result->strategies[i], error))
-            return false;
-    }
-    return save_expectations(store, statements[INSERT_EXPECTATION], *run, result, error);
-}
-
-bool store_saver_add(struct store *store, struct store_saver *saver, const struct store_run_info *info,
-                     const struct lab_result *result, int64_t *run, struct sim_error *error)
-{
-    return save_all(store, saver->statements, info, result, run, error);
+    return store_rows_save(store, STORE_METRIC, id, result->metrics.items, result->metrics.count, error) &&
+           save_histograms(store, id, result, error) && save_largest(store, id, result->largest, error) &&
+           store_rows_save(store, STORE_SLICE, id, result->timeline.items, result->timeline.count, error) &&
+           store_rows_save(store, STORE_NODE, id, result->nodes, result->node_count, error) &&
+           save_events(store, id, &result->events, error) &&
+           store_rows_save(store, STORE_CHANGE, id, views, views->key != NULL, error) &&
+           store_rows_save(store, STORE_BELIEF, id, views->items, views->count, error);
 }
 
 bool store_save_within(struct store *store, const struct store_run_info *info,
                        const struct lab_result *result, int64_t *run, struct sim_error *error)
 {
     assert(store->mode == STORE_WRITE);
-    struct store_saver *saver;
-    bool fine =
-        store_saver_make(store, &saver, error) && store_saver_add(store, saver, info, result, run, error);
-    store_saver_free(saver);
-    return fine;
+    const struct store_head head = {.info = *info, .result = *result, .digest_kind = STORE_DIGEST_KIND};
+    bool fine = store_rows_save(store, STORE_RUN, 0, &head, 1, error);
+    *run = fine ? sqlite3_last_insert_rowid(store->db) : 0;
+    fine = fine && save_terms(store, *run, *result, error);
+    for (size_t i = 0; fine && i < result->strategy_count; i++)
+        fine = save_strategy(store, *run, i, &result->strategies[i], error);
+    return fine &&
+           store_rows_save(store, STORE_EXPECTATION, *run, result->expects, result->expect_count, error);
 }
 
 bool store_save_run(struct store *store, struct store_run_info *info, const struct lab_result *result,
@@ -312,78 +605,6 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
     return fine;
 }
 
-/* Lists the runs of a database. */
-
-static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
-                     struct sim_error *error)
-{
-    out->run = store_take_integer(row);
-    out->scenario_name = store_take_name(row);
-    out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    out->digest = store_take_digest(row);
-    out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    out->created_unix_s = store_take_integer(row);
-    out->elapsed_ms = (int64_t)store_take_whole(row, INT64_MAX / 2);
-    out->strategy_count = store_take_integer(row);
-    out->expects = store_take_integer(row);
-    out->expects_failed = store_take_integer(row);
-    out->version = store_take_text(row);
-    out->sweep = store_take_integer(row);
-    out->sweep_runs = store_take_integer(row);
-    return store_row_check(store, row, error);
-}
-
-void store_runs_free(struct store_run_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(rows[i].scenario_name);
-        free(rows[i].version);
-    }
-    free(rows);
-}
-
-/* Lists runs, with the number of their sweep and its number of runs; folds_sweeps: with only the newest run
- * of each sweep. */
-static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
-                 struct sim_error *error)
-{
-    static const char sql[] =
-        "SELECT run, scenario, seed, digest, rows, created_unix_s, elapsed_ms, (SELECT count(*) FROM "
-        "strategy "
-        "WHERE strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
-        "(SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok), version, "
-        "coalesce(sweep, 0), coalesce(runs, 0) FROM run LEFT JOIN sweep_job USING (run) LEFT JOIN (SELECT "
-        "sweep, count(*) AS runs, max(run) AS newest FROM sweep_job GROUP BY sweep) USING (sweep) WHERE ?1 = "
-        "0 OR newest IS NULL OR run = newest ORDER BY run DESC";
-    *out = NULL;
-    *count = 0;
-    if (store->db == NULL)
-        return true;
-    sqlite3_stmt *statement;
-    struct store_row row;
-    struct store_run_row *rows = NULL;
-    size_t used = 0, capacity = 0;
-    bool more = true, fine = store_prepare(store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int(statement, 1, folds_sweeps);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (!sim_grow(&rows, &capacity, used + 1, sizeof *rows))
-            fine = sim_fail_memory(error);
-        else
-            fine = take_row(store, &row, &rows[used++], error);
-    }
-    sqlite3_finalize(statement);
-    if (!fine) {
-        store_runs_free(rows, used);
-        return false;
-    }
-    *out = rows;
-    *count = used;
-    return true;
-}
-
-/* Loads a run. */
-
 /* Lists the numbers of the runs, such as "1 to 5, 8, 10 to 12", as far as they fit into a line. */
 static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
 {
@@ -391,7 +612,7 @@ static bool list_runs(struct store *store, char *list, size_t size, struct sim_e
                               "run) AS island FROM run) GROUP BY island ORDER BY 1";
     sqlite3_stmt *statement = NULL;
     struct store_row row;
-    bool more = store->db != NULL, fine = !more || store_prepare(store, sql, &statement, error);
+    bool more = store->db != NULL, fine = !more || store_query(store, sql, 0, NULL, &statement, error);
     size_t used = 0;
     list[0] = '\0';
     while (more && fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
@@ -422,333 +643,89 @@ static bool fail_missing(struct store *store, int64_t run, struct sim_error *err
                     strpbrk(list, " ,") == NULL ? "" : "s", list);
 }
 
-static void take_head(struct store *store, struct store_row *row, struct store_run_info *info,
-                      struct lab_result *result)
+void store_info_clear(struct store *store)
 {
-    memset(info, 0, sizeof *info);
-    info->run = store_take_integer(row);
-    info->created_unix_s = store_take_integer(row);
-    info->elapsed_ms = (int64_t)store_take_whole(row, INT64_MAX / 2);
-    for (int i = 0; i < STORE_INFO_TEXTS; i++) {
-        free(store->texts[i]);
-        store->texts[i] = store_take_text(row);
-    }
-    info->version = store->texts[0];
-    info->scenario_path = store->texts[1];
-    info->scenario_text = store->texts[2];
-    info->overrides = store->texts[3];
-    result->scenario_name = store_take_name(row);
-    result->about = store_take_text(row);
-    result->source = store_take_text(row);
-    result->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->digest = store_take_digest(row);
-    result->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->keys = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->start_ns = store_take_integer(row);
-    result->end_ns = store_take_integer(row);
-    result->limits.partition_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->limits.partition_bytes = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->limits.tiny_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    free((char *)(uintptr_t)store->info.version);
+    free((char *)(uintptr_t)store->info.scenario_path);
+    free((char *)(uintptr_t)store->info.scenario_text);
+    free((char *)(uintptr_t)store->info.overrides);
+    store->info = (struct store_run_info){0};
 }
 
-static bool load_head(struct store *store, int64_t run, struct store_run_info *info,
-                      struct lab_result *result, bool *is_there, struct sim_error *error)
+/* Loads what a run's row has; 0: the newest run. */
+static bool load_head(struct store *store, int64_t run, struct lab_result *result, size_t *strategies,
+                      struct sim_error *error)
 {
-    /* Strategies are counted in their table and found through its index: if one of the two is damaged, the
-     * results differ. */
-    static const char sql[] =
-        "SELECT run, created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, scenario, "
-        "about, CASE source WHEN 'made' THEN 'synthetic' ELSE source END, seed, digest, rows, keys, "
-        "start_ns, end_ns, limit_partition_rows, "
-        "limit_partition_bytes, limit_tiny_rows, (SELECT count(*) FROM strategy NOT INDEXED WHERE "
-        "strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
-        "EXISTS (SELECT 1 FROM tune WHERE tune.run = run.run) FROM run WHERE ?1 IN (run, 0) ORDER BY run "
-        "DESC LIMIT 1";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    *is_there = false;
-    bool fine = store_query(store, sql, run, &statement, error) &&
-                store_next(store, statement, &row, is_there, error);
-    if (fine && *is_there) {
-        take_head(store, &row, info, result);
-        size_t strategies = (size_t)store_take_whole(&row, INT64_MAX);
-        size_t expects = (size_t)store_take_whole(&row, INT64_MAX);
-        result->is_tuned = store_take_whole(&row, 1) != 0;
-        result->strategies = calloc(strategies > 0 ? strategies : 1, sizeof *result->strategies);
-        result->expects = calloc(expects > 0 ? expects : 1, sizeof *result->expects);
-        if (result->strategies == NULL || result->expects == NULL) {
-            row.is_out_of_memory = true;
-        } else {
-            result->strategy_count = strategies;
-            result->expect_count = expects;
-        }
-        fine = store_row_check(store, &row, error);
+    struct store_head *head;
+    size_t count;
+    bool fine = store_rows_find(store, STORE_RUN, "?1 IN (run, 0) ORDER BY run DESC LIMIT 1", run, NULL,
+                                &head, &count, error);
+    if (count > 0) {
+        store_info_clear(store);
+        *result = head->result;
+        store->info = head->info;
+        store->info.has_earlier_digest = head->digest_kind < STORE_DIGEST_KIND;
+        *strategies = (size_t)head->strategies;
     }
-    sqlite3_finalize(statement);
+    free(head);
+    if (fine && count == 0)
+        return fail_missing(store, run, error);
     return fine;
 }
 
-/* Ignores a name that is not known, which a later version of the program wrote. */
-static void take(struct lab_result *result, const char *name, double value)
+static bool load_strategy(struct store *store, struct store_strategy_row *row,
+                          struct lab_strategy_result *out, struct sim_error *error)
 {
-    for (size_t i = 0; i < TERM_COUNT; i++) {
-        if (name != NULL && strcmp(terms[i].name, name) == 0)
-            memcpy((unsigned char *)result + terms[i].place, &value, sizeof value);
-    }
+    const int64_t id = row->id;
+    out->label = row->label;
+    row->label = NULL;
+    out->placement_digest = row->placement_digest;
+    bool fine = load_settings(store, id, row->kind, out, error) &&
+                store_rows_load(store, STORE_METRIC, id, &out->metrics.items, &out->metrics.count, error);
+    out->metrics.capacity = out->metrics.count;
+    return fine && load_histograms(store, id, out, error) && load_largest(store, id, out->largest, error) &&
+           load_slices(store, id, &out->timeline, error) &&
+           store_rows_load(store, STORE_NODE, id, &out->nodes, &out->node_count, error) &&
+           load_events(store, id, &out->events, error) && load_views(store, id, &out->views, error);
 }
 
-static bool store_terms_load(struct store *store, int64_t run, struct lab_result *result,
-                             struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool is_there = false, more = true;
-    for (size_t i = 0; i < TERM_COUNT; i++)
-        take(result, terms[i].name, terms[i].missing);
-    if (!store_has_table(store, "run_term", &is_there, error))
-        return false;
-    if (!is_there)
-        return true;
-    bool fine = store_prepare(store, "SELECT name, value FROM run_term WHERE run = ?", &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, run);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        char *name = store_take_name(&row);
-        take(result, name, store_take_real(&row));
-        fine = store_row_check(store, &row, error);
-        free(name);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-/* Returns LAB_KIND_COUNT when there is no such kind. */
-static enum bk_kind find_kind(const char *name)
-{
-    int kind = 0;
-    while (kind < (int)LAB_KIND_COUNT && strcmp(name, lab_kind_name((enum bk_kind)kind)) != 0)
-        kind++;
-    return (enum bk_kind)kind;
-}
-
-static int take_choice(struct store_row *row, const struct lab_choice *words)
-{
-    char *name = store_take_text(row);
-    while (name != NULL && words->name != NULL && strcmp(name, words->name) != 0)
-        words++;
-    free(name);
-    row->is_damaged = row->is_damaged || words->name == NULL;
-    return words->value;
-}
-
-static void take_value(struct store_row *row, const struct lab_setting *setting, void *at)
-{
-    switch (setting->type) {
-    case LAB_SETTING_U32:
-        *(uint32_t *)at = (uint32_t)store_take_whole(row, UINT32_MAX);
-        break;
-    case LAB_SETTING_U64:
-    case LAB_SETTING_BYTES:
-        *(uint64_t *)at = (uint64_t)store_take_whole(row, UINT64_MAX);
-        break;
-    case LAB_SETTING_DURATION:
-    case LAB_SETTING_TIME:
-        *(int64_t *)at = store_take_integer(row);
-        break;
-    case LAB_SETTING_FLAG:
-        *(bool *)at = store_take_whole(row, 1) != 0;
-        break;
-    case LAB_SETTING_CHOICE:
-        *(int *)at = take_choice(row, setting->words);
-        break;
-    case LAB_SETTING_TEXT:
-        free(*(char **)at);
-        *(char **)at = store_take_text(row);
-        break;
-    case LAB_SETTING_CHANCE:
-    case LAB_SETTING_WAIT:
-    case LAB_SETTING_GROUP:
-    case LAB_SETTING_CHANGES:
-    case LAB_SETTING_LABEL:
-        break; /* not kept as such */
-    }
-}
-
-/* Loads one row of the table; false when strategies of this kind have no such setting. */
-static bool take_setting(struct store_row *row, enum bk_kind kind, const char *name, struct lab_settings *out)
-{
-    uint32_t change = 0;
-    if (strncmp(name, "then.", 5) == 0) {
-        char *end;
-        unsigned long number = strtoul(name + 5, &end, 10);
-        bool is_digit = name[5] >= '1' && name[5] <= '9';
-        if (!is_digit || number > LAB_CHANGES_MAX || *end != '.' || kind >= BK_KIND_COUNT)
-            return false;
-        name = end + 1;
-        change = (uint32_t)number;
-        if (change > out->change_count)
-            out->change_count = change;
-        out->changes[change - 1].strategy.kind = kind;
-    }
-    for (size_t i = 0; i < lab_setting_count; i++) {
-        const struct lab_setting *setting = &lab_setting_table[i];
-        size_t place = lab_setting_place(setting, kind, change);
-        if (place == SIZE_MAX || setting->stored == NULL || strcmp(setting->stored, name) != 0)
-            continue;
-        take_value(row, setting, (unsigned char *)out + place);
-        return true;
-    }
-    return false;
-}
-
-/* Whether a scenario can have these settings; otherwise the database is damaged. */
-static bool can_be(const struct lab_settings *settings, enum bk_kind kind)
-{
-    const struct lab_change *changes = settings->changes;
-    for (uint32_t i = 0; i < settings->change_count; i++) {
-        if (bk_strategy_check(&changes[i].strategy) != BK_OK || changes[i].rollout_ns < 0 ||
-            changes[i].at_ns <= (i == 0 ? 0 : changes[i - 1].at_ns))
-            return false;
-    }
-    if (kind == LAB_KIND_IDGEN && bk_idgen_check(&settings->idgen) != BK_OK)
-        return false;
-    if (kind == LAB_KIND_OBSERVED && (settings->observed == WL_OBSERVED_AUTO ||
-                                      settings->observed_file == NULL || settings->observed_table == NULL))
-        return false;
-    for (size_t i = 0; i < lab_setting_count; i++) {
-        size_t place = lab_setting_place(&lab_setting_table[i], kind, 0);
-        bool is_span = lab_setting_table[i].type == LAB_SETTING_DURATION && place != SIZE_MAX;
-        if (is_span && *(const int64_t *)(const void *)((const unsigned char *)settings + place) < 0)
-            return false;
-    }
-    return bk_strategy_check(&settings->strategy) == BK_OK;
-}
-
-/* kind: the name of the strategy's kind, as stored. */
-static bool store_settings_load(struct store *store, int64_t id, const char *kind,
-                                struct lab_strategy_result *out, struct sim_error *error)
-{
-    memset(&out->settings.strategy, 0, sizeof out->settings.strategy);
-    enum bk_kind known = find_kind(kind);
-    out->settings.is_idgen = known == LAB_KIND_IDGEN;
-    out->settings.strategy.kind =
-        out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_UNBUCKETED : known;
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true,
-         fine = store_prepare(store, "SELECT name, value FROM setting WHERE strategy = ?", &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, id);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        char *name = store_take_text(&row);
-        if (name == NULL || !take_setting(&row, known, name, &out->settings))
-            row.is_damaged = true;
-        free(name);
-        fine = store_row_check(store, &row, error);
-    }
-    sqlite3_finalize(statement);
-    out->settings.idgen.client_id =
-        out->settings.is_idgen ? 1 : 0; /* not stored: each client of a run has its own */
-    if (fine && !can_be(&out->settings, known))
-        fine = store_fail_damaged(store, "a strategy that cannot be", error);
-    return fine;
-}
-
-static bool load_strategy(struct store *store, struct store_row *row, struct lab_strategy_result *out,
-                          struct sim_error *error)
-{
-    int64_t id = store_take_integer(row);
-    out->label = store_take_name(row);
-    char *kind = store_take_name(row);
-    out->placement_digest = store_take_digest(row);
-    bool fine =
-        store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
-        store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
-        store_largest_load(store, id, out->largest, error) &&
-        store_slices_load(store, id, &out->timeline, error) && store_nodes_load(store, id, out, error) &&
-        store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
-    free(kind);
-    return fine;
-}
-
-static bool load_strategies(struct store *store, int64_t run, struct lab_result *result,
+static bool load_strategies(struct store *store, int64_t run, size_t counted, struct lab_result *result,
                             struct sim_error *error)
 {
-    /* Version 8 renamed one kind. */
-    static const char sql[] =
-        "SELECT strategy, label, CASE kind WHEN 'none' THEN 'unbucketed' ELSE kind END, "
-        "placement_digest FROM strategy WHERE run = ? ORDER BY position";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more, fine = store_query(store, sql, run, &statement, error);
-    for (size_t i = 0; fine && i < result->strategy_count; i++) {
-        fine = store_next(store, statement, &row, &more, error);
-        if (fine && !more)
-            fine = store_fail_damaged(store, "fewer strategies than were counted", error);
-        fine = fine && load_strategy(store, &row, &result->strategies[i], error);
-    }
-    sqlite3_finalize(statement);
+    struct store_strategy_row *rows;
+    size_t count;
+    bool fine = store_rows_load(store, STORE_STRATEGY, run, &rows, &count, error) &&
+                (count == counted || store_fail_damaged(store, "other strategies than were counted", error));
+    result->strategies = calloc(count + 1, sizeof *result->strategies);
+    fine = fine && (result->strategies != NULL || sim_fail_memory(error));
+    for (size_t i = 0; fine && i < count; i++)
+        fine = load_strategy(store, &rows[i], &result->strategies[result->strategy_count++], error);
+    store_rows_free(STORE_STRATEGY, rows, count);
     return fine;
-}
-
-static bool load_expectations(struct store *store, int64_t run, struct lab_result *result,
-                              struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more,
-        fine = store_query(store, "SELECT text, actual, ok FROM expectation WHERE run = ? ORDER BY position",
-                           run, &statement, error);
-    result->expects_hold = true;
-    for (size_t i = 0; fine && i < result->expect_count; i++) {
-        fine = store_next(store, statement, &row, &more, error);
-        if (fine && !more)
-            fine = store_fail_damaged(store, "fewer expectations than were counted", error);
-        if (!fine)
-            break;
-        struct lab_expect_result *expect = &result->expects[i];
-        expect->text = store_take_name(&row);
-        expect->actual = store_take_real(&row);
-        expect->ok = store_take_integer(&row) != 0;
-        if (!expect->ok)
-            result->expects_hold = false;
-        fine = store_row_check(store, &row, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool load_all(struct store *store, int64_t run, struct store_run_info *info, struct lab_result *result,
-                     struct sim_error *error)
-{
-    struct store_run_info found;
-    bool is_there;
-    if (!load_head(store, run, &found, result, &is_there, error))
-        return false;
-    if (!is_there)
-        return fail_missing(store, run, error);
-    if (!store_terms_load(store, found.run, result, error) ||
-        !load_strategies(store, found.run, result, error) ||
-        !load_expectations(store, found.run, result, error))
-        return false;
-    *info = found;
-    return true;
 }
 
 bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                        struct sim_error *error)
 {
-    struct store_run_info ignored;
-    struct lab_result *result = calloc(1, sizeof *result);
-    *out = NULL;
+    struct lab_result *result = *out = calloc(1, sizeof *result);
+    size_t strategies = 0;
     if (result == NULL)
         return sim_fail_memory(error);
-    if (!load_all(store, run, info == NULL ? &ignored : info, result, error)) {
+    bool fine = load_head(store, run, result, &strategies, error);
+    run = store->info.run;
+    fine = fine && load_terms(store, run, result, error) &&
+           load_strategies(store, run, strategies, result, error) &&
+           store_rows_load(store, STORE_EXPECTATION, run, &result->expects, &result->expect_count, error);
+    result->expects_hold = true;
+    for (size_t i = 0; i < result->expect_count; i++)
+        result->expects_hold = result->expects_hold && result->expects[i].ok;
+    if (!fine) {
         lab_result_destroy(result);
-        return false;
+        *out = NULL;
+    } else if (info != NULL) {
+        *info = store->info;
     }
-    *out = result;
-    return true;
+    return fine;
 }
 
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
@@ -761,6 +738,54 @@ bool store_load_run(struct store *store, int64_t run, struct store_run_info *inf
     bool fine = store_execute(store, "BEGIN", error) && store_load_within(store, run, info, out, error);
     store_rollback(store);
     return fine;
+}
+
+bool store_load_metrics(struct store *store, int64_t run, const char *label, struct lab_metrics *out,
+                        struct sim_error *error)
+{
+    bool fine = store->db == NULL ||
+                store_rows_find(store, STORE_METRIC,
+                                "strategy = (SELECT strategy FROM strategy WHERE run = ?1 AND label = ?2) "
+                                "ORDER BY position",
+                                run, label, &out->items, &out->count, error);
+    out->capacity = out->count;
+    return fine;
+}
+
+bool store_count_looks(struct store *store, int64_t run, const char *label, uint64_t *out,
+                       struct sim_error *error)
+{
+    int64_t count;
+    const bool fine = store_number(store,
+                                   "SELECT count(*) FROM metric JOIN strategy USING (strategy) WHERE name = "
+                                   "'drift.run' AND value = ?1 AND label = ?2",
+                                   run, label, &count, NULL, error);
+    *out = (uint64_t)count;
+    return fine;
+}
+
+/* --- Lists of runs --- */
+
+void store_runs_free(struct store_run_row *rows, size_t count)
+{
+    store_rows_free(STORE_RUN_LIST, rows, count);
+}
+
+/* Lists runs, with the number of their sweep and its number of runs; folds_sweeps: with only the newest run
+ * of each sweep. */
+static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
+                 struct sim_error *error)
+{
+    *out = NULL;
+    *count = 0;
+    if (store->db == NULL ||
+        store_rows_find(store, STORE_RUN_LIST, "?1 = 0 OR newest IS NULL OR run = newest ORDER BY run DESC",
+                        folds_sweeps, NULL, out, count, error))
+        return true;
+    store_runs_free(*out, *count);
+    *out = NULL;
+    *count = 0;
+    return false;
 }
 
 bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)

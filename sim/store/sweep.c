@@ -10,7 +10,6 @@
 
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
-#include "kernel/grow.h"
 #include "private.h"
 #include "store/outcomes.h"
 #include "store/sweep.h"
@@ -38,35 +37,26 @@ static bool check_version(const struct store_sweep *sweep, const char *version, 
 /* Sets the sweep's number, if it is in the database. */
 static bool find(struct store_sweep *sweep, struct sim_error *error)
 {
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false,
-         fine = store_prepare(sweep->store, "SELECT sweep, version, jobs FROM sweep WHERE identity = ?",
-                              &statement, error);
-    if (fine) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, sweep->sweep->identity);
-        fine = store_next(sweep->store, statement, &row, &more, error);
+    struct store_work_row *row;
+    size_t count;
+    char identity[STORE_DIGEST_SIZE];
+    bool fine = store_rows_find(sweep->store, STORE_SWEEP, "identity = ?2", 0,
+                                store_digest_text(sweep->sweep->identity, identity), &row, &count, error);
+    if (fine && count > 0) {
+        fine = (row->jobs == sweep->sweep->job_count ||
+                store_fail_damaged(sweep->store, "a sweep with another number of jobs", error)) &&
+               check_version(sweep, row->version, error);
+        sweep->number = fine ? row->sweep : sweep->number;
     }
-    if (fine && more) {
-        int64_t number = store_take_integer(&row);
-        char *version = store_take_name(&row);
-        row.is_damaged = row.is_damaged || store_take_whole(&row, UINT64_MAX) != sweep->sweep->job_count;
-        fine = store_row_check(sweep->store, &row, error) && check_version(sweep, version, error);
-        if (fine)
-            sweep->number = number;
-        free(version);
-    }
-    sqlite3_finalize(statement);
+    store_rows_free(STORE_SWEEP, row, count);
     return fine;
 }
 
 /* In the database, as in messages, jobs and points are numbered from 1. */
-static uint64_t take_job(const struct store_sweep *sweep, struct store_row *row)
+static bool check_job(const struct store_sweep *sweep, int64_t number, struct sim_error *error)
 {
-    uint64_t job = (uint64_t)store_take_whole(row, INT64_MAX) - 1;
-    row->is_damaged = row->is_damaged || job >= sweep->sweep->job_count;
-    return job;
+    return (number >= 1 && (uint64_t)number <= sweep->sweep->job_count) ||
+           store_fail_damaged(sweep->store, "a job that the sweep does not have", error);
 }
 
 static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest)
@@ -79,26 +69,21 @@ static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest)
 /* Reads the jobs that this process or another has stored since the last call. The numbers of runs ascend. */
 static bool learn(struct store_sweep *sweep, struct sim_error *error)
 {
-    static const char sql[] = "SELECT job, run, digest FROM sweep_job JOIN run USING (run) WHERE +sweep = ? "
-                              "AND sweep_job.run > ? ORDER BY run";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
-    if (fine) {
-        sqlite3_bind_int64(statement, 1, sweep->number);
-        sqlite3_bind_int64(statement, 2, sweep->last);
-    }
-    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
-        uint64_t job = take_job(sweep, &row);
-        int64_t run = store_take_integer(&row);
-        uint64_t digest = store_take_digest(&row);
-        fine = store_row_check(sweep->store, &row, error);
+    struct store_job_row *rows;
+    size_t count;
+    char identity[STORE_DIGEST_SIZE];
+    bool fine = store_rows_find(
+        sweep->store, STORE_SWEEP_JOB,
+        "run > ?1 AND +sweep = (SELECT sweep FROM sweep WHERE identity = ?2) ORDER BY run", sweep->last,
+        store_digest_text(sweep->sweep->identity, identity), &rows, &count, error);
+    for (size_t i = 0; fine && i < count; i++) {
+        fine = check_job(sweep, rows[i].job, error);
         if (fine) {
-            know(sweep, job, digest);
-            sweep->last = run;
+            know(sweep, (uint64_t)rows[i].job - 1, rows[i].digest);
+            sweep->last = rows[i].run;
         }
     }
-    sqlite3_finalize(statement);
+    free(rows);
     return fine;
 }
 
@@ -160,46 +145,27 @@ static bool check_place(const struct store_sweep *sweep, struct sim_error *error
                store->path);
 }
 
-static bool insert_points(struct store_sweep *sweep, int64_t number, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(
-        sweep->store, "INSERT INTO sweep_point (sweep, point, settings) VALUES (?, ?, ?)", &insert, error);
-    for (size_t i = 0; fine && i < sweep->sweep->point_count; i++) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, number);
-        store_bind_integer(&binder, (int64_t)i + 1);
-        store_bind_text(&binder, sweep->sweep->points[i].settings);
-        fine = store_bind_run(sweep->store, &binder, error);
-    }
-    sqlite3_finalize(insert);
-    return fine;
-}
-
 static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_error *error)
 {
     const struct lab_sweep *of = sweep->sweep;
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(sweep->store,
-                              "INSERT INTO sweep (identity, scenario, version, scenario_path, scenario_text, "
-                              "overrides, points, jobs, created_unix_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                              &insert, error);
-    if (fine) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_digest(&binder, of->identity);
-        store_bind_text(&binder, of->name);
-        store_bind_text(&binder, sweep->version);
-        store_bind_text(&binder, sweep->path);
-        store_bind_text(&binder, of->text);
-        store_bind_text(&binder, of->overrides);
-        store_bind_whole(&binder, of->point_count);
-        store_bind_whole(&binder, of->job_count);
-        store_bind_integer(&binder, (int64_t)time(NULL));
-        fine = store_bind_run(sweep->store, &binder, error);
-    }
-    sqlite3_finalize(insert);
+    const struct store_work_row row = {.identity = of->identity,
+                                       .scenario = of->name,
+                                       .version = (char *)(uintptr_t)sweep->version,
+                                       .path = (char *)(uintptr_t)sweep->path,
+                                       .text = of->text,
+                                       .overrides = of->overrides,
+                                       .points = of->point_count,
+                                       .jobs = of->job_count,
+                                       .created_unix_s = (int64_t)time(NULL)};
+    struct store_text_row *points = calloc(of->point_count + 1, sizeof *points);
+    bool fine = (points != NULL || sim_fail_memory(error)) &&
+                store_rows_save(sweep->store, STORE_SWEEP, 0, &row, 1, error);
     *number = fine ? sqlite3_last_insert_rowid(sweep->store->db) : 0;
-    return fine && insert_points(sweep, *number, error);
+    for (size_t i = 0; fine && i < of->point_count; i++)
+        points[i].text = of->points[i].settings;
+    fine = fine && store_rows_save(sweep->store, STORE_SWEEP_POINT, *number, points, of->point_count, error);
+    free(points);
+    return fine;
 }
 
 static bool fail_digest(const struct store_sweep *sweep, const struct store_job *job, struct sim_error *error)
@@ -210,8 +176,8 @@ static bool fail_digest(const struct store_sweep *sweep, const struct store_job 
                     sweep->store->path, job->job + 1, sweep->digests[job->job], job->result->digest);
 }
 
-static bool keep_job(struct store_sweep *sweep, struct store_saver *saver, sqlite3_stmt *insert,
-                     int64_t number, const struct store_job *job, struct sim_error *error)
+static bool keep_job(struct store_sweep *sweep, int64_t number, const struct store_job *job,
+                     struct sim_error *error)
 {
     if (store_sweep_is_done(sweep, job->job))
         return sweep->digests[job->job] == job->result->digest || fail_digest(sweep, job, error);
@@ -225,33 +191,23 @@ static bool keep_job(struct store_sweep *sweep, struct store_saver *saver, sqlit
     size_t point;
     uint64_t seed;
     lab_sweep_job(sweep->sweep, job->job, &point, &seed);
-    if (!store_saver_add(sweep->store, saver, &info, job->result, &run, error))
+    if (!store_save_within(sweep->store, &info, job->result, &run, error))
         return false;
-    struct store_binder binder = {.statement = insert};
-    store_bind_integer(&binder, number);
-    store_bind_whole(&binder, job->job + 1);
-    store_bind_integer(&binder, (int64_t)point + 1);
-    store_bind_integer(&binder, run);
-    return store_bind_run(sweep->store, &binder, error);
+    const struct store_job_row row = {
+        .sweep = number, .job = (int64_t)job->job + 1, .point = (int64_t)point + 1, .run = run};
+    return store_rows_save(sweep->store, STORE_SWEEP_JOB, 0, &row, 1, error);
 }
 
 static bool keep_all(struct store_sweep *sweep, const struct store_job *jobs, size_t count, int64_t *number,
                      struct sim_error *error)
 {
-    struct store *store = sweep->store;
-    struct store_saver *saver = NULL;
-    sqlite3_stmt *insert = NULL;
     /* Jobs that another process has stored meanwhile are not stored again. */
-    bool fine = find(sweep, error) && learn(sweep, error) && store_saver_make(store, &saver, error) &&
-                store_prepare(store, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)",
-                              &insert, error);
+    bool fine = find(sweep, error) && learn(sweep, error);
     *number = sweep->number;
     if (fine && *number == 0)
         fine = insert_sweep(sweep, number, error);
     for (size_t i = 0; fine && i < count; i++)
-        fine = keep_job(sweep, saver, insert, *number, &jobs[i], error);
-    sqlite3_finalize(insert);
-    store_saver_free(saver);
+        fine = keep_job(sweep, *number, &jobs[i], error);
     return fine;
 }
 
@@ -295,19 +251,16 @@ bool store_sweep_digest(struct store_sweep *sweep, uint64_t *digest, struct sim_
 static bool visit_failed(struct store_sweep *sweep, const struct store_sweep_visitor *visitor,
                          struct sim_error *error)
 {
-    static const char sql[] =
-        "SELECT job FROM sweep_job WHERE sweep = ? AND EXISTS (SELECT 1 FROM expectation WHERE "
-        "expectation.run = sweep_job.run AND NOT ok) ORDER BY job";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, sweep->number);
-    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
-        uint64_t job = take_job(sweep, &row);
-        fine = store_row_check(sweep->store, &row, error) && visitor->failed(visitor->context, job, error);
-    }
-    sqlite3_finalize(statement);
+    struct store_job_row *rows;
+    size_t count;
+    bool fine = store_rows_find(sweep->store, STORE_SWEEP_JOB,
+                                "sweep = ?1 AND EXISTS (SELECT 1 FROM expectation WHERE expectation.run = "
+                                "sweep_job.run AND NOT ok) ORDER BY job",
+                                sweep->number, NULL, &rows, &count, error);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = check_job(sweep, rows[i].job, error) &&
+               visitor->failed(visitor->context, (uint64_t)rows[i].job - 1, error);
+    free(rows);
     return fine;
 }
 
@@ -324,17 +277,13 @@ bool store_sweep_visit(struct store_sweep *sweep, const char *names,
     sqlite3_stmt *statement = NULL;
     struct store_row row;
     bool more = true, fine = store_execute(store, "BEGIN", error) && visit_failed(sweep, visitor, error) &&
-                             store_prepare(store, sql, &statement, error);
-    if (fine) {
-        sqlite3_bind_int64(statement, 1, sweep->number);
-        sqlite3_bind_text(statement, 2, names, -1, SQLITE_STATIC);
-    }
+                             store_query(store, sql, sweep->number, names, &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        uint64_t job = take_job(sweep, &row);
+        const int64_t job = store_take_integer(&row);
         char *label = store_take_text(&row), *name = store_take_text(&row);
         double value = store_take_real(&row);
-        fine = store_row_check(store, &row, error) &&
-               visitor->metric(visitor->context, job, label, name, value, error);
+        fine = store_row_check(store, &row, error) && check_job(sweep, job, error) &&
+               visitor->metric(visitor->context, (uint64_t)job - 1, label, name, value, error);
         free(label);
         free(name);
     }
@@ -344,11 +293,6 @@ bool store_sweep_visit(struct store_sweep *sweep, const char *names,
 }
 
 /* Lists the runs that differ from a given run only in the seed. */
-
-struct seeds {
-    struct store_seed *items;
-    size_t count, capacity;
-};
 
 static const char *skip_seed(const char *overrides)
 {
@@ -375,23 +319,6 @@ static bool are_equal(const char *one, const char *other)
     return *one == *other;
 }
 
-static bool take_seed(struct store *store, struct store_row *row, struct seeds *seeds,
-                      struct sim_error *error)
-{
-    struct store_seed seed = {.run = store_take_integer(row)};
-    seed.seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    char *overrides = store_take_text(row), *wanted = store_take_text(row);
-    bool fine = store_row_check(store, row, error);
-    bool is_one = fine && are_equal(overrides, wanted);
-    free(overrides);
-    free(wanted);
-    if (is_one && !sim_grow(&seeds->items, &seeds->capacity, seeds->count + 1, sizeof *seeds->items))
-        return sim_fail_memory(error);
-    if (is_one)
-        seeds->items[seeds->count++] = seed;
-    return fine;
-}
-
 static int compare_seeds(const void *left, const void *right)
 {
     const struct store_seed *one = left, *other = right;
@@ -403,67 +330,41 @@ static int compare_seeds(const void *left, const void *right)
 bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out, size_t *count,
                       struct sim_error *error)
 {
-    static const char sql[] =
-        "SELECT other.run, other.seed, other.overrides, one.overrides FROM run AS one JOIN run AS other ON "
-        "other.scenario = one.scenario AND other.version IS one.version AND "
-        "other.scenario_text IS one.scenario_text AND (one.source IN ('made', 'synthetic') OR "
-        "other.scenario_path IS one.scenario_path) WHERE one.run = ? ORDER BY other.run DESC";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    struct seeds seeds = {NULL, 0, 0};
+    struct store_seed_row *rows = NULL;
+    size_t found = 0, used = 0;
     *out = NULL;
     *count = 0;
-    if (store->db == NULL)
-        return true;
-    bool more = true, fine = store_query(store, sql, run, &statement, error);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more)
-        fine = take_seed(store, &row, &seeds, error);
-    sqlite3_finalize(statement);
-    if (!fine) {
-        free(seeds.items);
-        return false;
+    bool fine =
+        store->db == NULL || store_rows_find(store, STORE_SEED_LIST, "one.run = ?1 ORDER BY other.run DESC",
+                                             run, NULL, &rows, &found, error);
+    if (fine && found > 0) {
+        *out = calloc(found, sizeof **out);
+        fine = *out != NULL || sim_fail_memory(error);
     }
-    if (seeds.count > 0)
-        qsort(seeds.items, seeds.count, sizeof *seeds.items, compare_seeds);
-    for (size_t i = 0; i < seeds.count; i++) {
-        if (*count == 0 || seeds.items[*count - 1].seed != seeds.items[i].seed)
-            seeds.items[(*count)++] = seeds.items[i];
+    for (size_t i = 0; fine && i < found; i++) {
+        if (are_equal(rows[i].overrides, rows[i].wanted))
+            (*out)[used++] = (struct store_seed){.run = rows[i].run, .seed = rows[i].seed};
     }
-    *out = seeds.items;
-    return true;
-}
-
-/* Stores and loads the answers of `tune`. */
-
-static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
-    if (fine) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, run);
-        store_bind_text(&binder, answer);
-        fine = store_bind_run(store, &binder, error);
+    store_rows_free(STORE_SEED_LIST, rows, found);
+    if (fine && used > 0)
+        qsort(*out, used, sizeof **out, compare_seeds);
+    for (size_t i = 0; fine && i < used; i++) {
+        if (*count == 0 || (*out)[*count - 1].seed != (*out)[i].seed)
+            (*out)[(*count)++] = (*out)[i];
     }
-    sqlite3_finalize(insert);
     return fine;
 }
+
+/* --- Outcomes, and the answers of `tune` --- */
 
 bool store_outcomes_forget(struct store *store, const struct store_work *work, struct sim_error *error)
 {
-    sqlite3_stmt *statement;
-    if (store->db == NULL)
-        return true;
-    bool fine =
-        store_prepare(store, "DELETE FROM outcome WHERE command = ? OR identity = ?", &statement, error);
-    if (fine) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, work->command);
-        store_bind_digest(&binder, work->identity);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
+    char identity[STORE_DIGEST_SIZE];
+    int64_t none;
+    return store->db == NULL ||
+           store_number(store, "DELETE FROM outcome WHERE command = printf('%016x', ?1) OR identity = ?2",
+                        (int64_t)work->command, store_digest_text(work->identity, identity), &none, NULL,
+                        error);
 }
 
 bool store_tune_save(struct store *store, const struct store_work *tune, struct store_run_info *info,
@@ -471,9 +372,10 @@ bool store_tune_save(struct store *store, const struct store_work *tune, struct 
 {
     int64_t run = 0;
     bool is_new, fine = store_begin(store, &is_new, error);
+    const struct store_text_row row = {(char *)(uintptr_t)answer};
     fine = fine && store_save_within(store, info, result, &run, error) &&
-           insert_answer(store, run, answer, error) && store_outcomes_forget(store, tune, error) &&
-           store_execute(store, "COMMIT", error);
+           store_rows_save(store, STORE_TUNE, run, &row, 1, error) &&
+           store_outcomes_forget(store, tune, error) && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     if (fine)
         info->run = run;
@@ -482,23 +384,13 @@ bool store_tune_save(struct store *store, const struct store_work *tune, struct 
 
 bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error)
 {
-    sqlite3_stmt *select = NULL;
-    struct store_row row;
-    bool more = false;
-    *answer = NULL;
-    bool fine = store_prepare(store, "SELECT answer FROM tune WHERE run = ?", &select, error);
-    if (fine)
-        sqlite3_bind_int64(select, 1, run);
-    fine = fine && store_next(store, select, &row, &more, error);
-    if (fine && more) {
-        *answer = store_take_text(&row);
-        fine = store_row_check(store, &row, error);
-    }
-    sqlite3_finalize(select);
-    if (!fine) {
-        free(*answer);
-        *answer = NULL;
-    }
+    struct store_text_row *row;
+    size_t count;
+    const bool fine = store_rows_load(store, STORE_TUNE, run, &row, &count, error);
+    *answer = fine && count > 0 ? row->text : NULL;
+    if (*answer != NULL)
+        row->text = NULL;
+    store_rows_free(STORE_TUNE, row, count);
     return fine;
 }
 
@@ -511,29 +403,6 @@ static uint64_t digest_of(uint64_t identity, const struct store_outcome *outcome
     return sim_digest_chain(digest, bk_murmur3_128(outcome->bytes, outcome->size, 0).h1);
 }
 
-/* Appends the row's outcome, if it is intact. False when out of memory. */
-static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count,
-                         size_t *capacity)
-{
-    struct store_outcome outcome = {.job = store_take_digest(row)};
-    uint64_t digest = store_take_digest(row);
-    const unsigned char *bytes = store_take_blob(row, &outcome.size);
-    if (!sim_grow(out, capacity, *count + 1, sizeof **out))
-        return false;
-    outcome.bytes = malloc(outcome.size + 1);
-    if (outcome.bytes == NULL)
-        return false;
-    if (bytes == NULL)
-        outcome.size = 0; /* no bytes, or out of memory */
-    else
-        memcpy(outcome.bytes, bytes, outcome.size);
-    if (digest_of(identity, &outcome) == digest)
-        (*out)[(*count)++] = outcome;
-    else
-        free(outcome.bytes);
-    return true;
-}
-
 void store_outcomes_free(struct store_outcome *outcomes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -544,51 +413,27 @@ void store_outcomes_free(struct store_outcome *outcomes, size_t count)
 bool store_outcomes_load(struct store *store, const struct store_work *work, struct store_outcome **out,
                          size_t *count, struct sim_error *error)
 {
-    static const char sql[] = "SELECT job, digest, outcome FROM outcome WHERE identity = ?";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    size_t capacity = 0;
+    struct store_outcome_row *rows = NULL;
+    size_t found = 0;
+    char identity[STORE_DIGEST_SIZE];
     *out = NULL;
     *count = 0;
-    if (store->db == NULL)
-        return true;
-    bool more = true, fine = store_prepare(store, sql, &statement, error);
-    if (fine) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, work->identity);
-        fine = binder.code == SQLITE_OK || store_fail(store, binder.code, error);
+    bool fine = store->db == NULL ||
+                store_rows_find(store, STORE_OUTCOME, "identity = ?2", 0,
+                                store_digest_text(work->identity, identity), &rows, &found, error);
+    if (fine && found > 0) {
+        *out = calloc(found, sizeof **out);
+        fine = *out != NULL || sim_fail_memory(error);
     }
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        fine = take_outcome(&row, work->identity, out, count, &capacity) || sim_fail_memory(error);
-        fine = fine && store_row_check(store, &row, error);
+    for (size_t i = 0; fine && i < found; i++) {
+        struct store_outcome_row *row = &rows[i];
+        const struct store_outcome outcome = {row->job, row->outcome.size, row->outcome.bytes};
+        if (digest_of(work->identity, &outcome) != row->digest)
+            continue;
+        (*out)[(*count)++] = outcome;
+        row->outcome.bytes = NULL;
     }
-    sqlite3_finalize(statement);
-    if (!fine) {
-        store_outcomes_free(*out, *count);
-        *out = NULL;
-        *count = 0;
-    }
-    return fine;
-}
-
-static bool insert_outcomes(struct store *store, const struct store_work *work,
-                            const struct store_outcome *outcomes, size_t count, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(store,
-                              "INSERT OR REPLACE INTO outcome (identity, job, command, digest, outcome) "
-                              "VALUES (?, ?, ?, ?, ?)",
-                              &insert, error);
-    for (size_t i = 0; fine && i < count; i++) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_digest(&binder, work->identity);
-        store_bind_digest(&binder, outcomes[i].job);
-        store_bind_digest(&binder, work->command);
-        store_bind_digest(&binder, digest_of(work->identity, &outcomes[i]));
-        store_bind_blob(&binder, outcomes[i].bytes, outcomes[i].size);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(insert);
+    store_rows_free(STORE_OUTCOME, rows, found);
     return fine;
 }
 
@@ -596,8 +441,15 @@ bool store_outcomes_keep(struct store *store, const struct store_work *work,
                          const struct store_outcome *outcomes, size_t count, struct sim_error *error)
 {
     bool is_new, fine = store_begin(store, &is_new, error);
-    fine =
-        fine && insert_outcomes(store, work, outcomes, count, error) && store_execute(store, "COMMIT", error);
+    for (size_t i = 0; fine && i < count; i++) {
+        const struct store_outcome_row row = {.identity = work->identity,
+                                              .job = outcomes[i].job,
+                                              .command = work->command,
+                                              .digest = digest_of(work->identity, &outcomes[i]),
+                                              .outcome = {outcomes[i].bytes, outcomes[i].size}};
+        fine = store_rows_save(store, STORE_OUTCOME, 0, &row, 1, error);
+    }
+    fine = fine && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     return fine;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Executes SQL, binds and reads values with one check at the end, and makes the errors of both. */
+/* Executes SQL, binds and reads values with one check at the end, saves and loads the rows of a table by its
+ * columns (schema.c), and makes the errors of all of these. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
@@ -8,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 
 #define WIDE_DIGITS_MAX 39 /* number of digits of 2^128 - 1 */
-#define DIGEST_DIGITS   16
+#define DIGEST_DIGITS   (STORE_DIGEST_SIZE - 1)
+#define SQL_SIZE        2048
 
 static int system_error(const struct store *store)
 {
@@ -128,12 +131,16 @@ bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **out, str
     return code == SQLITE_OK || store_fail(store, code, error);
 }
 
-bool store_query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
+bool store_query(struct store *store, const char *sql, int64_t id, const char *text, sqlite3_stmt **out,
                  struct sim_error *error)
 {
     if (!store_prepare(store, sql, out, error))
         return false;
-    int code = sqlite3_bind_int64(*out, 1, id);
+    int code = SQLITE_OK;
+    if (sqlite3_bind_parameter_count(*out) > 0)
+        code = sqlite3_bind_int64(*out, 1, id);
+    if (code == SQLITE_OK && sqlite3_bind_parameter_count(*out) > 1)
+        code = sqlite3_bind_text(*out, 2, text, -1, SQLITE_STATIC);
     return code == SQLITE_OK || store_fail(store, code, error);
 }
 
@@ -154,21 +161,15 @@ void store_bind_text(struct store_binder *binder, const char *text)
     note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_STATIC));
 }
 
-void store_bind_long_text(struct store_binder *binder, const char *text, size_t length)
-{
-    note(binder,
-         sqlite3_bind_text64(binder->statement, ++binder->index, text, length, SQLITE_STATIC, SQLITE_UTF8));
-}
-
-void store_bind_integer(struct store_binder *binder, int64_t value)
+static void bind_integer(struct store_binder *binder, int64_t value)
 {
     note(binder, sqlite3_bind_int64(binder->statement, ++binder->index, value));
 }
 
-void store_bind_whole(struct store_binder *binder, lab_wide value)
+static void bind_whole(struct store_binder *binder, lab_wide value)
 {
     if (value <= INT64_MAX) {
-        store_bind_integer(binder, (int64_t)value);
+        bind_integer(binder, (int64_t)value);
         return;
     }
     char text[WIDE_DIGITS_MAX], *begin = text + sizeof text;
@@ -178,23 +179,63 @@ void store_bind_whole(struct store_binder *binder, lab_wide value)
                                    (int)(text + sizeof text - begin), SQLITE_TRANSIENT));
 }
 
-void store_bind_real(struct store_binder *binder, double value)
+const char *store_digest_text(uint64_t digest, char text[STORE_DIGEST_SIZE])
 {
-    note(binder, sqlite3_bind_double(binder->statement, ++binder->index, value));
+    snprintf(text, STORE_DIGEST_SIZE, "%016" PRIx64, digest);
+    return text;
 }
 
-void store_bind_digest(struct store_binder *binder, uint64_t digest)
+static void bind_digest(struct store_binder *binder, uint64_t digest)
 {
-    char text[DIGEST_DIGITS + 1];
-    snprintf(text, sizeof text, "%016" PRIx64, digest);
-    note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_TRANSIENT));
+    char text[STORE_DIGEST_SIZE];
+    note(binder, sqlite3_bind_text(binder->statement, ++binder->index, store_digest_text(digest, text), -1,
+                                   SQLITE_TRANSIENT));
 }
 
-void store_bind_blob(struct store_binder *binder, const void *bytes, size_t size)
+void store_bind_column(struct store_binder *binder, const struct store_column *column, const void *row)
 {
-    /* A NULL pointer would be bound as NULL, not as an empty blob. */
-    note(binder, sqlite3_bind_blob64(binder->statement, ++binder->index, size == 0 ? "" : bytes, size,
-                                     SQLITE_STATIC));
+    const void *at = (const unsigned char *)row + column->offset;
+    switch (column->type) {
+    case STORE_TEXT:
+    case STORE_NAME:
+        store_bind_text(binder, *(char *const *)at);
+        break;
+    case STORE_CHARS:
+        store_bind_text(binder, at);
+        break;
+    case STORE_WORD:
+        store_bind_text(binder, column->words[*(const int *)at]);
+        break;
+    case STORE_INTEGER:
+    case STORE_SPAN:
+        bind_integer(binder, *(const int64_t *)at);
+        break;
+    case STORE_WHOLE:
+        bind_whole(binder, *(const uint64_t *)at);
+        break;
+    case STORE_U32:
+        bind_integer(binder, *(const uint32_t *)at);
+        break;
+    case STORE_WIDE:
+        bind_whole(binder, *(const lab_wide *)at);
+        break;
+    case STORE_FLAG:
+        bind_integer(binder, *(const bool *)at);
+        break;
+    case STORE_REAL:
+        note(binder, sqlite3_bind_double(binder->statement, ++binder->index, *(const double *)at));
+        break;
+    case STORE_DIGEST:
+        bind_digest(binder, *(const uint64_t *)at);
+        break;
+    case STORE_BLOB: {
+        /* A NULL pointer would be bound as NULL, not as an empty blob. */
+        const struct store_blob *blob = at;
+        note(binder, sqlite3_bind_blob64(binder->statement, ++binder->index,
+                                         blob->size == 0 ? (const void *)"" : blob->bytes, blob->size,
+                                         SQLITE_STATIC));
+    }
+    }
 }
 
 bool store_bind_run(struct store *store, struct store_binder *binder, struct sim_error *error)
@@ -221,14 +262,6 @@ char *store_take_text(struct store_row *row)
     return copy;
 }
 
-char *store_take_name(struct store_row *row)
-{
-    char *text = store_take_text(row);
-    /* The text is NULL when out of memory too; store_row_check() reports that first. */
-    row->is_damaged = row->is_damaged || text == NULL;
-    return text;
-}
-
 int64_t store_take_integer(struct store_row *row)
 {
     int column = row->column++;
@@ -250,7 +283,7 @@ static bool parse_whole(const unsigned char *text, lab_wide *out)
     return length > 0;
 }
 
-lab_wide store_take_whole(struct store_row *row, lab_wide most)
+static lab_wide take_whole(struct store_row *row, lab_wide most)
 {
     int column = row->column++, type = sqlite3_column_type(row->statement, column);
     lab_wide value = 0;
@@ -292,7 +325,7 @@ static bool parse_digest(const unsigned char *text, uint64_t *out)
     return text[DIGEST_DIGITS] == '\0';
 }
 
-uint64_t store_take_digest(struct store_row *row)
+static uint64_t take_digest(struct store_row *row)
 {
     const unsigned char *text = sqlite3_column_text(row->statement, row->column);
     uint64_t digest = 0;
@@ -304,17 +337,89 @@ uint64_t store_take_digest(struct store_row *row)
     return digest;
 }
 
-const unsigned char *store_take_blob(struct store_row *row, size_t *size)
+static void take_blob(struct store_row *row, struct store_blob *out)
 {
     int column = row->column++;
     if (sqlite3_column_type(row->statement, column) != SQLITE_BLOB)
         row->is_damaged = true;
     const unsigned char *bytes = sqlite3_column_blob(row->statement, column);
-    *size = (size_t)sqlite3_column_bytes(row->statement, column);
+    out->size = (size_t)sqlite3_column_bytes(row->statement, column);
+    out->bytes = malloc(out->size + 1);
     /* NULL means an empty blob, or that memory ran out. */
-    if (bytes == NULL && sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM)
+    if (out->bytes == NULL ||
+        (bytes == NULL && sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM))
         row->is_out_of_memory = true;
-    return bytes;
+    else if (bytes != NULL)
+        memcpy(out->bytes, bytes, out->size);
+}
+
+static void take_chars(struct store_row *row, char *out, size_t bytes)
+{
+    char *text = store_take_text(row);
+    if (text != NULL && strlen(text) < bytes)
+        strcpy(out, text);
+    else
+        row->is_damaged = true;
+    free(text);
+}
+
+static int take_word(struct store_row *row, const char *const *words)
+{
+    int word = 0;
+    char *text = store_take_text(row);
+    while (text != NULL && words[word] != NULL && strcmp(text, words[word]) != 0)
+        word++;
+    if (text == NULL || words[word] == NULL)
+        row->is_damaged = true;
+    free(text);
+    return words[word] == NULL ? 0 : word;
+}
+
+void store_take_column(struct store_row *row, const struct store_column *column, void *into)
+{
+    void *at = (unsigned char *)into + column->offset;
+    switch (column->type) {
+    case STORE_TEXT:
+    case STORE_NAME:
+        *(char **)at = store_take_text(row);
+        /* The text is NULL when out of memory too; store_row_check() reports that first. */
+        if (column->type == STORE_NAME && *(char **)at == NULL)
+            row->is_damaged = true;
+        break;
+    case STORE_CHARS:
+        take_chars(row, at, column->bytes);
+        break;
+    case STORE_WORD:
+        *(int *)at = take_word(row, column->words);
+        break;
+    case STORE_INTEGER:
+        *(int64_t *)at = store_take_integer(row);
+        break;
+    case STORE_SPAN:
+        *(int64_t *)at = (int64_t)take_whole(row, INT64_MAX / 2);
+        break;
+    case STORE_WHOLE:
+        *(uint64_t *)at = (uint64_t)take_whole(row, UINT64_MAX);
+        break;
+    case STORE_U32:
+        *(uint32_t *)at = (uint32_t)take_whole(row, UINT32_MAX);
+        break;
+    case STORE_WIDE:
+        *(lab_wide *)at = take_whole(row, ~(lab_wide)0);
+        break;
+    case STORE_FLAG:
+        *(bool *)at = take_whole(row, 1) != 0;
+        break;
+    case STORE_REAL:
+        *(double *)at = store_take_real(row);
+        break;
+    case STORE_DIGEST:
+        *(uint64_t *)at = take_digest(row);
+        break;
+    case STORE_BLOB:
+        take_blob(row, at);
+        break;
+    }
 }
 
 bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error)
@@ -331,4 +436,131 @@ bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *
     *row = (struct store_row){.statement = statement};
     *more = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE || store_fail(store, code, error);
+}
+
+/* --- Rows --- */
+
+/* Writes the names of the first columns, separated by commas; `each`: instead of each name. */
+static void list_columns(char *sql, const struct store_column *columns, size_t count, const char *each)
+{
+    for (size_t i = 0; i < count; i++) {
+        strcat(sql, i > 0 ? ", " : "");
+        strcat(sql, each != NULL ? each : columns[i].name);
+    }
+}
+
+bool store_bind_begin(struct store *store, enum store_table_id id, int64_t owner, struct store_binder *binder,
+                      struct sim_error *error)
+{
+    const struct store_table *table = &store_tables[id];
+    if (store->inserts[id] == NULL) {
+        char names[SQL_SIZE] = "", values[SQL_SIZE] = "", sql[2 * SQL_SIZE + 64];
+        const char *key = table->key == NULL ? "?1" : table->key;
+        snprintf(names, sizeof names, "%s%s%s%s", table->owner != NULL ? table->owner : "",
+                 table->owner != NULL ? ", " : "", table->position != NULL ? table->position : "",
+                 table->position != NULL ? ", " : "");
+        snprintf(values, sizeof values, "%s%s%s", table->owner != NULL ? key : "",
+                 table->owner != NULL ? ", " : "", table->position != NULL ? "?, " : "");
+        list_columns(names, table->columns, table->column_count - table->only_read, NULL);
+        list_columns(values, table->columns, table->column_count - table->only_read, "?");
+        snprintf(sql, sizeof sql, "INSERT OR %s INTO %s (%s) VALUES (%s)",
+                 id == STORE_OUTCOME ? "REPLACE" : "ABORT", table->name, names, values);
+        if (!store_prepare(store, sql, &store->inserts[id], error))
+            return false;
+    }
+    *binder = (struct store_binder){.statement = store->inserts[id]};
+    if (table->owner != NULL)
+        bind_integer(binder, owner);
+    return true;
+}
+
+bool store_rows_save(struct store *store, enum store_table_id id, int64_t owner, const void *rows,
+                     size_t count, struct sim_error *error)
+{
+    const struct store_table *table = &store_tables[id];
+    for (size_t i = 0; i < count; i++) {
+        struct store_binder binder;
+        if (!store_bind_begin(store, id, owner, &binder, error))
+            return false;
+        if (table->position != NULL)
+            bind_integer(&binder, (int64_t)i + table->first);
+        for (size_t j = 0; j < table->column_count - table->only_read; j++)
+            store_bind_column(&binder, &table->columns[j],
+                              (const unsigned char *)rows + i * table->row_bytes);
+        if (!store_bind_run(store, &binder, error))
+            return false;
+    }
+    return true;
+}
+
+bool store_rows_find(struct store *store, enum store_table_id id, const char *where, int64_t number,
+                     const char *text, void *out, size_t *count, struct sim_error *error)
+{
+    const struct store_table *table = &store_tables[id];
+    char sql[SQL_SIZE] = "SELECT ";
+    list_columns(sql, table->columns, table->column_count, NULL);
+    strcat(strcat(strcat(strcat(sql, " FROM "), table->name), " WHERE "), where);
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    unsigned char *rows = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    bool more = true, fine = store_query(store, sql, number, text, &statement, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        if (!sim_grow(&rows, &capacity, *count + 1, table->row_bytes)) {
+            fine = sim_fail_memory(error);
+            break;
+        }
+        void *at = memset(rows + (*count)++ * table->row_bytes, 0, table->row_bytes);
+        for (size_t i = 0; i < table->column_count; i++)
+            store_take_column(&row, &table->columns[i], at);
+        fine = store_row_check(store, &row, error);
+    }
+    sqlite3_finalize(statement);
+    memcpy(out, &rows, sizeof rows);
+    return fine;
+}
+
+bool store_rows_load(struct store *store, enum store_table_id id, int64_t owner, void *out, size_t *count,
+                     struct sim_error *error)
+{
+    const struct store_table *table = &store_tables[id];
+    const char *order = table->order != NULL ? table->order : table->position;
+    char where[128];
+    snprintf(where, sizeof where, "%s = %s%s%s", table->owner, table->key == NULL ? "?1" : table->key,
+             order == NULL ? "" : " ORDER BY ", order == NULL ? "" : order);
+    return store_rows_find(store, id, where, owner, NULL, out, count, error);
+}
+
+void store_rows_free(enum store_table_id id, void *rows, size_t count)
+{
+    const struct store_table *table = &store_tables[id];
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < table->column_count; j++) {
+            void *at = (unsigned char *)rows + i * table->row_bytes + table->columns[j].offset;
+            if (table->columns[j].type == STORE_TEXT || table->columns[j].type == STORE_NAME)
+                free(*(char **)at);
+            else if (table->columns[j].type == STORE_BLOB)
+                free(((struct store_blob *)at)->bytes);
+        }
+    }
+    free(rows);
+}
+
+bool store_number(struct store *store, const char *sql, int64_t id, const char *text, int64_t *out,
+                  bool *is_there, struct sim_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    bool more = false, fine = store_query(store, sql, id, text, &statement, error) &&
+                              store_next(store, statement, &row, &more, error);
+    *out = 0;
+    if (fine && more) {
+        *out = store_take_integer(&row);
+        fine = store_row_check(store, &row, error);
+    }
+    if (is_there != NULL)
+        *is_there = fine && more;
+    sqlite3_finalize(statement);
+    return fine;
 }

@@ -128,6 +128,7 @@ static void test_bins_of_an_earlier_version_are_merged(void **state)
     (void)state;
     struct stand stand = stand_make();
     fill_all(stand.paths[0], stand.sweep);
+    execute(stand.paths[0], "UPDATE run SET digest_kind = 0");
     char *there = dump(stand.paths[0], true);
     execute(stand.paths[0], SAMPLE_VERSION_10 SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 9");
     struct store_merged merged = must_merge(stand.paths[1], stand.paths[0]);
@@ -392,7 +393,7 @@ static void test_many_runs_are_merged_once(void **state)
                             "INSERT INTO run SELECT i, scenario, about, source, seed + i / 2, digest, rows, "
                             "keys, start_ns, end_ns, limit_partition_rows, limit_partition_bytes, "
                             "limit_tiny_rows, created_unix_s, elapsed_ms, version, scenario_path, "
-                            "scenario_text, overrides FROM n, run WHERE run = 1");
+                            "scenario_text, overrides, 1 FROM n, run WHERE run = 1");
     /* A database without a write-ahead log is merged too. */
     execute(stand.paths[0], "PRAGMA journal_mode = DELETE");
     struct store_merged merged = must_merge(stand.paths[1], stand.paths[0]);

@@ -120,9 +120,9 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 12");
+    execute(folder.db, "PRAGMA user_version = 13");
     assert_refused_untouched(&folder,
-                             "made by a newer bucketlab (database version 12, this program knows 11)");
+                             "made by a newer bucketlab (database version 13, this program knows 12)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -198,13 +198,13 @@ static void test_log_next_to_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 11, the log version 12; SQLite has to read the log to find out. */
+/* The header says version 12, the log version 13; SQLite has to read the log to find out. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 12");
+    leave_log(&folder, "PRAGMA user_version = 13");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -212,7 +212,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "12\n");
+    assert_query(folder.db, "PRAGMA user_version", "13\n");
     free(before);
     free(after);
     folder_remove(&folder);

@@ -25,6 +25,7 @@
 
 /* Makes the tables of version 10, as the migrations of versions 5 and 7 made them. */
 #define SAMPLE_VERSION_10                                                                                    \
+    "ALTER TABLE run DROP COLUMN digest_kind;\n"                                                             \
     "DROP TABLE outcome;\n"                                                                                  \
     "CREATE TABLE tune_outcome (\n"                                                                          \
     "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"            \

@@ -110,8 +110,8 @@ static void test_sample_may_have_many_seeds(void **state)
     execute(folder.db, "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 149) "
                        "INSERT INTO run SELECT i, scenario, about, source, 1000 - i, digest, rows, keys, "
                        "start_ns, end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, "
-                       "created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides "
-                       "FROM n, run WHERE run = 1");
+                       "created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, "
+                       "1 FROM n, run WHERE run = 1");
     assert_true(store_list_seeds(store, 1, &seeds, &count, &error));
     assert_int_equal(count, 52);
     assert_true(seeds[0].seed == 7 && seeds[0].run == 1 && seeds[1].seed == 8 && seeds[1].run == 2);

@@ -213,7 +213,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "11\n");
+    assert_query(folder.db, "PRAGMA user_version", "12\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -298,7 +298,7 @@ static void test_many_runs_with_gaps_fit_into_the_message(void **state)
     execute(folder.db,
             "WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 2 FROM n LIMIT 500) INSERT INTO "
             "run SELECT i, scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
-            "0, 0, 0, created_unix_s, elapsed_ms, version, '', '', '' FROM n, run WHERE run = 1");
+            "0, 0, 0, created_unix_s, elapsed_ms, version, '', '', '', 1 FROM n, run WHERE run = 1");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_false(store_load_run(store, 2, NULL, &result, &error));
     assert_non_null(strstr(error.text, "it has runs 1, 3, 5, 7"));
@@ -413,7 +413,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 11)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 12)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -432,7 +432,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "11\n");
+    assert_query(folder.db, "PRAGMA user_version", "12\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -447,7 +447,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     struct lab_result *saved = sample_make(20), *loaded;
     store_must_save(folder.db, saved);
     execute(folder.db,
-            "DROP TABLE outcome; "
+            "ALTER TABLE run DROP COLUMN digest_kind; DROP TABLE outcome; "
             "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
             "DROP VIEW run_terms; DROP TABLE run_term; " SAMPLE_BINS_TO_ROWS "PRAGMA user_version = 3");
     assert_int_equal(store_must_save(folder.db, saved), 2);
@@ -530,23 +530,22 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
     folder_remove(&folder);
 }
 
-static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+static struct store_migration next_versions[13] = {
+    [12] = {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT", NULL}};
 
 static struct store_options options_of_next_version(void)
 {
     for (int32_t i = 0; i < store_options_default.version; i++)
         next_versions[i] = store_options_default.migrations[i];
-    return (struct store_options){3000, next_versions, 12, 12};
+    return (struct store_options){3000, next_versions, 13, 13};
 }
 
-static void test_database_of_version_10_loses_its_snapshots_only(void **state)
+static void test_database_of_version_10_keeps_its_runs_and_their_kind_of_digest(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     struct lab_result *saved = sample_make(20), *loaded;
+    struct store_run_info info;
     struct sim_error error;
     store_must_save(folder.db, saved);
     execute(folder.db, SAMPLE_VERSION_10
@@ -555,11 +554,12 @@ static void test_database_of_version_10_loses_its_snapshots_only(void **state)
             "INSERT INTO snapshot VALUES (7, 0, 0, x'00'); "
             "PRAGMA user_version = 10");
     struct store *store = store_must_open(folder.db, STORE_READ);
-    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_true(store_load_run(store, 1, &info, &loaded, &error) && info.has_earlier_digest);
     assert_results_equal(saved, loaded);
     lab_result_destroy(loaded);
     store_close(store);
     assert_int_equal(store_must_save(folder.db, saved), 2);
+    assert_query(folder.db, "SELECT run, digest_kind FROM run", "1|0\n2|1\n");
     assert_query(folder.db,
                  "SELECT name FROM sqlite_schema WHERE name LIKE '%unfinished%' OR name = 'snapshot'", "");
     assert_query(folder.db, "SELECT count(*) FROM outcome", "0\n");
@@ -579,18 +579,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 11, this program reads 12)"));
-    assert_query(folder.db, "PRAGMA user_version", "11\n");
+        strstr(error.text, "made by an older bucketlab (database version 12, this program reads 13)"));
+    assert_query(folder.db, "PRAGMA user_version", "12\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "12\n");
+    assert_query(folder.db, "PRAGMA user_version", "13\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 12, this program knows 11)"));
+        strstr(error.text, "made by a newer bucketlab (database version 13, this program knows 12)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -601,11 +601,11 @@ static void test_failed_migration_changes_nothing(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
-    const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 12, 12};
+    struct store_migration broken[13] = {
+        [12] = {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)", NULL}};
+    for (size_t i = 0; i < 12; i++)
+        broken[i] = (struct store_migration){"SELECT 1", NULL};
+    const struct store_options options = {3000, broken, 13, 13};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -698,7 +698,7 @@ int main(void)
         cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
         cmocka_unit_test(test_terms_are_stored_and_version_8_has_none),
         cmocka_unit_test(test_database_of_version_7_is_read_and_migrated),
-        cmocka_unit_test(test_database_of_version_10_loses_its_snapshots_only),
+        cmocka_unit_test(test_database_of_version_10_keeps_its_runs_and_their_kind_of_digest),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_failed_migration_changes_nothing),
         cmocka_unit_test(test_empty_databases_are_new),

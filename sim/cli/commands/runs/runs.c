@@ -298,6 +298,8 @@ struct rerun {
 
 static const char *cure_of(const struct store_run_info *info)
 {
+    if (info->has_earlier_digest)
+        return "its digest is of an earlier kind, which this version does not make; run the scenario again";
     return strcmp(info->version, BUCKETLAB_VERSION) == 0
                ? "a trace that changed since, or this is a defect; please report it"
                : "another version stored it";

@@ -33,6 +33,7 @@ struct store_run_info {
     const char *version;    /* version of the program */
     int64_t created_unix_s; /* wall clock, only for display */
     int64_t elapsed_ms;
+    bool has_earlier_digest; /* loaded: placements were digested in another way, so a digest of now differs */
 };
 
 /* Stores a run and sets info->run. */
