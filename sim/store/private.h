@@ -9,7 +9,6 @@
 
 #include <sqlite3.h>
 
-#include "store/baseline.h"
 #include "store/store.h"
 
 /* "bklb": the application id, by which file(1) and this program recognise the database. */
