@@ -14,13 +14,6 @@
 #include "reports/render.h"
 #include "reports/scene.h"
 
-/* The state of one call that writes several charts. */
-struct batch {
-    struct report_bytes contents[REPORT_KIND_COUNT];
-    char *paths[REPORT_KIND_COUNT];
-    size_t count;
-};
-
 void report_files_free(struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -30,70 +23,48 @@ void report_files_free(struct report_files *files)
     *files = (struct report_files){0};
 }
 
+/* Makes the bytes of one chart of the result, and its path, unless it has nothing to show. */
 static bool make_one(const struct lab_result *result, enum report_kind kind, enum report_format format,
-                     const char *folder, struct report_typesetter *typesetter, struct batch *batch,
-                     struct sim_error *error)
+                     const char *folder, struct report_typesetter *typesetter, struct report_arena *arena,
+                     struct report_files *out, struct report_bytes *contents, struct sim_error *error)
 {
-    struct report_arena arena;
-    report_arena_init(&arena);
-    struct report_chart *chart;
     struct report_scene scene;
-    bool ok = report_chart_make(result, kind, &arena, &chart, error);
-    if (ok && chart->absent == NULL) {
-        ok = report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, error) &&
-             report_render(&scene, typesetter, format, chart->title, chart->start_ns,
-                           &batch->contents[batch->count], error);
-        if (ok) {
-            char *path = report_output_path(folder, result->scenario_name, result->is_tuned, chart->name,
-                                            report_format_extension(format));
-            batch->paths[batch->count] = path;
-            ok = path != NULL ? true : sim_fail_memory(error);
-            batch->count++;
-        }
-    }
-    report_arena_free(&arena);
-    return ok;
-}
-
-static bool make_all(const struct lab_result *result, enum report_format format, const char *folder,
-                     struct batch *batch, struct sim_error *error)
-{
-    struct report_typesetter *typesetter = report_typesetter_create(error);
-    bool ok = typesetter != NULL;
-    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
-        ok = make_one(result, (enum report_kind)kind, format, folder, typesetter, batch, error);
-    }
-    report_typesetter_destroy(typesetter);
-    return ok;
-}
-
-static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error)
-{
-    out->paths = calloc(batch->count, sizeof *out->paths);
-    if (out->paths == NULL) {
+    if (report_arena_fails(arena)) {
         return sim_fail_memory(error);
     }
-    for (size_t i = 0; i < batch->count; i++) {
-        out->paths[i] = batch->paths[i];
-        batch->paths[i] = NULL;
+    const struct report_chart *chart = report_chart_make(result, kind, arena);
+    if (chart->absent != NULL) {
+        return true;
     }
-    out->count = batch->count;
-    return true;
+    report_layout(chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene);
+    if (!report_render(&scene, typesetter, format, chart->title, chart->start_ns, &contents[out->count],
+                       error)) {
+        return false;
+    }
+    char *path = report_output_path(folder, result->scenario_name, result->is_tuned, chart->name,
+                                    report_format_extension(format));
+    out->paths[out->count++] = path;
+    return path != NULL ? true : sim_fail_memory(error);
 }
 
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error)
 {
-    *out = (struct report_files){0};
-    struct batch batch = {0};
-    bool ok = make_all(result, format, folder, &batch, error);
-    if (ok && batch.count > 0) {
-        ok = hand_over(&batch, out, error) &&
-             report_output(folder, out->paths, batch.contents, out->count, error);
+    struct report_bytes contents[REPORT_KIND_COUNT] = {{0}};
+    *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
+    struct report_typesetter *typesetter = report_typesetter_create(error);
+    bool ok = typesetter != NULL && (out->paths != NULL || sim_fail_memory(error));
+    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        ok = make_one(result, (enum report_kind)kind, format, folder, typesetter, &arena, out, contents,
+                      error);
+        report_arena_free(&arena);
     }
+    report_typesetter_destroy(typesetter);
+    ok = ok && (out->count == 0 || report_output(folder, out->paths, contents, out->count, error));
     for (size_t i = 0; i < REPORT_KIND_COUNT; i++) {
-        report_bytes_free(&batch.contents[i]);
-        free(batch.paths[i]);
+        report_bytes_free(&contents[i]);
     }
     if (!ok) {
         report_files_free(out);
@@ -101,22 +72,32 @@ bool report_write(const struct lab_result *result, enum report_format format, co
     return ok;
 }
 
+static bool list_left_out(const struct lab_result *result, struct report_arena *arena,
+                          struct report_files *out, struct sim_error *error)
+{
+    if (out->paths == NULL || report_arena_fails(arena)) {
+        return sim_fail_memory(error);
+    }
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, arena);
+        if (chart->absent != NULL) {
+            char *line = strdup(report_text(arena, "%s: %s", chart->name, chart->absent));
+            out->paths[out->count++] = line;
+            if (line == NULL) {
+                return sim_fail_memory(error);
+            }
+        }
+    }
+    return true;
+}
+
 bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error)
 {
+    struct report_arena arena;
+    report_arena_init(&arena);
     *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
-    bool ok = out->paths != NULL ? true : sim_fail_memory(error);
-    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
-        struct report_chart *chart;
-        ok = report_chart_make(result, (enum report_kind)kind, &arena, &chart, error);
-        if (ok && chart->absent != NULL) {
-            char *line = strdup(report_text(&arena, "%s: %s", chart->name, chart->absent));
-            out->paths[out->count++] = line;
-            ok = line != NULL && !arena.out_of_memory ? true : sim_fail_memory(error);
-        }
-        report_arena_free(&arena);
-    }
+    const bool ok = list_left_out(result, &arena, out, error);
+    report_arena_free(&arena);
     if (!ok) {
         report_files_free(out);
     }
@@ -165,19 +146,39 @@ static bool write_file(const char *path, const struct report_bytes *content, str
     return ok;
 }
 
-/* Writes a chart that was made in the arena, which is freed. */
-static bool write_chart(struct report_arena *arena, const struct report_chart *chart,
+/* Makes a chart of plain data, one of the two, in the arena, and writes it. */
+static bool write_plain(const struct report_curves *curves, const struct report_front *front,
+                        struct report_typesetter *typesetter, struct report_arena *arena,
+                        enum report_format format, const char *path, struct sim_error *error)
+{
+    struct report_chart chart = {.name = ""};
+    struct report_scene scene;
+    struct report_bytes content;
+    if (report_arena_fails(arena)) {
+        return sim_fail_memory(error);
+    }
+    if (curves != NULL) {
+        report_curves_fill(curves, arena, &chart);
+    } else {
+        report_front_fill(front, arena, &chart);
+    }
+    report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene);
+    if (!report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error)) {
+        return false;
+    }
+    const bool ok = write_file(path, &content, error);
+    report_bytes_free(&content);
+    return ok;
+}
+
+static bool write_chart(const struct report_curves *curves, const struct report_front *front,
                         enum report_format format, const char *path, struct sim_error *error)
 {
     struct report_typesetter *typesetter = report_typesetter_create(error);
-    struct report_scene scene;
-    struct report_bytes content = {0};
-    bool ok = typesetter != NULL && (!arena->out_of_memory || sim_fail_memory(error));
-    ok = ok && report_layout(chart, REPORT_PAGE_WIDTH, typesetter, arena, &scene, error) &&
-         report_render(&scene, typesetter, format, chart->title, chart->start_ns, &content, error) &&
-         write_file(path, &content, error);
-    report_bytes_free(&content);
-    report_arena_free(arena);
+    struct report_arena arena;
+    report_arena_init(&arena);
+    const bool ok = typesetter != NULL && write_plain(curves, front, typesetter, &arena, format, path, error);
+    report_arena_free(&arena);
     report_typesetter_destroy(typesetter);
     return ok;
 }
@@ -185,33 +186,13 @@ static bool write_chart(struct report_arena *arena, const struct report_chart *c
 bool report_curves_write(const struct report_curves *curves, enum report_format format, const char *path,
                          struct sim_error *error)
 {
-    struct report_arena arena;
-    struct report_chart chart = {.name = "curves"};
-    report_arena_init(&arena);
-    report_curves_fill(curves, &arena, &chart);
-    return write_chart(&arena, &chart, format, path, error);
+    return write_chart(curves, NULL, format, path, error);
 }
 
 bool report_front_write(const struct report_front *front, enum report_format format, const char *path,
                         struct sim_error *error)
 {
-    struct report_arena arena;
-    struct report_chart chart = {.name = "front"};
-    report_arena_init(&arena);
-    report_front_fill(front, &arena, &chart);
-    return write_chart(&arena, &chart, format, path, error);
-}
-
-/* Copies `text` into `arena`, so that it outlives the arena that it comes from. */
-static char *keep(struct report_arena *arena, const char *text)
-{
-    char *kept = strdup(text);
-    if (arena->out_of_memory) {
-        free(kept);
-        kept = NULL;
-    }
-    report_arena_free(arena);
-    return kept;
+    return write_chart(NULL, front, format, path, error);
 }
 
 /* An answer and the memory of its texts. */
@@ -219,38 +200,6 @@ struct kept_answer {
     struct report_answer answer; /* first, so that a pointer to it is one to both */
     struct report_arena arena;
 };
-
-static struct report_answer *keep_answer(struct kept_answer *kept)
-{
-    if (kept->arena.out_of_memory) {
-        report_answer_free(&kept->answer);
-        return NULL;
-    }
-    return &kept->answer;
-}
-
-struct report_answer *report_run_answer(const struct lab_result *result)
-{
-    struct kept_answer *kept = malloc(sizeof *kept);
-    if (kept == NULL) {
-        return NULL;
-    }
-    report_arena_init(&kept->arena);
-    report_answer_run(result, &kept->arena, &kept->answer);
-    return keep_answer(kept);
-}
-
-struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
-                                            const struct report_terms *terms)
-{
-    struct kept_answer *kept = malloc(sizeof *kept);
-    if (kept == NULL) {
-        return NULL;
-    }
-    report_arena_init(&kept->arena);
-    report_answer_of(options, count, chosen, terms, &kept->arena, &kept->answer);
-    return keep_answer(kept);
-}
 
 void report_answer_free(struct report_answer *answer)
 {
@@ -261,19 +210,63 @@ void report_answer_free(struct report_answer *answer)
     }
 }
 
-struct report_horizon report_run_horizon(const struct lab_result *result)
+static bool try_answer(const struct lab_result *result, const struct report_option *options, size_t count,
+                       size_t chosen, const struct report_terms *terms, struct kept_answer *out)
 {
-    return report_horizon_of(result);
+    if (report_arena_fails(&out->arena)) {
+        return false;
+    }
+    if (result != NULL) {
+        report_answer_run(result, &out->arena, &out->answer);
+    } else {
+        report_answer_of(options, count, chosen, terms, &out->arena, &out->answer);
+    }
+    return true;
+}
+
+/* The answer of a run, or that of options if there is no result. */
+static struct report_answer *answer_of(const struct lab_result *result, const struct report_option *options,
+                                       size_t count, size_t chosen, const struct report_terms *terms)
+{
+    struct kept_answer *kept = malloc(sizeof *kept);
+    if (kept == NULL) {
+        return NULL;
+    }
+    report_arena_init(&kept->arena);
+    if (!try_answer(result, options, count, chosen, terms, kept)) {
+        report_answer_free(&kept->answer);
+        return NULL;
+    }
+    return &kept->answer;
+}
+
+struct report_answer *report_run_answer(const struct lab_result *result)
+{
+    return answer_of(result, NULL, 0, SIZE_MAX, NULL);
+}
+
+struct report_answer *report_options_answer(const struct report_option *options, size_t count, size_t chosen,
+                                            const struct report_terms *terms)
+{
+    return answer_of(NULL, options, count, chosen, terms);
+}
+
+static char *try_no_buckets(const struct report_horizon *horizon, struct report_arena *arena)
+{
+    if (report_arena_fails(arena)) {
+        return NULL;
+    }
+    const char *text = report_no_buckets(horizon, arena);
+    return strdup(text[0] == 0 ? ""
+                               : report_text(arena, "%s Run tune again when the largest partition has %s.",
+                                             text, report_half_limit(horizon, arena)));
 }
 
 char *report_no_buckets_told(const struct report_horizon *horizon)
 {
     struct report_arena arena;
     report_arena_init(&arena);
-    const char *text = report_no_buckets(horizon, &arena);
-    if (text[0] != 0) {
-        text = report_text(&arena, "%s Run tune again when the largest partition has %s.", text,
-                           report_half_limit(horizon, &arena));
-    }
-    return keep(&arena, text);
+    char *told = try_no_buckets(horizon, &arena);
+    report_arena_free(&arena);
+    return told;
 }

@@ -32,18 +32,20 @@ void report_arena_free(struct report_arena *arena)
     report_arena_init(arena);
 }
 
+void report_arena_fail(struct report_arena *arena)
+{
+    longjmp(arena->failed, 1);
+}
+
 void *report_take(struct report_arena *arena, size_t count, size_t size)
 {
-    if (count == 0) {
-        count = 1;
-    }
     struct report_block *block = NULL;
-    if (!arena->out_of_memory && arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size) {
+    count = count == 0 ? 1 : count;
+    if (arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size) {
         block = calloc(1, sizeof *block + count * size);
     }
     if (block == NULL) {
-        arena->out_of_memory = true;
-        return NULL;
+        report_arena_fail(arena);
     }
     arena->allowance--;
     block->next = arena->blocks;
@@ -55,13 +57,11 @@ static const char *text_of(struct report_arena *arena, const char *format, va_li
 {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    char *text = length < 0 ? NULL : report_take(arena, (size_t)length + 1, 1);
-    if (text != NULL) {
-        vsnprintf(text, (size_t)length + 1, format, again);
-    }
+    const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
     va_end(again);
-    return text != NULL ? text : "";
+    char *text = report_take(arena, size, 1);
+    vsnprintf(text, size, format, arguments);
+    return text;
 }
 
 const char *report_text(struct report_arena *arena, const char *format, ...)
@@ -93,8 +93,11 @@ static const char *clean(struct report_arena *arena, const char *text, const cha
     for (size_t at = 0; is_fine && at < size;) {
         at += sim_text_step(text + at, size - at, kept, &is_fine);
     }
-    char *out = is_fine ? NULL : report_take(arena, size + 1, sizeof replacement), *to = out;
-    for (const char *end = text + size; out != NULL && text < end;) {
+    if (is_fine) {
+        return text;
+    }
+    char *out = report_take(arena, size + 1, sizeof replacement), *to = out;
+    for (const char *end = text + size; text < end;) {
         unsigned code = 0;
         const size_t length = sim_text_step(text, (size_t)(end - text), kept, &is_fine);
         const bool is_utf8 = sim_utf8(text, (size_t)(end - text), &code) != 0;
@@ -105,7 +108,7 @@ static const char *clean(struct report_arena *arena, const char *text, const cha
         to += count;
         text += length;
     }
-    return out != NULL ? out : is_fine ? text : "";
+    return out;
 }
 
 const char *report_clean(struct report_arena *arena, const char *text)

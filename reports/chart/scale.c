@@ -137,12 +137,11 @@ static const char *title_of(const char *title, const char *unit, const char *sca
     return report_text(arena, "%s (%s%s%s)", title, unit, unit[0] != 0 && scale[0] != 0 ? ", " : "", scale);
 }
 
-static bool begin(struct report_arena *arena, struct report_axis *out)
+static void begin(struct report_arena *arena, struct report_axis *out)
 {
     out->unit = out->unit == 0 ? 1 : out->unit;
     out->tick_count = 0;
     out->ticks = report_take(arena, TICKS_MAX, sizeof *out->ticks);
-    return out->ticks != NULL;
 }
 
 static void add_tick(struct report_axis *axis, double at, const char *text)
@@ -212,9 +211,7 @@ void report_scale_log(struct report_arena *arena, enum report_curves_unit unit, 
     const size_t every = span <= numbers_max ? 1 : is_upright && span <= 1.6 * numbers_max ? 2 : 3;
     struct round_numbers numbers;
     round_fill(is_time, &numbers);
-    if (!begin(arena, out)) {
-        return;
-    }
+    begin(arena, out);
     out->is_log = true;
     if (span < decades_with_all_numbers_max && !is_time && !is_upright) {
         fill_between(unit, arena, out);
@@ -314,8 +311,8 @@ void report_scale_linear(struct report_arena *arena, enum report_curves_unit uni
     step = step > step_min && step / 5 * most_steps >= span   ? step / 5
            : step > step_min && step / 2 * most_steps >= span ? step / 2
                                                               : step;
-    bool ok = begin(arena, out);
-    for (double i = ceil(out->low / step); ok && i * step <= out->high; i++) {
+    begin(arena, out);
+    for (double i = ceil(out->low / step); i * step <= out->high; i++) {
         const double at = i != 0 ? i * step : 0; /* 0 rather than -0 */
         add_tick(out, at, linear_text(unit == REPORT_UNIT_SECONDS ? REPORT_UNIT_PLAIN : unit, at, arena));
     }
@@ -446,9 +443,7 @@ void report_scale_dates(struct report_arena *arena, int64_t start_ns, int64_t en
     out->low = 0;
     out->high = (double)span_ns * 1e-9;
     out->title = "";
-    if (!begin(arena, out)) {
-        return;
-    }
+    begin(arena, out);
     if (span_ns < 4 * (uint64_t)SIM_SECOND) {
         const char *since = report_text(arena, "from %.10s %.8s UTC to the first row", start, start + 11);
         report_scale_span(arena, 0, out->high, since, out);

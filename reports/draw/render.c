@@ -56,20 +56,20 @@ static void outline(const struct report_box *box, cairo_t *cairo)
 static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
 {
     const struct report_box *box = &mark->box;
-    const struct report_hatch hatch = report_style_hatch(mark->ink);
+    const struct report_ink_style *ink = &report_inks[mark->ink];
     /* A bar that is too low for strokes is filled with their mean colour. */
     const bool is_flat = box->height < REPORT_HATCH_PITCH / 2;
-    set_colour(cairo, is_flat ? hatch.flat : hatch.fill);
+    set_colour(cairo, is_flat ? ink->flat : ink->fill);
     cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
     cairo_fill(cairo);
     if (is_flat) {
         return;
     }
-    set_colour(cairo, report_style_colour(mark->ink));
-    if (hatch.strokes & REPORT_STROKES_RISING) {
+    set_colour(cairo, ink->colour);
+    if (ink->strokes & REPORT_STROKES_RISING) {
         put_strokes(box, false, cairo);
     }
-    if (hatch.strokes & REPORT_STROKES_FALLING) {
+    if (ink->strokes & REPORT_STROKES_FALLING) {
         put_strokes(box, true, cairo);
     }
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
@@ -131,10 +131,9 @@ static void put_polygon(const struct report_box *box, enum report_marker marker,
         cairo_line_to(cairo, x, y + size);
         return;
     }
-    struct report_point corners[REPORT_CORNERS_MAX];
-    const size_t count = report_style_corners(marker, corners);
-    for (size_t i = 0; i < count; i++) {
-        cairo_line_to(cairo, x + size * corners[i].x, y + size * corners[i].y);
+    const struct report_marker_style *style = &report_markers[marker];
+    for (size_t i = 0; i < style->corner_count; i++) {
+        cairo_line_to(cairo, x + size * style->corners[i].x, y + size * style->corners[i].y);
     }
     cairo_close_path(cairo);
 }
@@ -143,21 +142,20 @@ static void put_polygon(const struct report_box *box, enum report_marker marker,
  * with the paper's colour. */
 static void draw_marker(const struct report_mark *mark, cairo_t *cairo)
 {
-    const enum report_marker marker = report_style_marker(mark->ink);
-    const bool is_hollow =
-        marker == REPORT_MARKER_RING || marker == REPORT_MARKER_FRAME || marker == REPORT_MARKER_KITE;
+    const enum report_marker marker = report_inks[mark->ink].marker;
+    const bool is_hollow = report_markers[marker].is_hollow;
     const bool is_open = marker == REPORT_MARKER_CROSS;
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
     cairo_new_path(cairo);
     put_polygon(&mark->box, marker, cairo);
-    set_colour(cairo, report_style_colour(REPORT_INK_HALO));
+    set_colour(cairo, report_inks[REPORT_INK_HALO].colour);
     cairo_set_line_width(cairo, 3);
     cairo_stroke_preserve(cairo);
     if (!is_open) {
         cairo_fill_preserve(cairo);
     }
-    set_colour(cairo, report_style_colour(mark->ink));
+    set_colour(cairo, report_inks[mark->ink].colour);
     cairo_set_line_width(cairo, 1.5);
     if (is_open || is_hollow) {
         cairo_stroke(cairo);
@@ -183,12 +181,12 @@ static void draw_text(const struct report_mark *mark, struct report_typesetter *
 /* The units of the context must be logical pixels. */
 static void draw_scene(const struct report_scene *scene, struct report_typesetter *typesetter, cairo_t *cairo)
 {
-    set_colour(cairo, report_style_colour(REPORT_INK_HALO));
+    set_colour(cairo, report_inks[REPORT_INK_HALO].colour);
     cairo_rectangle(cairo, 0, 0, scene->width, scene->height);
     cairo_fill(cairo);
     for (size_t i = 0; i < scene->count; i++) {
         const struct report_mark *mark = &scene->marks[i];
-        set_colour(cairo, report_style_colour(mark->ink));
+        set_colour(cairo, report_inks[mark->ink].colour);
         switch (mark->shape) {
         case REPORT_SHAPE_RECTANGLE:
             cairo_rectangle(cairo, mark->box.x, mark->box.y, mark->box.width, mark->box.height);

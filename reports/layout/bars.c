@@ -42,9 +42,6 @@ static void put_run(const struct report_frame *frame, const struct report_slice 
                     bool is_open, struct report_pen *pen)
 {
     struct report_point *points = report_take(pen->scene->arena, 2 * count, sizeof *points);
-    if (points == NULL) {
-        return;
-    }
     for (size_t i = 0; i < count; i++) {
         const double y = report_frame_y(frame, 0, is_open ? steps[i].open.p50 : steps[i].closed.p50);
         points[2 * i] = (struct report_point){report_frame_x(frame, steps[i].from), y};
@@ -125,11 +122,10 @@ static void put_bars(const struct report_frame *frame, const struct report_panel
 static void put_curve(const struct report_frame *frame, const struct report_panel *panel,
                       struct report_pen *pen)
 {
-    struct report_point *points =
-        panel->curve_count < 2 ? NULL : report_take(pen->scene->arena, panel->curve_count, sizeof *points);
-    if (points == NULL) {
+    if (panel->curve_count < 2) {
         return;
     }
+    struct report_point *points = report_take(pen->scene->arena, panel->curve_count, sizeof *points);
     for (size_t i = 0; i < panel->curve_count; i++) {
         points[i] = (struct report_point){report_frame_x(frame, panel->curve[i].x),
                                           report_frame_y(frame, 0, panel->curve[i].y)};

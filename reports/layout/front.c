@@ -273,9 +273,6 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
     taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
     taken.names = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.names);
     taken.is_stair = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.is_stair);
-    if (taken.boxes == NULL || taken.names == NULL || taken.is_stair == NULL) {
-        return;
-    }
     struct report_frame frame = {.x = &chart->x, .y = &chart->y, .inset = REPORT_SIDE_INSET};
     frame.box.x = fmax(left_min, ceil(REPORT_PAGE_MARGIN + report_frame_numbers(&chart->y, pen)));
     frame.box.width = report_pen_right(pen) - frame.box.x;

@@ -16,8 +16,8 @@ static void put_heading(const struct report_chart *chart, struct report_pen *pen
     }
 }
 
-bool report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
-                   struct report_arena *arena, struct report_scene *out, struct sim_error *error)
+void report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
+                   struct report_arena *arena, struct report_scene *out)
 {
     static void (*const bodies[])(const struct report_chart *, struct report_pen *) = {
         [REPORT_FORM_STACK] = report_layout_bars,  [REPORT_FORM_TABLE] = report_layout_table,
@@ -36,5 +36,4 @@ bool report_layout(const struct report_chart *chart, double width, struct report
         pen.y += REPORT_PAGE_MARGIN - 6;
     }
     out->height = ceil(pen.y);
-    return arena->out_of_memory ? sim_fail_memory(error) : true;
 }

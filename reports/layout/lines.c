@@ -87,7 +87,7 @@ static void put_run(const struct path *path, size_t from, size_t until, bool is_
                     struct report_pen *pen)
 {
     struct report_point *points = report_take(pen->scene->arena, until - from, sizeof *points);
-    if (points == NULL || until - from < 2) {
+    if (until - from < 2) {
         return;
     }
     for (size_t i = from; i < until; i++) {

@@ -34,9 +34,6 @@ struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape sh
     if (scene->count == scene->capacity) {
         size_t capacity = scene->capacity == 0 ? 256 : 2 * scene->capacity;
         struct report_mark *marks = report_take(scene->arena, capacity, sizeof *marks);
-        if (marks == NULL) {
-            return &scene->spare; /* The arena remembers the failure. */
-        }
         if (scene->count > 0) {
             memcpy(marks, scene->marks, scene->count * sizeof *marks);
         }
@@ -51,7 +48,7 @@ struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape sh
 struct report_mark *report_pen_area(struct report_pen *pen, enum report_ink ink, struct report_box box)
 {
     const enum report_shape shape =
-        report_style_is_hatched(ink) ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE;
+        report_inks[ink].strokes != 0 ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE;
     return report_pen_mark(pen, shape, ink, box);
 }
 
@@ -158,7 +155,7 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
                                    .y = report_snap(middle - swatch_height / 2),
                                    .width = swatch_width,
                                    .height = swatch_height};
-    if (report_style_is_line(ink)) {
+    if (ink >= REPORT_INK_LINE && ink <= REPORT_INK_LINE_LAST) {
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.8);
         report_pen_marker(pen, ink, box.x + box.width / 2, middle, REPORT_MARKER_SIZE);
         return;
@@ -180,12 +177,10 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
         return;
     case REPORT_INK_DASHES: {
         struct report_point *ends = report_take(pen->scene->arena, 2, sizeof *ends);
-        if (ends != NULL) {
-            ends[0] = (struct report_point){box.x, middle};
-            ends[1] = (struct report_point){box.x + box.width, middle};
-            const struct report_box flat = {box.x, middle, box.width, 0};
-            report_pen_curve(pen, ink, &flat, ends, 2, 1.4)->is_distribution = true;
-        }
+        ends[0] = (struct report_point){box.x, middle};
+        ends[1] = (struct report_point){box.x + box.width, middle};
+        const struct report_box flat = {box.x, middle, box.width, 0};
+        report_pen_curve(pen, ink, &flat, ends, 2, 1.4)->is_distribution = true;
         return;
     }
     case REPORT_INK_SLOW:

@@ -18,8 +18,7 @@ enum report_align { REPORT_LEFT, REPORT_CENTRE, REPORT_RIGHT };
 
 /* Rounds to half a logical pixel, so that edges are on whole pixels, and sharp, at twice the scale. */
 double report_snap(double value);
-/* Adds a mark and returns it, so that the caller can set its other members. After a failure it returns a mark
- * that is not drawn. */
+/* Adds a mark and returns it, so that the caller can set its other members. */
 struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape shape, enum report_ink ink,
                                     struct report_box box);
 /* A rectangle, hatched if the ink is. */

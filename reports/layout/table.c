@@ -47,14 +47,11 @@ static double put_label(const struct grid *grid, const struct report_row *row, d
 
 /* The bars of all columns have the same greatest length: the width of the page less the values and gaps,
  * divided by the number of columns. */
-static bool measure(struct grid *grid, struct report_pen *pen)
+static void measure(struct grid *grid, struct report_pen *pen)
 {
     const struct report_chart *chart = grid->chart;
     grid->lefts = report_take(pen->scene->arena, grid->count, sizeof *grid->lefts);
     grid->values = report_take(pen->scene->arena, grid->count, sizeof *grid->values);
-    if (grid->lefts == NULL || grid->values == NULL) {
-        return false;
-    }
     double left = REPORT_PAGE_MARGIN + grid->label + label_gap, room = report_pen_right(pen) - left;
     for (size_t i = 0; i < grid->count; i++) {
         for (size_t row = 0; row < chart->row_count; row++) {
@@ -72,7 +69,6 @@ static bool measure(struct grid *grid, struct report_pen *pen)
         grid->row = fmax(grid->row, put_label(grid, &chart->rows[row], 0, false, pen));
     }
     grid->row = report_snap(grid->row + (grid->is_narrow ? 1 : 2) * row_padding);
-    return true;
 }
 
 /* Puts the headings of the columns, aligned at their last lines. */
@@ -137,9 +133,7 @@ static void put_cell(const struct grid *grid, const struct report_column *column
 static void put_columns(struct grid *grid, struct report_pen *pen)
 {
     const struct report_chart *chart = grid->chart;
-    if (!measure(grid, pen)) {
-        return;
-    }
+    measure(grid, pen);
     pen->y += grid->is_narrow ? 10 : 6;
     put_headings(grid, pen);
     const double top = report_snap(pen->y);

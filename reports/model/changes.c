@@ -109,9 +109,6 @@ static void find_buckets(struct report_arena *arena, struct change *change)
 {
     const struct lab_views *views = change->views;
     const struct lab_view **votes = report_take(arena, views->agents, sizeof *votes);
-    if (votes == NULL) {
-        return;
-    }
     for (size_t i = 0; i < views->count && views->items[i].time_ns < views->change_ns; i++) {
         const struct lab_view *view = &views->items[i];
         if (is_belief(change, view)) {
@@ -162,9 +159,6 @@ static void find_splits(struct report_arena *arena, struct change *change)
     const struct lab_views *views = change->views;
     const struct lab_view **last = report_take(arena, views->agents, sizeof *last);
     change->splits = report_take(arena, views->count, sizeof *change->splits);
-    if (last == NULL || change->splits == NULL) {
-        return;
-    }
     for (size_t i = 0; i < views->count;) {
         const int64_t time_ns = views->items[i].time_ns;
         for (; i < views->count && views->items[i].time_ns == time_ns; i++) {
@@ -196,23 +190,17 @@ static void find_range(struct change *change)
     change->high = fmax(fmin(high + margin, change->end), 0);
 }
 
-/* Returns false, and sets nothing, when the views have no change or no samples, and when out of memory, which
- * the arena records. */
+/* Returns false when the views have no change or no samples. */
 static bool study(const struct lab_views *views, struct report_arena *arena, struct change *out)
 {
-    *out = (struct change){0};
     if (views->key == NULL || views->agents == 0 || views->count == 0) {
         return false;
     }
-    struct change change = {.views = views};
-    find_times(&change);
-    find_buckets(arena, &change);
-    find_splits(arena, &change);
-    if (arena->out_of_memory) {
-        return false;
-    }
-    find_range(&change);
-    *out = change;
+    *out = (struct change){.views = views};
+    find_times(out);
+    find_buckets(arena, out);
+    find_splits(arena, out);
+    find_range(out);
     return true;
 }
 
@@ -349,9 +337,6 @@ static void fill_lane(const struct change *change, uint32_t agent, double unit_n
     }
     struct belief *beliefs = report_take(arena, looks, sizeof *beliefs);
     lane->spans = report_take(arena, looks, sizeof *lane->spans);
-    if (beliefs == NULL || lane->spans == NULL) {
-        return;
-    }
     const struct lab_view *last = NULL;
     size_t count = 0;
     for (size_t i = 0; i <= views->count; i++) {
@@ -376,7 +361,7 @@ static void fill_bands(const struct change *change, double unit_ns, struct repor
                        struct report_panel *panel)
 {
     panel->bands = report_take(arena, change->split_count, sizeof *panel->bands);
-    for (size_t i = 0; panel->bands != NULL && i < change->split_count; i++) {
+    for (size_t i = 0; i < change->split_count; i++) {
         panel->bands[panel->band_count++] = (struct report_band){
             change->splits[i].from / unit_ns, change->splits[i].to / unit_ns, REPORT_INK_SPLIT, false};
     }
@@ -475,9 +460,6 @@ static void fill_panel(const struct change *change, bool is_harmful, struct repo
     const uint32_t agents = change->views->agents;
     const uint32_t lanes = agents < LANES_MAX ? agents : LANES_MAX;
     panel->lanes = report_take(arena, lanes, sizeof *panel->lanes);
-    if (panel->lanes == NULL) {
-        return;
-    }
     panel->lane_count = lanes;
     for (uint32_t i = 0; i < panel->lane_count; i++) {
         panel->lanes[i].label = report_text(arena, "agent %" PRIu32, i);
@@ -533,9 +515,6 @@ void report_changes_fill(const struct lab_result *result, bool is_bytes, struct 
     const struct lab_strategy_result **strategies =
         report_take(arena, result->strategy_count, sizeof *strategies);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    if (changes == NULL || strategies == NULL || chart->panels == NULL) {
-        return;
-    }
     const size_t count = study_all(result, arena, changes, strategies);
     if (count == 0) {
         chart->absent = "no agent was seen while a key's bucket changed";

@@ -18,10 +18,10 @@ static struct report_column *add_column(struct report_chart *chart, struct repor
 {
     struct report_column *column = &chart->columns[chart->column_count];
     *column = (struct report_column){.cells = report_take(arena, chart->row_count, sizeof *column->cells)};
-    for (size_t i = 0; column->cells != NULL && i < chart->row_count; i++) {
+    for (size_t i = 0; i < chart->row_count; i++) {
         column->cells[i].text = "–";
     }
-    return column->cells != NULL ? column : NULL;
+    return column;
 }
 
 /* Keeps the column if it has information, and sets its scale. */
@@ -60,9 +60,6 @@ static void finish_column(struct report_chart *chart, struct report_column *colu
 static void add_cost(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
 {
     struct report_column *column = add_column(chart, arena);
-    if (column == NULL) {
-        return;
-    }
     column->ink = REPORT_INK_COST;
     for (size_t i = 0; i < chart->row_count; i++) {
         struct report_cell *cell = &column->cells[i];
@@ -86,9 +83,6 @@ static void add_cost(const struct lab_result *result, struct report_arena *arena
 static void add_reads(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
 {
     struct report_column *column = add_column(chart, arena);
-    if (column == NULL) {
-        return;
-    }
     column->ink = REPORT_INK_COST;
     for (size_t i = 0; i < chart->row_count; i++) {
         struct report_cell *cell = &column->cells[i];
@@ -119,9 +113,6 @@ static void add_share(const struct lab_result *result, struct report_arena *aren
                       enum report_ink ink, const char *title, const char *part, const char *whole)
 {
     struct report_column *column = add_column(chart, arena);
-    if (column == NULL) {
-        return;
-    }
     column->ink = ink;
     column->title = title;
     for (size_t i = 0; i < chart->row_count; i++) {
@@ -148,9 +139,6 @@ void report_costs_fill(const struct lab_result *result, bool is_bytes, struct re
     chart->title = "What each strategy costs";
     chart->rows = report_take(arena, result->strategy_count, sizeof *chart->rows);
     chart->columns = report_take(arena, COLUMNS_MAX, sizeof *chart->columns);
-    if (chart->rows == NULL || chart->columns == NULL) {
-        return;
-    }
     chart->row_count = result->strategy_count;
     for (size_t i = 0; i < chart->row_count; i++) {
         chart->rows[i].label = report_clean(arena, result->strategies[i].label);
@@ -298,15 +286,12 @@ void report_summary_fill(const struct lab_result *result, bool is_bytes, struct 
     is_bytes = is_better_in_bytes(result);
     report_answer_run(result, arena, &answer);
     report_partitions_fill(result, is_bytes, arena, &sizes);
-    if (sizes.absent != NULL || arena->out_of_memory) {
+    if (sizes.absent != NULL) {
         chart->absent = "no partition holds a row";
         return;
     }
     const size_t count = result->strategy_count < SHOWN_MAX ? result->strategy_count : SHOWN_MAX;
     chart->panels = report_take(arena, count, sizeof *chart->panels);
-    if (chart->panels == NULL) {
-        return;
-    }
     chart->sentences[chart->sentence_count++] = answer.headline;
     for (size_t i = 0; i < answer.line_count && i < LINES_MAX; i++) {
         chart->sentences[chart->sentence_count++] =

@@ -95,15 +95,10 @@ static void fill_line(const struct latency *latency, const struct report_axis *x
 {
     const struct lab_histogram *histogram = &latency->strategy->latency[latency->latency];
     size_t bin_count = 0;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    const struct lab_bin *bins = report_sorted(arena, histogram, &bin_count);
     const size_t most = 2 * bin_count + PERCENTILE_COUNT + 1;
     struct path path = {.points = report_take(arena, most, sizeof *path.points),
                         .hints = report_take(arena, most, sizeof *path.hints)};
-    if (bins == NULL || path.points == NULL || path.hints == NULL) {
-        arena->out_of_memory = true;
-        free(bins);
-        return;
-    }
     uint64_t below = 0;
     for (size_t i = 0; i < bin_count; i++) {
         /* The size of a rounded bin may exceed the largest latency; use the latter. */
@@ -111,7 +106,6 @@ static void fill_line(const struct latency *latency, const struct report_axis *x
         add_bin(latency, report_at(y, (double)size / 1e9), size, below, below + bins[i].count, arena, &path);
         below += bins[i].count;
     }
-    free(bins);
     const char *label = report_clean(arena, latency->strategy->label);
     const char *slowest = report_time(arena, (double)histogram->most);
     put(&path, place_of(histogram->count, histogram->count), report_at(y, (double)histogram->most / 1e9),
@@ -197,9 +191,6 @@ static void fill_x_axis(const struct report_selection *selection, struct report_
         count++;
     }
     axis->ticks = report_take(arena, count + 1, sizeof *axis->ticks);
-    if (axis->ticks == NULL) {
-        return;
-    }
     axis->ticks[axis->tick_count++] = (struct report_tick){.at = 0, .text = "0%"};
     for (unsigned i = 0; i < count; i++) {
         report_percentile(i, &of);
@@ -258,7 +249,7 @@ static void fill_panel(const struct operation *operation, const struct report_se
     fill_y_axis(operation, selection, arena, &panel->y);
     panel->lines = report_take(arena, REPORT_CURVES_MAX, sizeof *panel->lines);
     panel->note = note_of(operation, selection, arena);
-    for (size_t i = 0; panel->lines != NULL && i < selection->count; i++) {
+    for (size_t i = 0; i < selection->count; i++) {
         const struct lab_strategy_result *strategy = selection->items[i];
         if (strategy->latency[operation->latency].count == 0) {
             continue;
@@ -287,7 +278,7 @@ void report_latency_fill(const struct lab_result *result, bool is_bytes, struct 
     report_select(result, has_latency, arena, &selection);
     fill_x_axis(&selection, arena, &chart->x);
     chart->panels = report_take(arena, OPERATION_COUNT, sizeof *chart->panels);
-    for (size_t i = 0; chart->panels != NULL && i < OPERATION_COUNT; i++) {
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
         struct report_panel *panel = &chart->panels[chart->panel_count];
         fill_panel(&operations[i], &selection, &chart->x, arena, panel);
         chart->panel_count += panel->line_count > 0;

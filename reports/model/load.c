@@ -68,9 +68,6 @@ static void fill_linear(struct places *places, struct report_arena *arena, struc
     places->count = (size_t)(last - first) + 1;
     places->items = report_take(arena, places->count, sizeof *places->items);
     report_scale_linear(arena, REPORT_UNIT_PLAIN, steps_max, 1, axis);
-    if (places->items == NULL) {
-        return;
-    }
     for (uint64_t i = first; i <= last; i++) {
         const double at = (double)i;
         places->items[i - first] = (struct place){i, i, at - half_width, at + half_width};
@@ -86,9 +83,6 @@ static void fill_log(struct places *places, struct report_arena *arena, struct r
     bins.edges[bins.count] = places->most;
     report_bins_axis(arena, &bins, false, "partitions queried by a read", axis);
     places->items = report_take(arena, bins.count + 1, sizeof *places->items);
-    if (places->items == NULL || axis->ticks == NULL) {
-        return;
-    }
     if (places->least == 0) {
         places->items[places->count++] =
             (struct place){0, 0, zero_at - half_width_max, zero_at + half_width_max};
@@ -131,13 +125,8 @@ static void fill_bars(const struct lab_histogram *reads, const struct places *pl
                       struct report_arena *arena, struct report_panel *panel)
 {
     size_t bin_count = 0;
-    struct lab_bin *bins = reads->count > 0 ? lab_histogram_sorted(reads, &bin_count) : NULL;
+    const struct lab_bin *bins = report_sorted(arena, reads, &bin_count);
     panel->bars = report_take(arena, places->count, sizeof *panel->bars);
-    if (panel->bars == NULL || (bins == NULL && reads->count > 0)) {
-        arena->out_of_memory = true;
-        free(bins);
-        return;
-    }
     uint64_t upto = 0;
     for (size_t i = 0, bin = 0; i < places->count; i++) {
         const struct place *place = &places->items[i];
@@ -159,7 +148,6 @@ static void fill_bars(const struct lab_histogram *reads, const struct places *pl
                                     .hint = reads_hint(place, count, upto, reads->count, arena)};
         }
     }
-    free(bins);
 }
 
 static void fill_reads_figures(const struct lab_strategy_result *strategy, struct report_arena *arena,
@@ -231,9 +219,6 @@ void report_reads_fill(const struct lab_result *result, bool is_bytes, struct re
         fill_log(&places, arena, &chart->x);
     }
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    if (chart->panels == NULL || places.items == NULL) {
-        return;
-    }
     chart->panel_count = result->strategy_count;
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_reads_panel(&result->strategies[i], &places, arena, &chart->panels[i]);
@@ -330,7 +315,7 @@ static void fill_nodes_panel(const struct lab_strategy_result *strategy, bool is
     const struct lab_node_load **nodes = report_take(arena, count + 1, sizeof *nodes);
     panel->bars = report_take(arena, count + 1, sizeof *panel->bars);
     panel->curve = report_take(arena, 2, sizeof *panel->curve);
-    if (nodes == NULL || panel->bars == NULL || panel->curve == NULL || count == 0) {
+    if (count == 0) {
         return;
     }
     double total = 0;
@@ -375,9 +360,6 @@ void report_nodes_fill(const struct lab_result *result, bool is_bytes, struct re
     const bool is_numbered = count <= NUMBERED_MAX;
     fill_nodes_axis(count, is_numbered, arena, &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    if (chart->panels == NULL) {
-        return;
-    }
     chart->panel_count = result->strategy_count;
     double top = 0;
     for (size_t i = 0; i < chart->panel_count; i++) {

@@ -49,6 +49,21 @@ void report_limit_legend(struct report_arena *arena, struct report_chart *chart,
                                   is_shown ? "" : ", which is beyond the axis"));
 }
 
+struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histogram *histogram,
+                              size_t *count)
+{
+    struct lab_bin *bins = report_take(arena, histogram->used, sizeof *bins);
+    struct lab_bin *sorted = lab_histogram_sorted(histogram, count);
+    if (sorted == NULL && histogram->used > 0) {
+        report_arena_fail(arena);
+    }
+    if (*count > 0) {
+        memcpy(bins, sorted, *count * sizeof *bins);
+    }
+    free(sorted);
+    return bins;
+}
+
 void report_figure_add(struct report_arena *arena, struct report_panel *panel,
                        const struct report_figure *figure)
 {
@@ -56,9 +71,7 @@ void report_figure_add(struct report_arena *arena, struct report_panel *panel,
         panel->figures = report_take(arena, REPORT_FIGURES_MAX, sizeof *panel->figures);
     }
     assert(panel->figure_count < REPORT_FIGURES_MAX);
-    if (panel->figures != NULL) {
-        panel->figures[panel->figure_count++] = *figure;
-    }
+    panel->figures[panel->figure_count++] = *figure;
 }
 
 void report_select(const struct lab_result *result, bool (*has)(const struct lab_strategy_result *),
@@ -67,9 +80,6 @@ void report_select(const struct lab_result *result, bool (*has)(const struct lab
     *out = (struct report_selection){.all = result->strategy_count};
     struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
     out->left_out = report_take(arena, result->strategy_count, sizeof *out->left_out);
-    if (scores == NULL || out->left_out == NULL) {
-        return;
-    }
     const size_t chosen = lab_choose(result, scores);
     size_t total = 0, before_chosen = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
@@ -138,7 +148,7 @@ size_t report_thin(struct report_arena *arena, const struct report_point *points
                    double tolerance, bool *keep)
 {
     size_t *ends = report_take(arena, count, sizeof *ends);
-    if (ends == NULL || count == 0) {
+    if (count == 0) {
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
@@ -175,9 +185,6 @@ void report_trace(struct report_arena *arena, const struct report_axis *x, const
     struct report_point *pixels = report_take(arena, count, sizeof *pixels);
     bool *keep = report_take(arena, count, sizeof *keep);
     line->samples = report_take(arena, count, sizeof *line->samples);
-    if (pixels == NULL || keep == NULL || line->samples == NULL) {
-        return;
-    }
     size_t shown = 0;
     for (bool is_above = true; is_above && shown < count; shown++) {
         is_above = points[shown].y >= y->low;
@@ -214,6 +221,7 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
                          struct report_chart *chart)
 {
     chart->start_ns = result->start_ns;
+    chart->heading = chart->title;
     chart->title = report_text(arena, "%s: %s", chart->title, report_clean(arena, result->scenario_name));
     if (lab_result_is_observed(result)) {
         chart->subtitle = "observed; no rows were generated";
@@ -243,22 +251,15 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
         report_text(arena, "digest %016" PRIx64 " · virtual time %s to %s", result->digest, start, end);
 }
 
-bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
-                       struct report_chart **out, struct sim_error *error)
+struct report_chart *report_chart_make(const struct lab_result *result, enum report_kind kind,
+                                       struct report_arena *arena)
 {
-    *out = NULL;
     struct report_chart *chart = report_take(arena, 1, sizeof *chart);
-    if (chart != NULL) {
-        fills[kind].fill(result, fills[kind].is_bytes, arena, chart);
-        fill_heading(result, arena, chart);
-        if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-            chart->absent = "identifiers have no partitions";
-        }
-    }
-    if (arena->out_of_memory) {
-        return sim_fail_memory(error);
+    fills[kind].fill(result, fills[kind].is_bytes, arena, chart);
+    fill_heading(result, arena, chart);
+    if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+        chart->absent = "identifiers have no partitions";
     }
     assert(chart->absent != NULL || chart->panel_count + chart->column_count + chart->line_count > 0);
-    *out = chart;
-    return true;
+    return chart;
 }

@@ -206,7 +206,7 @@ void report_outline(const struct bk_strategy *strategy, const struct report_bins
     const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
     double top = 0;
     panel->curve = report_take(arena, 2 * bins->count + 2, sizeof *panel->curve);
-    for (int pass = 0; panel->curve != NULL && pass < 2; pass++) {
+    for (int pass = 0; pass < 2; pass++) {
         double low = 0;
         for (size_t i = 0; i < bins->count; i++) {
             double next = at_or_below(&distribution, (double)bins->edges[i + 1]);
@@ -305,28 +305,17 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
 static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
                        struct report_arena *arena, double *counts)
 {
-    if (histogram->count == 0) {
-        return;
-    }
     size_t count;
-    struct lab_bin *sorted = lab_histogram_sorted(histogram, &count);
-    if (sorted == NULL) {
-        arena->out_of_memory = true;
-        return;
-    }
+    const struct lab_bin *sorted = report_sorted(arena, histogram, &count);
     for (size_t i = 0; i < count; i++) {
         counts[report_bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
     }
-    free(sorted);
 }
 
 static void fill_bars(const struct report_bins *bins, const double *closed, const double *open,
                       struct report_arena *arena, struct report_panel *panel)
 {
     panel->bars = report_take(arena, 2 * bins->count, sizeof *panel->bars);
-    if (panel->bars == NULL) {
-        return;
-    }
     for (size_t i = 0; i < bins->count; i++) {
         struct report_bar bar = {.from = report_bins_edge_log10(bins->edges[i]),
                                  .to = report_bins_edge_log10(bins->edges[i + 1]),
@@ -454,7 +443,7 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
     };
     enum { WANTED_COUNT = sizeof wanted / sizeof wanted[0] };
     panel->figures = report_take(arena, WANTED_COUNT, sizeof *panel->figures);
-    for (size_t i = 0; panel->figures != NULL && i < WANTED_COUNT; i++) {
+    for (size_t i = 0; i < WANTED_COUNT; i++) {
         double value;
         if (report_metric(strategy, wanted[i].metric, &value)) {
             panel->figures[panel->figure_count++] =
@@ -471,9 +460,6 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
 {
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
     double *counts = report_take(arena, 2 * bins->count, sizeof *counts);
-    if (counts == NULL) {
-        return;
-    }
     const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
     count_into(closed, bins, arena, counts);
     count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
@@ -499,9 +485,6 @@ static void fill_bands(const struct report_chart *chart, const struct domain *do
                        struct report_arena *arena, struct report_panel *panel)
 {
     panel->bands = report_take(arena, 2, sizeof *panel->bands);
-    if (panel->bands == NULL) {
-        return;
-    }
     if (tiny > 1) {
         double end = report_log10((double)(tiny - 1));
         panel->bands[panel->band_count++] = (struct report_band){
@@ -584,9 +567,6 @@ void report_partitions_fill(const struct lab_result *result, bool is_bytes, stru
     report_bins_axis(arena, &bins, is_bytes, is_bytes ? "bytes in a partition" : "rows in a partition",
                      &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    if (chart->panels == NULL) {
-        return;
-    }
     chart->panel_count = result->strategy_count;
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_panel(&result->strategies[i], is_bytes, &bins, arena, &chart->panels[i]);

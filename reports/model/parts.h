@@ -12,8 +12,7 @@
 #include "reports/scale.h"
 #include "tune/odds.h"
 
-/* The functions that fill charts; failures are recorded in the arena. is_bytes: sizes in bytes instead of
- * rows. */
+/* The functions that fill charts. is_bytes: sizes in bytes instead of rows. */
 typedef void report_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                          struct report_chart *chart);
 report_fill report_partitions_fill, report_survival_fill, report_timeline_fill, report_reads_fill,
@@ -67,7 +66,7 @@ const char *report_selection_note(const struct report_selection *selection, stru
 const char *report_list(const char *const *labels, size_t count, struct report_arena *arena);
 /* Removes the points of a line that make no visible difference: sets keep[] to true for the points to draw,
  * including the first and the last; every other point is within `tolerance` of the line through these
- * (Douglas and Peucker 1973). Returns the number of points to draw; 0 when out of memory. */
+ * (Douglas and Peucker 1973). Returns the number of points to draw. */
 size_t report_thin(struct report_arena *arena, const struct report_point *points, size_t count,
                    double tolerance, bool *keep);
 /* Sets the samples of a line such that it is within half a pixel of the points, clipped at the bottom of the
@@ -89,6 +88,9 @@ const char *report_limit_text(struct report_arena *arena, uint64_t limit, bool i
 /* Adds the shade above the limit to the key. */
 void report_limit_legend(struct report_arena *arena, struct report_chart *chart, uint64_t limit,
                          bool is_bytes, bool is_shown);
+/* The bins of a histogram in order of size. */
+struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histogram *histogram,
+                              size_t *count);
 /* Adds a key figure, of at most REPORT_FIGURES_MAX. */
 enum { REPORT_FIGURES_MAX = 12 };
 void report_figure_add(struct report_arena *arena, struct report_panel *panel,

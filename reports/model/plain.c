@@ -54,7 +54,7 @@ static void fill_line(const struct plane *plane, const struct report_curve *curv
 {
     line->label = report_clean(arena, curve->label);
     line->samples = report_take(arena, curve->count, sizeof *line->samples);
-    for (size_t i = 0; line->samples != NULL && i < curve->count; i++) {
+    for (size_t i = 0; i < curve->count; i++) {
         const struct report_curves_point *point = &curve->points[i];
         const struct report_sample sample = {
             .x = report_at(&chart->x, point->x),
@@ -75,7 +75,7 @@ static void fill_rules(const struct report_curves *curves, struct report_arena *
                        struct report_chart *chart)
 {
     chart->rules = report_take(arena, curves->rule_count, sizeof *chart->rules);
-    for (size_t i = 0; chart->rules != NULL && i < curves->rule_count; i++) {
+    for (size_t i = 0; i < curves->rule_count; i++) {
         const struct report_moment rule = {.at = report_at(&chart->x, curves->rules[i].at),
                                            .text = report_clean(arena, curves->rules[i].label)};
         size_t place = chart->rule_count++;
@@ -108,7 +108,7 @@ void report_curves_fill(const struct report_curves *curves, struct report_arena 
     plane.xs.is_tight = true;
     fill_axes(&plane, arena, chart);
     chart->lines = report_take(arena, curves->curve_count, sizeof *chart->lines);
-    for (size_t i = 0; chart->lines != NULL && i < curves->curve_count; i++) {
+    for (size_t i = 0; i < curves->curve_count; i++) {
         chart->lines[i].ink = (enum report_ink)(REPORT_INK_LINE + (int)i);
         fill_line(&plane, &curves->curves[i], arena, chart, &chart->lines[i]);
         chart->line_count++;
@@ -154,9 +154,6 @@ void report_front_fill(const struct report_front *front, struct report_arena *ar
     }
     fill_axes(&plane, arena, chart);
     chart->spots = report_take(arena, front->count, sizeof *chart->spots);
-    if (chart->spots == NULL) {
-        return;
-    }
     for (size_t i = 0; i < front->count; i++) {
         const struct report_front_point *point = &front->points[i];
         const bool is_chosen = front->has_recommended && i == front->recommended;

@@ -36,11 +36,7 @@ static bool is_of_one_size(struct report_arena *arena, const struct lab_histogra
         return false;
     }
     size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(bytes, &count);
-    if (bins == NULL) {
-        arena->out_of_memory = true;
-        return false;
-    }
+    const struct lab_bin *bins = report_sorted(arena, bytes, &count);
     const uint64_t least = rows_of(&bins[0]), most = rows_of(&bins[count - 1]);
     bool is_so = least > 0 && most > 0 && (most > least || count == 1);
     double slope = 0, offset = 0;
@@ -56,7 +52,6 @@ static bool is_of_one_size(struct report_arena *arena, const struct lab_histogra
         const double apart = fabs(offset + slope * rows - (double)bins[i].size);
         is_so = rows_of(&bins[i]) > 0 && apart <= weight_tolerance * (double)bins[i].size;
     }
-    free(bins);
     *base = (uint64_t)offset;
     *each = (uint64_t)slope;
     return is_so;
@@ -162,7 +157,7 @@ static void fill_exact(struct report_arena *arena, const struct exact *distribut
     const double from = fmax(1, floor((low - base) / (double)distribution->each));
     const double to = fmin(rows_max, ceil((report_exp10(chart->x.high) - base) / (double)distribution->each));
     struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
-    if (points == NULL || to < from) {
+    if (to < from) {
         return;
     }
     size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
@@ -217,7 +212,7 @@ static void add_entries(const struct lab_result *result, struct report_arena *ar
 {
     out->unknown = report_take(arena, result->strategy_count, sizeof *out->unknown);
     report_select(result, has_partitions, arena, &out->drawn);
-    for (size_t i = 0, drawn = 0; out->unknown != NULL && i < result->strategy_count; i++) {
+    for (size_t i = 0, drawn = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
         const bool is_drawn = drawn < out->drawn.count && out->drawn.items[drawn] == strategy;
         const enum report_ink ink = (enum report_ink)(REPORT_INK_LINE + (int)drawn);
@@ -281,9 +276,6 @@ static void add_rules(const struct lab_result *result, const struct selection *s
     const uint64_t limit = is_bytes ? result->limits.partition_bytes : result->limits.partition_rows;
     const uint64_t tiny = is_bytes ? 0 : result->limits.tiny_rows;
     chart->rules = report_take(arena, 2, sizeof *chart->rules);
-    if (chart->rules == NULL) {
-        return;
-    }
     if (tiny > 1 && tiny - 1 >= selection->least / 3) {
         chart->rules[chart->rule_count++] = (struct report_moment){
             .at = report_log10((double)(tiny - 1)),
@@ -371,14 +363,9 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
     line->label = report_text(arena, "%s%s", report_clean(arena, entry->strategy->label),
                               entry->is_open ? " (open)" : "");
     size_t bin_count;
-    struct lab_bin *bins = lab_histogram_sorted(entry->sizes, &bin_count);
-    struct report_point *points = bins != NULL ? report_take(arena, 2 * bin_count + 1, sizeof *points) : NULL;
-    const char **hints = bins != NULL ? report_take(arena, 2 * bin_count + 1, sizeof *hints) : NULL;
-    if (points == NULL || hints == NULL) {
-        arena->out_of_memory = true;
-        free(bins);
-        return;
-    }
+    struct lab_bin *bins = report_sorted(arena, entry->sizes, &bin_count);
+    struct report_point *points = report_take(arena, 2 * bin_count + 1, sizeof *points);
+    const char **hints = report_take(arena, 2 * bin_count + 1, sizeof *hints);
     const double total = (double)entry->sizes->count;
     uint64_t larger = entry->sizes->count;
     struct report_point last = {-HUGE_VAL, HUGE_VAL}; /* of the last hint */
@@ -398,7 +385,6 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
         }
     }
     report_trace(arena, &chart->x, &chart->y, points, hints, 2 * bin_count + 1, line);
-    free(bins);
 }
 
 /* Between two percentiles nothing is known, so a line of them would say too much. At the size of each one the
@@ -410,7 +396,7 @@ static void fill_percentiles(const struct entry *entry, struct report_arena *are
     const char *label = report_clean(arena, entry->strategy->label);
     *line = (struct report_line){.label = label, .ink = entry->ink, .is_points = true};
     line->samples = report_take(arena, WL_OBSERVED_POINTS, sizeof *line->samples);
-    if (line->samples == NULL || !lab_known_steps(entry->strategy, steps)) {
+    if (!lab_known_steps(entry->strategy, steps)) {
         return;
     }
     for (size_t i = WL_OBSERVED_P50; i < WL_OBSERVED_MAX; i++) {
@@ -462,9 +448,6 @@ void report_survival_fill(const struct lab_result *result, bool is_bytes, struct
     struct selection selection = {.is_bytes = is_bytes, .least_share = 0.1};
     chart->lines = report_take(arena, REPORT_LINES_MAX, sizeof *chart->lines);
     add_entries(result, arena, &selection);
-    if (chart->lines == NULL || selection.unknown == NULL) {
-        return;
-    }
     if (selection.count == 0) {
         chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;

@@ -119,7 +119,7 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
         open++;
     }
     const struct lab_slice *both[LAB_STATES], *slice;
-    while (panel->steps != NULL && (slice = next_slice(timeline, &closed, &open, both)) != NULL) {
+    while ((slice = next_slice(timeline, &closed, &open, both)) != NULL) {
         const double from = (double)((uint64_t)slice->start_ns - (uint64_t)result->start_ns) * 1e-9;
         const double to = (double)((uint64_t)slice->end_ns - (uint64_t)result->start_ns) * 1e-9;
         panel->steps[panel->step_count++] = (struct report_slice){
@@ -188,7 +188,7 @@ static void fill_panel(const struct lab_result *result, const struct lab_strateg
     panel->y = *sizes;
     fill_steps(result, &strategy->timeline, domain->unit, x, arena, panel);
     panel->bands = report_take(arena, 1, sizeof *panel->bands);
-    if (panel->bands != NULL && domain->shows_limit) {
+    if (domain->shows_limit) {
         const double from = report_log10((double)domain->limit);
         panel->bands[panel->band_count++] =
             (struct report_band){.from = from > sizes->low ? from : sizes->low,
@@ -241,7 +241,7 @@ void report_timeline_fill(const struct lab_result *result, bool is_bytes, struct
     report_scale_fill(&data, &extremes, arena, &sizes);
     report_scale_dates(arena, result->start_ns, result->end_ns, &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    for (size_t i = 0; chart->panels != NULL && i < result->strategy_count; i++) {
+    for (size_t i = 0; i < result->strategy_count; i++) {
         if (result->strategies[i].timeline.count > 0) {
             fill_panel(result, &result->strategies[i], &domain, &chart->x, &sizes, arena,
                        &chart->panels[chart->panel_count++]);

@@ -109,19 +109,20 @@ static const char *embedded(struct report_arena *arena, const char *begin, const
     return report_text(arena, "%s%.*s%s", begin, (int)size, (const char *)bytes, end);
 }
 
-/* Returns the SHA-256 of the content in base 64, as a content security policy identifies a script. */
-static const char *fingerprint(struct report_arena *arena, const char *content)
+enum { FINGERPRINT_SIZE = 64 };
+
+/* The SHA-256 of the content in base 64, as a content security policy identifies a script. */
+static void fingerprint(const char *content, char out[FINGERPRINT_SIZE])
 {
     guint8 digest[32];
     gsize size = sizeof digest;
     GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(checksum, (const guchar *)content, (gssize)strlen(content));
+    g_checksum_update(checksum, (const guchar *)content, -1);
     g_checksum_get_digest(checksum, digest, &size);
     g_checksum_free(checksum);
     gchar *base64 = g_base64_encode(digest, size);
-    const char *out = report_text(arena, "%s", base64);
+    snprintf(out, FINGERPRINT_SIZE, "%s", base64);
     g_free(base64);
-    return out;
 }
 
 /* The content is part of this program, so it is written without escaping. */
@@ -146,6 +147,9 @@ static void write_head(struct report_sheet *sheet, const char *title)
     const char *style = embedded(arena, STYLE_BEGIN, report_page_style, report_page_style_size, STYLE_END);
     const char *script =
         embedded(arena, SCRIPT_BEGIN, report_page_script, report_page_script_size, SCRIPT_END);
+    char style_print[FINGERPRINT_SIZE], script_print[FINGERPRINT_SIZE];
+    fingerprint(style, style_print);
+    fingerprint(script, script_print);
     report_sheet_open(sheet, "head");
     report_sheet_element(sheet, "meta", "charset", "utf-8", NULL);
     report_sheet_close_void(sheet);
@@ -154,7 +158,7 @@ static void write_head(struct report_sheet *sheet, const char *title)
         report_text(arena,
                     "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
                     "form-action 'none'",
-                    fingerprint(arena, style), fingerprint(arena, script)),
+                    style_print, script_print),
         NULL);
     report_sheet_close_void(sheet);
     for (size_t i = 0; i < sizeof metas / sizeof metas[0]; i++) {
@@ -201,7 +205,7 @@ static void write_line(struct report_sheet *sheet, const char *label, const char
 static void write_answer(struct report_sheet *sheet)
 {
     const struct report_page *page = sheet->page;
-    const struct report_answer *answer = sheet->answer;
+    const struct report_answer *answer = &sheet->answer;
     report_sheet_section(sheet, "answer", "", 2, "The answer");
     report_sheet_leaf(sheet, "p", page->why_count > 0 ? page->why[0] : answer->headline, "class", "verdict",
                       NULL);
@@ -287,16 +291,18 @@ static void write_run(struct report_sheet *sheet)
     report_sheet_close(sheet);
 }
 
-static bool write_page(struct report_sheet *sheet, struct sim_error *error)
+static void write_page(struct report_sheet *sheet)
 {
     const struct report_page *page = sheet->page;
     const char *name = report_clean(sheet->arena, page->result->scenario_name);
+    report_answer_run(page->result, sheet->arena, &sheet->answer);
+    sheet->chosen = sheet->answer.chosen;
     for (size_t i = 0; has(page->recommended) && i < page->result->strategy_count; i++) {
         if (strcmp(page->result->strategies[i].label, page->recommended) == 0) {
             sheet->chosen = i;
         }
     }
-    sheet->is_fine = xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL) >= 0;
+    report_sheet_note(sheet, xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL));
     report_sheet_element(sheet, "html", "lang", "en", NULL);
     write_head(sheet, report_text(sheet->arena, "%s · bucketlab", name));
     report_sheet_open(sheet, "body");
@@ -305,7 +311,7 @@ static bool write_page(struct report_sheet *sheet, struct sim_error *error)
     report_sheet_element(sheet, "main", "id", "main", NULL);
     write_answer(sheet);
     report_page_table(sheet);
-    bool ok = report_page_charts(sheet, error);
+    report_page_charts(sheet);
     report_page_expects(sheet);
     report_page_live(sheet);
     write_run(sheet);
@@ -315,11 +321,16 @@ static bool write_page(struct report_sheet *sheet, struct sim_error *error)
         embedded(sheet->arena, SCRIPT_BEGIN, report_page_script, report_page_script_size, SCRIPT_END));
     report_sheet_close(sheet);
     report_sheet_close(sheet);
-    sheet->is_fine = xmlTextWriterEndDocument(sheet->writer) >= 0 && sheet->is_fine;
-    if (!ok) {
-        return false;
+    report_sheet_note(sheet, xmlTextWriterEndDocument(sheet->writer));
+}
+
+static bool try_page(struct report_sheet *sheet, struct sim_error *error)
+{
+    if (sheet->writer == NULL || report_arena_fails(sheet->arena)) {
+        return sim_fail_memory(error);
     }
-    return sheet->is_fine && !sheet->arena->out_of_memory ? true : sim_fail_memory(error);
+    write_page(sheet);
+    return sheet->is_fine ? true : sim_fail_memory(error);
 }
 
 bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error)
@@ -331,29 +342,19 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
     }
     struct report_arena arena;
     report_arena_init(&arena);
-    struct report_answer answer;
-    report_answer_run(page->result, &arena, &answer);
     xmlBufferPtr buffer = xmlBufferCreate();
     struct report_sheet sheet = {.writer = buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0),
                                  .arena = &arena,
                                  .typesetter = typesetter,
                                  .page = page,
-                                 .answer = &answer,
-                                 .chosen = answer.chosen,
                                  .is_fine = true};
-    bool ok =
-        sheet.writer != NULL && !arena.out_of_memory ? write_page(&sheet, error) : sim_fail_memory(error);
+    const bool ok = try_page(&sheet, error);
     if (sheet.writer != NULL) {
         xmlFreeTextWriter(sheet.writer);
     }
     if (ok) {
         out->size = (size_t)xmlBufferLength(buffer);
-        out->capacity = out->size + 1;
-        out->data = (unsigned char *)malloc(out->capacity);
-        ok = out->data != NULL ? true : sim_fail_memory(error);
-    }
-    if (ok) {
-        memcpy(out->data, xmlBufferContent(buffer), out->size + 1);
+        out->data = xmlBufferDetach(buffer);
     }
     xmlBufferFree(buffer);
     report_arena_free(&arena);

@@ -21,13 +21,13 @@ struct report_page;
 
 struct report_sheet {
     xmlTextWriterPtr writer;
-    struct report_arena *arena; /* memory of the whole page; the texts of each chart have a separate arena */
+    struct report_arena *arena; /* memory of the whole page */
     struct report_typesetter *typesetter;
     const struct report_page *page;
-    const struct report_answer *answer;
-    size_t chosen;  /* index of the marked strategy; SIZE_MAX: none */
-    long long x, y; /* current point of a path, in hundredths */
-    bool is_fine;   /* the writer has not failed */
+    struct report_answer answer;
+    size_t chosen; /* index of the marked strategy; SIZE_MAX: none */
+    double x, y;   /* current point of a path, rounded */
+    bool is_fine;  /* the writer has not failed */
 };
 
 /* --- page.c */
@@ -59,8 +59,8 @@ void report_page_table(struct report_sheet *sheet);
 void report_page_expects(struct report_sheet *sheet);
 /* --- live.c: one <section id="live">, unless the run has only identifiers */
 void report_page_live(struct report_sheet *sheet);
-/* --- charts.c: returns false, with the error set, when a chart cannot be made */
-bool report_page_charts(struct report_sheet *sheet, struct sim_error *error);
+/* --- charts.c */
+void report_page_charts(struct report_sheet *sheet);
 /* How to read a chart, in two or three sentences; NULL for a chart without an explanation */
 const char *report_page_reading(const char *chart_name);
 /* --- svg.c */

@@ -10,134 +10,80 @@
 
 #include "sheet.h"
 
-enum { NUMBER_SIZE = 32 };
-
-/* Not printf() of a double, because its decimal point depends on the locale. */
-static void write_hundredths(long long value, char *out)
+/* Rounds to hundredths. */
+static double near(double value)
 {
-    const long long size = value < 0 ? -value : value;
-    const int part = (int)(size % 100);
-    int used = snprintf(out, NUMBER_SIZE, "%s", value < 0 ? "-" : "");
-    if (size >= 100 || part == 0) {
-        used += snprintf(out + used, (size_t)(NUMBER_SIZE - used), "%lld", size / 100);
-    }
-    if (part != 0) {
-        snprintf(out + used, (size_t)(NUMBER_SIZE - used), part % 10 == 0 ? ".%d" : ".%02d",
-                 part % 10 == 0 ? part / 10 : part);
-    }
-}
-
-static long long hundredths(double value)
-{
-    return llround(value * 100);
+    return round(value * 100) / 100 + 0.0; /* never -0 */
 }
 
 static void put_number(struct report_sheet *svg, const char *name, double value)
 {
-    char text[NUMBER_SIZE];
-    write_hundredths(hundredths(value), text);
-    report_sheet_attribute(svg, name, text);
+    report_sheet_note(
+        svg, xmlTextWriterWriteFormatAttribute(svg->writer, (const xmlChar *)name, "%.8g", near(value)));
 }
 
-static void put_upright(struct report_sheet *svg, double x, double y)
+/* Writes part of a path. Needs no escaping. */
+static void draw(struct report_sheet *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void draw(struct report_sheet *svg, const char *format, ...)
 {
-    char first[NUMBER_SIZE], second[NUMBER_SIZE], text[2 * NUMBER_SIZE + 32];
-    write_hundredths(hundredths(x), first);
-    write_hundredths(hundredths(y), second);
-    snprintf(text, sizeof text, "translate(%s %s)rotate(-90)", first, second);
-    report_sheet_attribute(svg, "transform", text);
+    va_list arguments;
+    va_start(arguments, format);
+    report_sheet_note(svg, xmlTextWriterWriteVFormatRaw(svg->writer, format, arguments));
+    va_end(arguments);
 }
 
-static void begin_path(struct report_sheet *svg)
+/* class, hint: NULL for none. */
+static void open_path(struct report_sheet *svg, const char *class, const char *hint)
 {
+    report_sheet_open(svg, "path");
+    if (class != NULL) {
+        report_sheet_attribute(svg, "class", class);
+    }
+    if (hint != NULL) {
+        report_sheet_attribute(svg, "data-hint", hint);
+    }
     report_sheet_note(svg, xmlTextWriterStartAttribute(svg->writer, (const xmlChar *)"d"));
 }
 
-static void end_path(struct report_sheet *svg)
+static void close_path(struct report_sheet *svg)
 {
     report_sheet_note(svg, xmlTextWriterEndAttribute(svg->writer));
-}
-
-/* Writes `text`, which has no characters that need escaping. */
-static void raw(struct report_sheet *svg, const char *text)
-{
-    report_sheet_note(svg, xmlTextWriterWriteRaw(svg->writer, (const xmlChar *)text));
-}
-
-static void pair(struct report_sheet *svg, char command, long long x, long long y)
-{
-    char first[NUMBER_SIZE], second[NUMBER_SIZE], text[2 * NUMBER_SIZE + 4];
-    write_hundredths(x, first);
-    write_hundredths(y, second);
-    snprintf(text, sizeof text, "%c%s%s%s", command, first, y < 0 ? "" : " ", second);
-    raw(svg, text);
+    report_sheet_close_void(svg);
 }
 
 static void move_to(struct report_sheet *svg, double x, double y)
 {
-    svg->x = hundredths(x);
-    svg->y = hundredths(y);
-    pair(svg, 'M', svg->x, svg->y);
+    svg->x = near(x);
+    svg->y = near(y);
+    draw(svg, "M%.8g %.8g", svg->x, svg->y);
 }
 
 static void put_box(struct report_sheet *svg, const struct report_box *box)
 {
-    const long long width = hundredths(box->x + box->width) - hundredths(box->x);
-    const long long height = hundredths(box->y + box->height) - hundredths(box->y);
-    char right[NUMBER_SIZE], down[NUMBER_SIZE], left[NUMBER_SIZE], text[3 * NUMBER_SIZE + 8];
     move_to(svg, box->x, box->y);
-    write_hundredths(width, right);
-    write_hundredths(height, down);
-    write_hundredths(-width, left);
-    snprintf(text, sizeof text, "h%sv%sh%sz", right, down, left);
-    raw(svg, text);
-}
-
-static void step_to(struct report_sheet *svg, double x, double y)
-{
-    const long long dx = hundredths(x) - svg->x, dy = hundredths(y) - svg->y;
-    char text[NUMBER_SIZE + 1];
-    if (dy == 0 || dx == 0) {
-        text[0] = dy == 0 ? 'h' : 'v';
-        write_hundredths(dy == 0 ? dx : dy, text + 1);
-        raw(svg, text);
-    } else {
-        pair(svg, 'l', dx, dy);
-    }
-    svg->x += dx;
-    svg->y += dy;
+    const double width = near(box->x + box->width) - svg->x, height = near(box->y + box->height) - svg->y;
+    draw(svg, "h%.8gv%.8gh%.8gz", near(width), near(height), near(-width));
 }
 
 static void put_line(struct report_sheet *svg, const struct report_point *points, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0) {
-            move_to(svg, points[i].x, points[i].y);
+    move_to(svg, points[0].x, points[0].y);
+    for (size_t i = 1; i < count; i++) {
+        const double dx = near(near(points[i].x) - svg->x), dy = near(near(points[i].y) - svg->y);
+        if (dy == 0 || dx == 0) {
+            draw(svg, dy == 0 ? "h%.8g" : "v%.8g", dy == 0 ? dx : dy);
         } else {
-            step_to(svg, points[i].x, points[i].y);
+            draw(svg, "l%.8g %.8g", dx, dy);
         }
+        svg->x = near(points[i].x);
+        svg->y = near(points[i].y);
     }
-}
-
-/* Writes a disc as two semicircles. */
-static void write_disc(struct report_sheet *svg, const struct report_box *box)
-{
-    char radius[NUMBER_SIZE], size[NUMBER_SIZE], back[NUMBER_SIZE], text[6 * NUMBER_SIZE + 32];
-    move_to(svg, box->x, box->y + box->width / 2);
-    write_hundredths(hundredths(box->width / 2), radius);
-    write_hundredths(hundredths(box->width), size);
-    write_hundredths(-hundredths(box->width), back);
-    snprintf(text, sizeof text, "a%s %s 0 1 1 %s 0a%s %s 0 1 1 %s 0z", radius, radius, size, radius, radius,
-             back);
-    raw(svg, text);
 }
 
 static void put_marker(struct report_sheet *svg, const struct report_box *box, enum report_marker marker)
 {
-    if (marker == REPORT_MARKER_DISC || marker == REPORT_MARKER_RING) {
-        write_disc(svg, box);
-        return;
-    }
+    const struct report_marker_style *style = &report_markers[marker];
+    const double size = near(box->width), radius = near(box->width / 2);
     if (marker == REPORT_MARKER_CROSS) {
         const double right = box->x + box->width, bottom = box->y + box->width;
         const struct report_point strokes[] = {
@@ -146,15 +92,21 @@ static void put_marker(struct report_sheet *svg, const struct report_box *box, e
         put_line(svg, strokes + 2, 2);
         return;
     }
-    struct report_point corners[REPORT_CORNERS_MAX];
-    const size_t count = report_style_corners(marker, corners);
-    for (size_t i = 0; i < count; i++) {
-        corners[i] =
-            (struct report_point){box->x + box->width * corners[i].x, box->y + box->width * corners[i].y};
+    if (style->corner_count == 0) { /* two semicircles */
+        move_to(svg, box->x, box->y + box->width / 2);
+        draw(svg, "a%.8g %.8g 0 1 1 %.8g 0a%.8g %.8g 0 1 1 %.8g 0z", radius, radius, size, radius, radius,
+             -size);
+        return;
     }
-    put_line(svg, corners, count);
-    raw(svg, "z");
+    struct report_point corners[REPORT_CORNERS_MAX];
+    for (size_t i = 0; i < style->corner_count; i++) {
+        corners[i] = (struct report_point){box->x + box->width * style->corners[i].x,
+                                           box->y + box->width * style->corners[i].y};
+    }
+    put_line(svg, corners, style->corner_count);
+    draw(svg, "z");
 }
+
 enum { CLASS_SIZE = 40 };
 
 /* The look that the marks of a group have in common. */
@@ -170,35 +122,24 @@ struct hand {
     bool has_path;    /* an open path collects the marks without hints */
 };
 
-/* How the page's script finds the mark for the pointer: in charts whose marks lie along an x axis, it takes
- * the mark above or below the pointer. NULL for other charts. */
-static const char *snap_of(const struct report_chart *chart)
-{
-    return chart->form == REPORT_FORM_STACK                               ? "bars"
-           : chart->form == REPORT_FORM_CURVES && chart->panel_count == 0 ? "lines"
-                                                                          : NULL;
-}
-
+/* How the page's script finds the mark for the pointer (data-snap): in charts whose marks lie along an x
+ * axis, it takes the mark above or below the pointer. */
 static void write_head(struct hand *hand, const struct report_chart *chart, const struct report_scene *scene,
                        const char *id)
 {
     struct report_sheet *svg = hand->sheet;
+    struct report_arena *arena = scene->arena;
     const bool is_described = chart->subtitle[0] != 0;
-    char text[64];
-    report_sheet_element(svg, "svg", "id", id, "class",
-                         scene->width < REPORT_PAGE_WIDTH ? "chart-svg narrow" : "chart-svg", NULL);
-    snprintf(text, sizeof text, "0 0 %.0f %.0f", scene->width, scene->height);
-    report_sheet_attribute(svg, "viewBox", text);
-    report_sheet_attribute(svg, "role", "img");
-    report_sheet_attribute(svg, "aria-labelledby",
-                           report_text(scene->arena, is_described ? "%s-t %s-d" : "%s-t", id, id));
-    const char *snap = snap_of(chart);
-    if (snap != NULL) {
-        report_sheet_attribute(svg, "data-snap", snap);
+    report_sheet_element(
+        svg, "svg", "id", id, "class", scene->width < REPORT_PAGE_WIDTH ? "chart-svg narrow" : "chart-svg",
+        "viewBox", report_text(arena, "0 0 %.0f %.0f", scene->width, scene->height), "role", "img",
+        "aria-labelledby", report_text(arena, is_described ? "%s-t %s-d" : "%s-t", id, id), NULL);
+    if (chart->form == REPORT_FORM_STACK || (chart->form == REPORT_FORM_CURVES && chart->panel_count == 0)) {
+        report_sheet_attribute(svg, "data-snap", chart->form == REPORT_FORM_STACK ? "bars" : "lines");
     }
-    report_sheet_leaf(svg, "title", chart->title, "id", report_text(scene->arena, "%s-t", id), NULL);
+    report_sheet_leaf(svg, "title", chart->title, "id", report_text(arena, "%s-t", id), NULL);
     if (is_described) {
-        report_sheet_leaf(svg, "desc", chart->subtitle, "id", report_text(scene->arena, "%s-d", id), NULL);
+        report_sheet_leaf(svg, "desc", chart->subtitle, "id", report_text(arena, "%s-d", id), NULL);
     }
 }
 
@@ -214,11 +155,11 @@ static struct look look_of(const struct report_mark *mark)
         [REPORT_SHAPE_RECTANGLE] = "f", [REPORT_SHAPE_HATCHED] = "h", [REPORT_SHAPE_LINE] = "l",
         [REPORT_SHAPE_DASHED] = "l d",  [REPORT_SHAPE_CURVE] = "c",   [REPORT_SHAPE_MARKER] = "m",
         [REPORT_SHAPE_TEXT] = "t",      [REPORT_SHAPE_HIT] = "hit"};
-    const char *ink = report_ink_name(mark->ink);
+    const char *ink = report_inks[mark->ink].name;
     const bool is_hatched = mark->shape == REPORT_SHAPE_HATCHED && !is_flat(mark);
     struct look look = {.stroke = mark->stroke == 1 ? 0 : mark->stroke, .fill = is_hatched ? ink : NULL};
     if (mark->shape == REPORT_SHAPE_TEXT) {
-        snprintf(look.class, sizeof look.class, "t-%s", report_font_name(mark->type.font));
+        snprintf(look.class, sizeof look.class, "t-%s", report_fonts[mark->type.font].name);
     } else if (mark->shape == REPORT_SHAPE_HATCHED) {
         snprintf(look.class, sizeof look.class, is_flat(mark) ? "f n-%s" : "h i-%s", ink);
     } else if (mark->shape == REPORT_SHAPE_HIT) {
@@ -236,8 +177,7 @@ static struct look look_of(const struct report_mark *mark)
 static void leave_path(struct hand *hand)
 {
     if (hand->has_path) {
-        end_path(hand->sheet);
-        report_sheet_close_void(hand->sheet);
+        close_path(hand->sheet);
         hand->has_path = false;
     }
 }
@@ -263,9 +203,8 @@ static void take_group(struct hand *hand, const struct look *look)
         put_number(hand->sheet, "stroke-width", look->stroke);
     }
     if (look->fill != NULL) {
-        char text[CLASS_SIZE];
-        snprintf(text, sizeof text, "url(#hatch-%s)", look->fill);
-        report_sheet_attribute(hand->sheet, "fill", text);
+        report_sheet_attribute(hand->sheet, "fill",
+                               report_text(hand->sheet->arena, "url(#hatch-%s)", look->fill));
     }
 }
 
@@ -290,20 +229,15 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
     const struct report_box *box = &mark->box;
     const bool is_area = mark->shape == REPORT_SHAPE_RECTANGLE || mark->shape == REPORT_SHAPE_HATCHED;
     const bool is_point = box->width == 0 && box->height == 0;
-    if (mark->hint != NULL && (is_area || (mark->shape == REPORT_SHAPE_HIT && !is_point))) {
-        leave_path(hand);
-        write_rectangle(hand, box, mark->hint);
-        return;
-    }
     if (mark->hint != NULL) {
         leave_path(hand);
     }
+    if (mark->hint != NULL && (is_area || (mark->shape == REPORT_SHAPE_HIT && !is_point))) {
+        write_rectangle(hand, box, mark->hint);
+        return;
+    }
     if (!hand->has_path) {
-        report_sheet_open(svg, "path");
-        if (mark->hint != NULL) {
-            report_sheet_attribute(svg, "data-hint", mark->hint);
-        }
-        begin_path(svg);
+        open_path(svg, NULL, mark->hint);
         hand->has_path = true;
     }
     if (mark->shape == REPORT_SHAPE_CURVE) {
@@ -322,13 +256,12 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
 /* The outline is the stroke of the rectangle itself. A narrow rectangle has only a top edge, as in draw.c. */
 static void write_hatched(struct hand *hand, const struct report_mark *mark)
 {
+    const double inset = REPORT_HATCH_STROKE / 2;
+    const struct report_box *box = &mark->box;
     if (is_flat(mark)) {
         write_shape(hand, mark);
         return;
     }
-    const double inset = REPORT_HATCH_STROKE / 2;
-    const struct report_box *box = &mark->box;
-    struct report_sheet *svg = hand->sheet;
     leave_path(hand);
     if (box->width >= 3 * REPORT_HATCH_PITCH) {
         const struct report_box inner = {box->x + inset, box->y + inset, box->width - REPORT_HATCH_STROKE,
@@ -337,42 +270,30 @@ static void write_hatched(struct hand *hand, const struct report_mark *mark)
         return;
     }
     const struct report_point top[] = {{box->x, box->y + inset}, {box->x + box->width, box->y + inset}};
-    report_sheet_element(svg, "path", "class", "b", NULL);
-    if (mark->hint != NULL) {
-        report_sheet_attribute(svg, "data-hint", mark->hint);
-    }
-    begin_path(svg);
-    put_box(svg, box);
-    end_path(svg);
-    report_sheet_close_void(svg);
-    report_sheet_open(svg, "path");
-    begin_path(svg);
-    put_line(svg, top, 2);
-    end_path(svg);
-    report_sheet_close_void(svg);
+    open_path(hand->sheet, "b", mark->hint);
+    put_box(hand->sheet, box);
+    close_path(hand->sheet);
+    open_path(hand->sheet, NULL, NULL);
+    put_line(hand->sheet, top, 2);
+    close_path(hand->sheet);
 }
 
 /* The halo of a solid marker is its stroke, painted below the fill. For other markers the halo is a separate
  * path. */
 static void write_marker(struct hand *hand, const struct report_mark *mark)
 {
-    const enum report_marker marker = report_style_marker(mark->ink);
-    const bool is_hollow =
-        marker == REPORT_MARKER_RING || marker == REPORT_MARKER_FRAME || marker == REPORT_MARKER_KITE;
-    const bool is_open = marker == REPORT_MARKER_CROSS;
-    struct report_sheet *svg = hand->sheet;
-    for (int pass = is_hollow || is_open ? 0 : 1; pass < 2; pass++) {
-        report_sheet_open(svg, "path");
-        if (is_hollow || is_open) {
-            report_sheet_attribute(svg, "class", pass == 1 ? "w" : is_hollow ? "p" : "q");
-        }
-        if (pass == 1 && mark->hint != NULL) {
-            report_sheet_attribute(svg, "data-hint", mark->hint);
-        }
-        begin_path(svg);
-        put_marker(svg, &mark->box, marker);
-        end_path(svg);
-        report_sheet_close_void(svg);
+    const enum report_marker marker = report_inks[mark->ink].marker;
+    const bool is_hollow = report_markers[marker].is_hollow;
+    const bool has_halo = is_hollow || marker == REPORT_MARKER_CROSS;
+    for (int pass = has_halo ? 0 : 1; pass < 2; pass++) {
+        open_path(hand->sheet,
+                  !has_halo   ? NULL
+                  : pass == 1 ? "w"
+                  : is_hollow ? "p"
+                              : "q",
+                  pass == 1 ? mark->hint : NULL);
+        put_marker(hand->sheet, &mark->box, marker);
+        close_path(hand->sheet);
     }
 }
 
@@ -387,7 +308,10 @@ static void write_text(struct hand *hand, const struct report_scene *scene, cons
         const struct report_set_line *line = &lines[i];
         report_sheet_open(svg, "text");
         if (mark->is_upright) {
-            put_upright(svg, box->x + line->baseline, box->y + box->height - line->x);
+            report_sheet_note(svg, xmlTextWriterWriteFormatAttribute(
+                                       svg->writer, (const xmlChar *)"transform",
+                                       "translate(%.8g %.8g)rotate(-90)", near(box->x + line->baseline),
+                                       near(box->y + box->height - line->x)));
         } else {
             put_number(svg, "x", box->x + line->x);
             put_number(svg, "y", box->y + line->baseline);
@@ -429,12 +353,11 @@ void report_page_svg(struct report_sheet *sheet, const struct report_chart *char
     }
     leave_group(&hand);
     report_sheet_close_void(hand.sheet);
-    sheet->is_fine &= !scene->arena->out_of_memory;
 }
 
 /* The strokes lie on the lines x + y = k * pitch or x - y = k * pitch of the whole chart. A tile of the
  * pattern therefore also has the parts of strokes that cut its corners. */
-static void write_pattern(struct report_sheet *svg, enum report_ink ink, unsigned strokes)
+static void write_pattern(struct report_sheet *svg, const struct report_ink_style *ink)
 {
     static const double p = REPORT_HATCH_PITCH;
     static const struct report_point rising[][2] = {{{-p / 3, p / 3}, {p / 3, -p / 3}},
@@ -444,32 +367,23 @@ static void write_pattern(struct report_sheet *svg, enum report_ink ink, unsigne
                                                      {{0, 0}, {p, p}},
                                                      {{p * 2 / 3, -p / 3}, {p * 4 / 3, p / 3}}};
     const struct report_box tile = {0, 0, p, p};
-    char text[CLASS_SIZE];
-    report_sheet_open(svg, "pattern");
-    snprintf(text, sizeof text, "hatch-%s", report_ink_name(ink));
-    report_sheet_attribute(svg, "id", text);
+    report_sheet_element(svg, "pattern", "id", report_text(svg->arena, "hatch-%s", ink->name), NULL);
     put_number(svg, "width", p);
     put_number(svg, "height", p);
     report_sheet_attribute(svg, "patternUnits", "userSpaceOnUse");
-    snprintf(text, sizeof text, "g-%s", report_ink_name(ink));
-    report_sheet_element(svg, "path", "class", text, NULL);
-    begin_path(svg);
+    open_path(svg, report_text(svg->arena, "g-%s", ink->name), NULL);
     put_box(svg, &tile);
-    end_path(svg);
-    report_sheet_close_void(svg);
-    snprintf(text, sizeof text, "s i-%s", report_ink_name(ink));
-    report_sheet_element(svg, "path", "class", text, NULL);
-    begin_path(svg);
+    close_path(svg);
+    open_path(svg, report_text(svg->arena, "s i-%s", ink->name), NULL);
     for (size_t i = 0; i < 3; i++) {
-        if (strokes & REPORT_STROKES_RISING) {
+        if (ink->strokes & REPORT_STROKES_RISING) {
             put_line(svg, rising[i], 2);
         }
-        if (strokes & REPORT_STROKES_FALLING) {
+        if (ink->strokes & REPORT_STROKES_FALLING) {
             put_line(svg, falling[i], 2);
         }
     }
-    end_path(svg);
-    report_sheet_close_void(svg);
+    close_path(svg);
     report_sheet_close_void(svg);
 }
 
@@ -479,8 +393,8 @@ void report_page_svg_patterns(struct report_sheet *sheet)
                          "true", NULL);
     report_sheet_open(sheet, "defs");
     for (int ink = 0; ink < REPORT_INK_COUNT; ink++) {
-        if (report_style_is_hatched((enum report_ink)ink)) {
-            write_pattern(sheet, (enum report_ink)ink, report_style_hatch((enum report_ink)ink).strokes);
+        if (report_inks[ink].strokes != 0) {
+            write_pattern(sheet, &report_inks[ink]);
         }
     }
     report_sheet_close_void(sheet);

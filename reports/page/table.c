@@ -66,7 +66,7 @@ static bool figure_of(const struct report_sheet *sheet, const struct column *col
     if (column->metric != NULL) {
         return report_metric(&sheet->page->result->strategies[index], column->metric, out);
     }
-    *out = sheet->answer->scores[index].cost;
+    *out = sheet->answer.scores[index].cost;
     return !isnan(*out);
 }
 
@@ -95,7 +95,7 @@ static bool is_judged(const struct report_sheet *sheet)
     bool says = sheet->chosen != SIZE_MAX || result->limits.partition_rows != 0 ||
                 result->limits.partition_bytes != 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        says |= (sheet->answer->scores[i].disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
+        says |= (sheet->answer.scores[i].disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
     }
     return says;
 }
@@ -149,7 +149,7 @@ static void write_head(struct report_sheet *sheet, const char *class, const char
 
 static void write_verdict(struct report_sheet *sheet, size_t index)
 {
-    const struct report_answer *answer = sheet->answer;
+    const struct report_answer *answer = &sheet->answer;
     const struct lab_score *score = &answer->scores[index];
     const bool is_chosen = index == sheet->chosen;
     const bool is_against = score->judgment.within == LAB_EXCEEDS ||
@@ -182,7 +182,7 @@ static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm 
     case ABOVE_ZERO:
         return value > 0;
     case ABOVE_SHARE:
-        return sheet->answer->scores[index].judgment.within == LAB_EXCEEDS;
+        return sheet->answer.scores[index].judgment.within == LAB_EXCEEDS;
     case NEVER:
         break;
     }

@@ -573,7 +573,7 @@ void report_answer_of(const struct report_option *options, size_t count, size_t 
     struct lab_score *scores = report_take(arena, count, sizeof *scores);
     const char **verdicts = report_take(arena, count, sizeof *verdicts);
     *out = (struct report_answer){.asked = "", .headline = "", .chosen = chosen};
-    if (scores == NULL || verdicts == NULL || count == 0)
+    if (count == 0)
         return;
     for (size_t i = 0; i < count; i++) {
         scores[i] = options[i].score;
@@ -743,7 +743,7 @@ void report_answer_run(const struct lab_result *result, struct report_arena *are
     struct lab_score *scores = report_take(arena, count, sizeof *scores);
     const char *asked = tell_asked(result, arena);
     *out = (struct report_answer){.asked = asked, .headline = "No strategy was run.", .chosen = SIZE_MAX};
-    if (options == NULL || scores == NULL || count == 0)
+    if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
         report_option_of(result, i, &options[i]);

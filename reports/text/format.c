@@ -74,9 +74,6 @@ static const char *group(struct report_arena *arena, const char *digits, const c
 {
     const size_t length = strlen(digits), whole = strcspn(digits, ".");
     char *out = report_take(arena, length + strlen(separator) * (whole / 3 + 1) + 1, 1);
-    if (out == NULL) {
-        return "";
-    }
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         if (i > 0 && i < whole && (whole - i) % 3 == 0) {
@@ -271,8 +268,7 @@ const char *report_settings(struct report_arena *arena, const struct lab_setting
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    /* The name is empty if the arena ran out of memory. */
-    assert(metric != NULL || name[0] == '\0' || lab_metric_row_of(name) != NULL);
+    assert(metric != NULL || lab_metric_row_of(name) != NULL);
     *out = metric != NULL ? metric->value : 0;
     return metric != NULL;
 }

@@ -182,10 +182,4 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out);
 /* Lays out a chart of the result, and fails the test when a mark lies off the page or crosses a text. */
 void fixture_lay_out(const struct lab_result *result, enum report_kind kind, double width,
                      struct report_typesetter *typesetter);
-/* Makes a chart of the result, and lays it out unless typesetter is NULL, while one allocation after the
- * other fails: `step` (NULL: 1) is the distance to the next one. Each failure must be reported. Returns the
- * number of allocations that were allowed in the end. */
-size_t fixture_without_memory(const struct lab_result *result, enum report_kind kind,
-                              struct report_typesetter *typesetter, size_t (*step)(size_t allowed));
-
 #endif

@@ -15,7 +15,7 @@ static void dump_table(const struct report_chart *chart, FILE *out)
     }
     for (size_t i = 0; i < chart->column_count; i++) {
         const struct report_column *column = &chart->columns[i];
-        fprintf(out, "column %s '%s' %s %.4g..%.4g\n", report_ink_name(column->ink), column->title,
+        fprintf(out, "column %s '%s' %s %.4g..%.4g\n", report_inks[column->ink].name, column->title,
                 column->is_log ? "log" : "linear", column->low, column->high);
         for (size_t row = 0; row < chart->row_count; row++) {
             const struct report_cell *cell = &column->cells[row];
@@ -44,7 +44,7 @@ static void dump_axis(const char *name, const struct report_axis *axis, FILE *ou
 
 static void dump_line(const struct report_line *line, FILE *out)
 {
-    fprintf(out, "%s %s '%s'", line->is_distribution ? "distribution" : "line", report_ink_name(line->ink),
+    fprintf(out, "%s %s '%s'", line->is_distribution ? "distribution" : "line", report_inks[line->ink].name,
             line->label);
     for (size_t k = 0; k < line->sample_count; k++) {
         const struct report_sample *sample = &line->samples[k];
@@ -115,7 +115,7 @@ static void dump_lanes(const struct report_panel *panel, FILE *out)
         const struct report_lane *lane = &panel->lanes[i];
         fprintf(out, "  lane '%s'", lane->label);
         for (size_t k = 0; k < lane->span_count; k++) {
-            fprintf(out, " %s %.4g..%.4g", report_ink_name(lane->spans[k].ink), lane->spans[k].from,
+            fprintf(out, " %s %.4g..%.4g", report_inks[lane->spans[k].ink].name, lane->spans[k].from,
                     lane->spans[k].to);
         }
         fputc('\n', out);
@@ -129,11 +129,11 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
     dump_axis(has_lanes ? "  x" : "  y", has_lanes ? &panel->x : &panel->y, out);
     for (size_t i = 0; i < panel->band_count; i++) {
         fprintf(out, "  band %s%s %.4g..%.4g\n", panel->bands[i].is_level ? "level " : "",
-                report_ink_name(panel->bands[i].ink), panel->bands[i].from, panel->bands[i].to);
+                report_inks[panel->bands[i].ink].name, panel->bands[i].from, panel->bands[i].to);
     }
     for (size_t i = 0; i < panel->bar_count; i++) {
         const struct report_bar *bar = &panel->bars[i];
-        fprintf(out, "  bar %s %.4f..%.4f %.4g..%.4g\n", report_ink_name(bar->ink), bar->from, bar->to,
+        fprintf(out, "  bar %s %.4f..%.4f %.4g..%.4g\n", report_inks[bar->ink].name, bar->from, bar->to,
                 bar->low, bar->high);
     }
     if (panel->curve_count > 0) {
@@ -169,7 +169,7 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
     fprintf(out, "chart %s\ntitle %s\nsubtitle %s\nfoot %s\nstart %" PRId64 "\n", chart->name, chart->title,
             chart->subtitle, chart->foot, chart->start_ns);
     for (size_t i = 0; i < chart->legend_count; i++) {
-        fprintf(out, "legend %s %s\n", report_ink_name(chart->legend[i].ink), chart->legend[i].text);
+        fprintf(out, "legend %s %s\n", report_inks[chart->legend[i].ink].name, chart->legend[i].text);
     }
     if (chart->note != NULL) {
         fprintf(out, "note %s\n", chart->note);
@@ -245,10 +245,8 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
 struct report_chart *fixture_chart(const struct lab_result *result, enum report_kind kind,
                                    struct report_arena *arena)
 {
-    struct report_chart *chart;
     report_arena_init(arena);
-    assert_true(report_chart_make(result, kind, arena, &chart, NULL));
-    return chart;
+    return report_chart_make(result, kind, arena);
 }
 
 char *fixture_text(const struct report_chart *chart,
@@ -407,15 +405,12 @@ struct report_chart *fixture_pages_chart(size_t index, struct report_arena *aren
 {
     static struct fixture_curves curves;
     static struct fixture_front front;
-    struct report_chart *chart = NULL;
     if (index < RESULTS * REPORT_KIND_COUNT) {
         const enum report_kind kind = (enum report_kind)(index % REPORT_KIND_COUNT);
-        assert_true(report_chart_make(result_of(index / REPORT_KIND_COUNT), kind, arena, &chart, NULL));
-        return chart;
+        return report_chart_make(result_of(index / REPORT_KIND_COUNT), kind, arena);
     }
     index -= RESULTS * REPORT_KIND_COUNT;
-    chart = report_take(arena, 1, sizeof *chart);
-    assert_non_null(chart);
+    struct report_chart *chart = report_take(arena, 1, sizeof *chart);
     if (index < FIXTURE_CURVES_COUNT) {
         chart->name = "curves";
         fixture_curves(index, &curves);
@@ -425,7 +420,6 @@ struct report_chart *fixture_pages_chart(size_t index, struct report_arena *aren
         fixture_front(index - FIXTURE_CURVES_COUNT, &front);
         report_front_fill(&front.front, arena, chart);
     }
-    assert_false(arena->out_of_memory);
     return chart;
 }
 
@@ -435,31 +429,8 @@ void fixture_lay_out(const struct lab_result *result, enum report_kind kind, dou
     struct report_arena arena;
     struct report_scene scene;
     const struct report_chart *chart = fixture_chart(result, kind, &arena);
-    assert_true(report_layout(chart, width, typesetter, &arena, &scene, NULL));
+    report_layout(chart, width, typesetter, &arena, &scene);
     assert_true(scene.width == width);
     fixture_check_scene(&scene);
     report_arena_free(&arena);
-}
-
-size_t fixture_without_memory(const struct lab_result *result, enum report_kind kind,
-                              struct report_typesetter *typesetter, size_t (*step)(size_t allowed))
-{
-    bool ok = false;
-    size_t allowed = 0;
-    for (; !ok; allowed += step != NULL ? step(allowed) : 1) {
-        struct report_arena arena;
-        struct report_chart *chart;
-        struct report_scene scene;
-        struct sim_error error = {0};
-        report_arena_init(&arena);
-        arena.allowance = allowed;
-        ok = report_chart_make(result, kind, &arena, &chart, &error);
-        assert_int_equal(chart != NULL, ok);
-        ok = ok && (typesetter == NULL ||
-                    report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, &error));
-        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-        assert_true(ok || allowed < 20000);
-        report_arena_free(&arena);
-    }
-    return allowed;
 }

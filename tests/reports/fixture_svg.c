@@ -59,11 +59,14 @@ char *fixture_svg_chart(const struct report_chart *chart, const struct report_sc
 
 char *fixture_svg_patterns(void)
 {
+    struct report_arena arena;
+    report_arena_init(&arena);
     xmlBufferPtr buffer = xmlBufferCreate();
     xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
-    struct report_sheet sheet = {.writer = writer, .is_fine = true};
+    struct report_sheet sheet = {.writer = writer, .arena = &arena, .is_fine = true};
     report_page_svg_patterns(&sheet);
     assert_true(sheet.is_fine);
+    report_arena_free(&arena);
     return written(writer, buffer);
 }
 

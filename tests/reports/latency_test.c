@@ -227,13 +227,6 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
     }
 }
 
-static void test_chart_and_layout_without_memory_report_the_failure(void **state)
-{
-    struct lab_result *result = fixture_latency_case(6);
-    assert_true(fixture_without_memory(result, REPORT_LATENCY, *state, NULL) > 100);
-    lab_result_destroy(result);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,7 +239,6 @@ int main(void)
         cmocka_unit_test(test_percentile_at_the_edge_of_a_step_is_the_lower_one),
         cmocka_unit_test(test_result_without_latencies_says_why),
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
-        cmocka_unit_test(test_chart_and_layout_without_memory_report_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -15,18 +15,16 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
         for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
             struct report_arena arena;
             report_arena_init(&arena);
-            struct report_chart *chart;
             struct report_scene scene;
-            struct sim_error error;
-            assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
+            const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
             if (chart->absent == NULL) {
-                assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, &error));
+                report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene);
                 fixture_check_scene(&scene);
                 charts++;
                 /* The same at the width of a phone, except for the summary, which is not part of a page, and
                  * for charts with hundreds of panels, which would be too high. */
                 if (kind != REPORT_SUMMARY && chart->panel_count < 64) {
-                    assert_true(report_layout(chart, 390, typesetter, &arena, &scene, &error));
+                    report_layout(chart, 390, typesetter, &arena, &scene);
                     assert_true(scene.width == 390);
                     fixture_check_scene(&scene);
                 }
@@ -55,7 +53,7 @@ static void test_many_strategies_are_side_by_side(void **state)
         struct report_arena arena;
         struct report_scene scene;
         struct report_chart *chart = fixture_chart(result, REPORT_PARTITIONS_ROWS, &arena);
-        assert_true(report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+        report_layout(chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
         double first = 0, second = 0;
         for (size_t i = 0; i < scene.count; i++) {
             const struct report_mark *mark = &scene.marks[i];
@@ -94,33 +92,6 @@ static void test_text_beyond_its_width_is_broken_then_cut(void **state)
     assert_true(fabs(three.height - 3 * one.height) < 1);
 }
 
-static void test_layout_without_memory_reports_the_failure(void **state)
-{
-    struct report_typesetter *typesetter = *state;
-    struct lab_result *result = fixture_five();
-    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
-        struct report_chart *chart;
-        struct sim_error error = {0};
-        assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
-        bool ok = false;
-        for (size_t allowed = 0; !ok; allowed++) {
-            struct report_arena page;
-            report_arena_init(&page);
-            page.allowance = allowed;
-            struct report_scene scene;
-            error = (struct sim_error){0};
-            ok = report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &page, &scene, &error);
-            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
-            assert_true(ok || allowed < 100);
-            report_arena_free(&page);
-        }
-        report_arena_free(&arena);
-    }
-    lab_result_destroy(result);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,7 +99,6 @@ int main(void)
         cmocka_unit_test(test_many_strategies_are_side_by_side),
         cmocka_unit_test(test_label_with_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
-        cmocka_unit_test(test_layout_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -270,17 +270,6 @@ static void test_nodes_of_each_number_do_not_overlap(void **state)
     }
 }
 
-static void test_charts_without_memory_report_the_failure(void **state)
-{
-    (void)state;
-    struct lab_result *results[] = {fixture_reads_case(1), fixture_reads_case(2), make_result(2, 30)};
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
-        const enum report_kind kind = i < 2 ? REPORT_READS : REPORT_NODES;
-        assert_true(fixture_without_memory(results[i], kind, NULL, NULL) > 20);
-        lab_result_destroy(results[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,7 +284,6 @@ int main(void)
         cmocka_unit_test(test_result_without_several_nodes_says_why),
         cmocka_unit_test(test_empty_nodes_have_no_bars),
         cmocka_unit_test(test_nodes_of_each_number_do_not_overlap),
-        cmocka_unit_test(test_charts_without_memory_report_the_failure),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

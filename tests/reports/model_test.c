@@ -342,26 +342,8 @@ static void test_user_text_becomes_one_line_of_utf8(void **state)
     report_arena_free(&arena);
 }
 
-static bool is_each_refused; /* false: only some allocations fail in turn */
-
-static size_t step_from(size_t allowed)
+int main(void)
 {
-    return is_each_refused ? 1 : 1 + allowed / 64;
-}
-
-static void test_chart_without_memory_reports_the_failure(void **state)
-{
-    (void)state;
-    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
-        struct lab_result *result = kind == REPORT_BUCKET_CHANGES ? fixture_five() : fixture_case(10);
-        assert_true(fixture_without_memory(result, (enum report_kind)kind, NULL, step_from) > 10);
-        lab_result_destroy(result);
-    }
-}
-
-int main(int count, char **arguments)
-{
-    is_each_refused = count > 1 && strcmp(arguments[1], "all") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_of_any_size_has_three_digits_and_a_suffix),
         cmocka_unit_test(test_bins_of_any_range_cover_it_and_find_their_sizes),
@@ -376,7 +358,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_probabilistic_with_few_closed_partitions_has_no_distribution),
         cmocka_unit_test(test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation),
         cmocka_unit_test(test_user_text_becomes_one_line_of_utf8),
-        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -395,7 +395,7 @@ static void test_front_of_tune_is_a_chart_and_a_table(void **state)
     source.front = &front;
     struct read_page page;
     open_page(&source, &page);
-    assert_text(&page, "//section[@id='chart-tune-front']/h3", "The settings that hold");
+    assert_text(&page, "//section[@id='chart-tune-front']/h3", "The settings that stay within the limits");
     assert_int_equal(count(&page, "//section[@id='chart-tune-front']//tbody/tr"), 2);
     assert_text(&page, "//section[@id='chart-tune-front']//tbody/tr[2]/th", "other");
     assert_text(&page, "//section[@id='chart-tune-front']//tbody/tr[2]/td[1]", "20");
@@ -430,9 +430,7 @@ static void test_every_kind_of_chart_says_how_to_read_it(void **state)
     for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
         struct report_arena arena;
         report_arena_init(&arena);
-        struct report_chart *chart;
-        struct sim_error error;
-        assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
+        const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
         if (report_page_reading(chart->name) == NULL) {
             print_error("%s: no reading in charts.c\n", chart->name);
             fail();

@@ -17,7 +17,6 @@ static char *dump(const struct fixture_curves *fixture)
     report_arena_init(&arena);
     struct report_chart chart = {.name = "curves"};
     report_curves_fill(&fixture->curves, &arena, &chart);
-    assert_false(arena.out_of_memory);
     char *text = fixture_text(&chart, report_chart_dump);
     report_arena_free(&arena);
     return text;
@@ -162,7 +161,7 @@ static void lay_out(struct report_typesetter *typesetter, const struct fixture_c
     report_arena_init(arena);
     struct report_chart chart = {.name = "curves"};
     report_curves_fill(&fixture->curves, arena, &chart);
-    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, arena, scene, NULL));
+    report_layout(&chart, REPORT_PAGE_WIDTH, typesetter, arena, scene);
     fixture_check_scene(scene);
 }
 
@@ -255,7 +254,6 @@ static void test_front_is_described_point_by_point(void **state)
     report_arena_init(&arena);
     struct report_chart chart = {.name = "front"};
     report_front_fill(&front.front, &arena, &chart);
-    assert_false(arena.out_of_memory);
     check_dump(
         &chart,
         "chart front\ntitle What the candidates cost and buy\nsubtitle 24 seeds each\nfoot \nstart 0\n"
@@ -311,7 +309,7 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
         struct report_chart chart;
         struct report_scene scene;
         fill_case(i, &arena, &chart);
-        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+        report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
         fixture_check_scene(&scene);
         check_lines(&scene);
         report_arena_free(&arena);
@@ -349,7 +347,7 @@ static void test_only_the_best_of_each_kind_is_named_among_many(void **state)
     fixture_front_add(&front, "far", 9000, 0.1, true);
     front.points[BEST].is_best = true;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+    report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
     fixture_check_scene(&scene);
     assert_int_equal(count_texts(&scene, "candidate-40"), 1);
     assert_int_equal(count_texts(&scene, "candidate-41"), 0);
@@ -365,7 +363,7 @@ static void test_names_of_a_front_are_shown_or_counted(void **state)
         struct report_chart chart;
         struct report_scene scene;
         fill_case(i, &arena, &chart);
-        assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+        report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
         size_t wanted = 0, placed = 0, left_out = 0;
         for (size_t k = 0; k < chart.spot_count; k++) {
             wanted += is_to_be_named(&chart, k);
@@ -411,7 +409,7 @@ static void test_front_line_joins_undominated_points(void **state)
     struct report_chart chart = {.name = "front"};
     struct report_scene scene;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+    report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
     double x = -1, y = -1;
     size_t steps = 0, spots = 0;
     for (size_t i = 0; i < scene.count; i++) {
@@ -446,7 +444,7 @@ static void test_front_line_from_the_zero_strip_is_dashed(void **state)
     struct report_chart chart = {.name = "front"};
     struct report_scene scene;
     report_front_fill(&front.front, &arena, &chart);
-    assert_true(report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, NULL));
+    report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene);
     static const enum report_shape wanted[] = {REPORT_SHAPE_DASHED, REPORT_SHAPE_LINE, REPORT_SHAPE_LINE,
                                                REPORT_SHAPE_DASHED};
     size_t steps = 0;
@@ -460,41 +458,7 @@ static void test_front_line_from_the_zero_strip_is_dashed(void **state)
     report_arena_free(&arena);
 }
 
-/* Curves, then the cases of fronts. */
-static void fill_any(size_t index, struct report_arena *arena, struct report_chart *chart)
-{
-    static struct fixture_curves curves;
-    if (index > 0) {
-        fill_case(index - 1, arena, chart);
-        return;
-    }
-    fixture_curves(0, &curves);
-    report_curves_fill(&curves.curves, arena, chart);
-}
-
-static void test_charts_without_memory_report_the_failure(void **state)
-{
-    static const size_t cases[] = {0, 1};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool ok = false;
-        size_t allowed = 0;
-        for (; !ok; allowed++) {
-            struct report_arena arena;
-            struct report_chart chart = {.name = "chart"};
-            struct report_scene scene;
-            struct sim_error error = {0};
-            report_arena_init(&arena);
-            arena.allowance = allowed;
-            fill_any(cases[i], &arena, &chart);
-            ok = !arena.out_of_memory &&
-                 report_layout(&chart, REPORT_PAGE_WIDTH, *state, &arena, &scene, &error);
-            assert_true(ok || arena.out_of_memory);
-            report_arena_free(&arena);
-        }
-        assert_true(allowed > 20);
-    }
-}
-
+/* 0: curves, 1: a front. */
 static bool write_any(size_t index, enum report_format format, const char *path)
 {
     struct fixture_curves curves;
@@ -545,7 +509,6 @@ int main(void)
         cmocka_unit_test(test_names_of_a_front_are_shown_or_counted),
         cmocka_unit_test(test_front_line_joins_undominated_points),
         cmocka_unit_test(test_front_line_from_the_zero_strip_is_dashed),
-        cmocka_unit_test(test_charts_without_memory_report_the_failure),
         cmocka_unit_test(test_file_written_twice_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);

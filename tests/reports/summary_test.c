@@ -151,17 +151,16 @@ static void check_layout(struct report_typesetter *typesetter, const struct lab_
 {
     struct report_arena arena;
     struct report_scene scene;
-    struct sim_error error;
     const struct report_chart *chart = fixture_chart(result, REPORT_SUMMARY, &arena);
     size_t frames = 0;
-    assert_true(report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene, &error));
+    report_layout(chart, REPORT_PAGE_WIDTH, typesetter, &arena, &scene);
     fixture_check_scene(&scene);
     assert_true(scene.width == 800);
     assert_true(scene.height >= 420 && scene.height < (may_grow ? 560 : 450));
     for (size_t i = 0; i < scene.count; i++) {
         const struct report_mark *mark = &scene.marks[i];
         if (mark->shape == REPORT_SHAPE_TEXT) {
-            assert_true(report_style_font(mark->type.font)->size * 600 / 800 >= 8);
+            assert_true(report_fonts[mark->type.font].size * 600 / 800 >= 8);
         }
         frames += mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_RING;
     }

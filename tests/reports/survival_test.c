@@ -193,11 +193,6 @@ static void test_points_left_out_lie_within_the_tolerance(void **state)
     const struct report_point same[] = {{1, 1}, {1, 1}, {1, 1}};
     assert_int_equal(report_thin(&arena, same, 3, 0, keep), 2);
     report_arena_free(&arena);
-    report_arena_init(&arena);
-    arena.allowance = 0;
-    assert_int_equal(report_thin(&arena, corner, 7, 0.2, keep), 0);
-    assert_true(arena.out_of_memory);
-    report_arena_free(&arena);
 }
 
 /* Compares the drawn line with the distribution, at sizes independent of the line's points. */
@@ -386,24 +381,8 @@ static void test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out(vo
     lab_result_destroy(result);
 }
 
-static bool is_each_refused; /* false: only some allocations fail in turn */
-
-static size_t step_from(size_t allowed)
+int main(void)
 {
-    return is_each_refused ? 1 : 1 + allowed / 64;
-}
-
-static void test_chart_without_memory_reports_the_failure(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_five();
-    assert_true(fixture_without_memory(result, REPORT_SURVIVAL_ROWS, NULL, step_from) < 4000);
-    lab_result_destroy(result);
-}
-
-int main(int count, char **arguments)
-{
-    is_each_refused = count > 1 && strcmp(arguments[1], "all") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_curve_of_few_sizes_is_described_step_by_step),
         cmocka_unit_test(test_limit_far_from_the_sizes_is_reported_and_not_drawn),
@@ -414,7 +393,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),
         cmocka_unit_test(test_percentiles_are_ranges_and_lists_of_the_largest_are_left_out),
-        cmocka_unit_test(test_chart_without_memory_reports_the_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,11 +23,6 @@ target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
 bucketlab_test(reports/model_test LINK report_fixture)
 bucketlab_test(reports/answer_test LINK report_fixture)
-# Makes each allocation of a chart fail, one after the other.
-foreach(name model survival)
-  add_test(NAME reports/${name}_all COMMAND reports_${name}_test all)
-  set_tests_properties(reports/${name}_all PROPERTIES TIMEOUT 1800 LABELS slow)
-endforeach()
 bucketlab_test(reports/load_test LINK report_fixture m)
 bucketlab_test(reports/summary_test LINK report_fixture)
 bucketlab_test(reports/latency_test LINK report_fixture)

@@ -98,7 +98,7 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warni
         json_decref(warnings);
         return NULL;
     }
-    const double days = result->strategy_count == 0 ? (double)NAN : report_run_horizon(result).days_left;
+    const double days = result->strategy_count == 0 ? (double)NAN : report_horizon_of(result).days_left;
     json_t *object = CLI_OBJECT(
         {"run", run == 0 ? json_null() : json_integer(run)}, {"scenario", json_string(result->scenario_name)},
         {"seed", cli_json_whole(result->seed)}, {"digest", cli_json_digest(result->digest)},

@@ -39,8 +39,6 @@ void report_answer_free(struct report_answer *answer);
 /* "You need no buckets yet: ... Run tune again when ..."; "" when buckets are needed within a year. The
  * caller must free it; NULL when out of memory. */
 char *report_no_buckets_told(const struct report_horizon *horizon);
-/* The horizon of a run with at least one strategy. */
-struct report_horizon report_run_horizon(const struct lab_result *result);
 /* Lists, for each chart of the result that has nothing to show, and so was not written, a line with the
  * reason: "bucket-changes: no agent was seen while a key's bucket changed". The caller must free *out with
  * report_files_free(). */

@@ -232,7 +232,8 @@ enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_S
 
 struct report_chart {
     enum report_form form;
-    const char *name; /* name in the file's name: "partitions-rows" */
+    const char *name;    /* name in the file's name: "partitions-rows" */
+    const char *heading; /* the title without the scenario's name, in a page */
     const char *title, *subtitle, *foot;
     const char *note;   /* a caveat for the reader; NULL for none */
     const char *absent; /* the reason why there is nothing to show, "the scenario has no reads"; NULL when

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lab/result.h"
+
 /* If that is at least a year, no buckets are needed yet. */
 #define REPORT_ENOUGH_DAYS 365.0
 
@@ -17,5 +19,8 @@ struct report_horizon {
     uint64_t limit_rows, limit_bytes; /* 0: none */
     double rows_most, bytes_most;     /* size of its largest partition at the end of the run */
 };
+
+/* The horizon of a run with at least one strategy. */
+struct report_horizon report_horizon_of(const struct lab_result *result);
 
 #endif

@@ -44,11 +44,10 @@ struct report_scene {
     double width, height;
     struct report_mark *marks;
     size_t count, capacity;
-    struct report_mark spare; /* returned when out of memory; never drawn */
 };
 
 /* Lays out a chart on a page, as high as needed. width: REPORT_PAGE_WIDTH, or less for phones. */
-bool report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
-                   struct report_arena *arena, struct report_scene *out, struct sim_error *error);
+void report_layout(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
+                   struct report_arena *arena, struct report_scene *out);
 
 #endif

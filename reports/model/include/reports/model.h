@@ -4,7 +4,6 @@
 #ifndef REPORTS_MODEL_H
 #define REPORTS_MODEL_H
 
-#include "kernel/error.h"
 #include "lab/result.h"
 #include "reports/chart.h"
 #include "reports/curves.h"
@@ -27,9 +26,9 @@ enum report_kind {
 };
 
 /* Makes one chart of a result. If it has nothing to show, its `absent` says why. */
-bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
-                       struct report_chart **out, struct sim_error *error);
-/* The charts of plain data; failures are recorded in the arena. */
+struct report_chart *report_chart_make(const struct lab_result *result, enum report_kind kind,
+                                       struct report_arena *arena);
+/* The charts of plain data. */
 void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
                         struct report_chart *chart);
 void report_front_fill(const struct report_front *front, struct report_arena *arena,

@@ -41,29 +41,17 @@ enum report_font {
 };
 
 struct report_font_style {
+    const char *name; /* in style sheets: "tick", "cell-alarm" */
     double size;
     bool is_bold, is_italic;
     enum report_ink ink;
 };
+extern const struct report_font_style report_fonts[REPORT_FONT_COUNT];
 
 struct report_colour {
     double red, green, blue;
 };
 
-/* The name of an ink in tests and style sheets: "closed", "line1". */
-const char *report_ink_name(enum report_ink ink);
-/* The name of a font in style sheets: "tick", "tile-dark". */
-const char *report_font_name(enum report_font font);
-const struct report_font_style *report_style_font(enum report_font font);
-struct report_colour report_style_colour(enum report_ink ink);
-/* The directions of the strokes of a hatched mark, as bits. */
-enum { REPORT_STROKES_RISING = 1, REPORT_STROKES_FALLING = 2 };
-struct report_hatch {
-    struct report_colour fill; /* below the strokes */
-    struct report_colour flat; /* the colour of the whole mark when it is too low for strokes */
-    unsigned strokes;
-};
-struct report_hatch report_style_hatch(enum report_ink ink);
 /* The markers at the points of a line, by which lines are distinguished in greyscale. */
 enum report_marker {
     REPORT_MARKER_DISC,
@@ -72,17 +60,29 @@ enum report_marker {
     REPORT_MARKER_DIAMOND,
     REPORT_MARKER_FALLING,
     REPORT_MARKER_CROSS,
-    REPORT_MARKER_RING, /* hollow, like the next two */
+    REPORT_MARKER_RING,
     REPORT_MARKER_FRAME,
     REPORT_MARKER_KITE
 };
-enum report_marker report_style_marker(enum report_ink ink);
 enum { REPORT_CORNERS_MAX = 4 };
-/* The corners of a marker in the unit square; none for round markers and crosses. */
-size_t report_style_corners(enum report_marker marker, struct report_point corners[REPORT_CORNERS_MAX]);
-bool report_style_is_line(enum report_ink ink);
-/* Whether marks of this ink are hatched. */
-bool report_style_is_hatched(enum report_ink ink);
+struct report_marker_style {
+    bool is_hollow;
+    size_t corner_count;                             /* 0: round, or a cross */
+    struct report_point corners[REPORT_CORNERS_MAX]; /* in the unit square */
+};
+extern const struct report_marker_style report_markers[];
+
+/* The directions of the strokes of a hatched mark, as bits. */
+enum { REPORT_STROKES_RISING = 1, REPORT_STROKES_FALLING = 2 };
+struct report_ink_style {
+    const char *name; /* in tests and style sheets: "closed", "line1" */
+    struct report_colour colour;
+    struct report_colour fill; /* of a hatched mark, below the strokes */
+    struct report_colour flat; /* of a hatched mark that is too low for strokes */
+    unsigned strokes;          /* 0: marks of this ink are not hatched */
+    enum report_marker marker;
+};
+extern const struct report_ink_style report_inks[REPORT_INK_COUNT];
 
 struct report_typesetter;
 

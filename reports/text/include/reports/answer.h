@@ -11,7 +11,7 @@
 
 /* Fills an option from strategy `index` of a run. */
 void report_option_of(const struct lab_result *result, size_t index, struct report_option *out);
-/* Makes the answer of a run. Failures are recorded in the arena; the texts are then "". */
+/* Makes the answer of a run. */
 void report_answer_run(const struct lab_result *result, struct report_arena *arena,
                        struct report_answer *out);
 /* Makes the answer of options, of a run or of `tune`; chosen: SIZE_MAX if none is. */

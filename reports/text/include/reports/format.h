@@ -55,7 +55,5 @@ const char *report_days(struct report_arena *arena, double days);
 const char *report_no_buckets(const struct report_horizon *horizon, struct report_arena *arena);
 /* The size at which to look again: "50,000 rows, half the limit". */
 const char *report_half_limit(const struct report_horizon *horizon, struct report_arena *arena);
-/* The horizon of a run with at least one strategy. */
-struct report_horizon report_horizon_of(const struct lab_result *result);
 
 #endif

@@ -539,7 +539,7 @@ static bool take_run(void *context, size_t index, uint64_t offset, struct lab_re
         return false;
     if (result->strategy_count == 0)
         return true;
-    const struct report_horizon horizon = report_run_horizon(result);
+    const struct report_horizon horizon = report_horizon_of(result);
     char *text = report_no_buckets_told(&horizon);
     bool is_fine = text != NULL && (text[0] == '\0' || cli_check_note(item, "%s", text));
     free(text);
