@@ -431,12 +431,10 @@ static double share_of(const struct plan *plan, const struct lab_drawn *draw)
     return draw->stream == LAB_DRAW_LATE && plan->remembers ? LATE_REMEMBERED : draw->share;
 }
 
-enum form { TOP, SOME, ONE };
-
-/* Draws the fields of a table, at the top level one in a line, or only the first that is drawn; random: the
- * stream of the mapping, or NULL. */
+/* Draws the fields of a table, or only the first that is drawn; random: the stream of the mapping, or NULL.
+ */
 static void draw_fields(const struct plan *plan, struct sim_random *random, const struct lab_table *table,
-                        enum form form, struct lab_writer *writer)
+                        bool is_one, struct lab_writer *writer)
 {
     const char *before = "";
     for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
@@ -462,7 +460,7 @@ static void draw_fields(const struct plan *plan, struct sim_random *random, cons
         size_t begin_of_value = writer->size;
         if (is_mapping) {
             lab_writer_add(writer, "{");
-            draw_fields(plan, from, inner, draw->text != NULL && draw->text[1] == '|' ? ONE : SOME, writer);
+            draw_fields(plan, from, inner, draw->text != NULL && draw->text[1] == '|', writer);
         } else {
             expand(plan, from, field, draw->text, writer);
         }
@@ -471,9 +469,9 @@ static void draw_fields(const struct plan *plan, struct sim_random *random, cons
             writer->text[size] = '\0';
             continue;
         }
-        lab_writer_add(writer, is_mapping ? "}%s" : "%s", form == TOP ? "\n" : "");
-        before = form == TOP ? "" : ", ";
-        if (form == ONE)
+        lab_writer_add(writer, "%s", is_mapping ? "}" : "");
+        before = ", ";
+        if (is_one)
             return;
     }
 }
@@ -1434,8 +1432,10 @@ char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named)
 {
     const struct plan plan = plan_of(root, seed);
     struct lab_writer writer = {0};
+    lab_writer_add(&writer, "{");
     if (!is_named)
-        lab_writer_add(&writer, "name: fuzz-%" PRIu64 "\n", seed);
-    draw_fields(&plan, NULL, &lab_scenario_table, TOP, &writer);
+        lab_writer_add(&writer, "name: fuzz-%" PRIu64 ", ", seed);
+    draw_fields(&plan, NULL, &lab_scenario_table, false, &writer);
+    lab_writer_add(&writer, "}");
     return lab_writer_take(&writer);
 }

@@ -26,9 +26,57 @@ struct decimal {
 };
 
 struct unit {
-    const char *name;
+    const char *names; /* words; the first one is also written */
     int64_t size;
 };
+
+/* A kind of quantity: its units, and what is wrong with a text that is none. */
+struct quantity {
+    const struct unit *units; /* up to one without names */
+    const char *not_one, *no_unit, *other_unit;
+    const char *too_fine, *too_large; /* if it is a whole number of the smallest unit */
+};
+#define TEXTS(noun, of, names, example)                                                                      \
+    "not " noun "; write a number with " names " after it, as in " example,                                  \
+        noun " needs a unit; add " names ", as in " example,                                                 \
+        "no such unit of " of "; use " names ", as in " example
+
+static const struct unit times[] = {{"y year years", 365 * SIM_DAY},
+                                    {"w week weeks", 7 * SIM_DAY},
+                                    {"d day days", SIM_DAY},
+                                    {"h hour hours", SIM_HOUR},
+                                    {"m min minute minutes", SIM_MINUTE},
+                                    {"s sec second seconds", SIM_SECOND},
+                                    {"ms", SIM_MS},
+                                    {"us", SIM_US},
+                                    {"ns", 1},
+                                    {NULL, 0}};
+static const struct quantity durations = {times,
+                                          TEXTS("a duration", "time", "ns us ms s m h d w or y", "90d"),
+                                          "finer than a nanosecond; round it to whole nanoseconds",
+                                          "the duration is beyond 292 years; make it shorter"};
+static const struct quantity sizes = {(const struct unit[]){{"B byte bytes", 1},
+                                                            {"KB kB", 1000},
+                                                            {"MB", 1000000},
+                                                            {"GB", 1000000000},
+                                                            {"TB", INT64_C(1000000000000)},
+                                                            {"KiB", INT64_C(1) << 10},
+                                                            {"MiB", INT64_C(1) << 20},
+                                                            {"GiB", INT64_C(1) << 30},
+                                                            {"TiB", INT64_C(1) << 40},
+                                                            {NULL, 0}},
+                                      TEXTS("a size", "size", "B KB MB GB TB KiB MiB GiB or TiB", "100MB"),
+                                      "a part of a byte; round it to whole bytes",
+                                      "the size is beyond 2^63 bytes; make it smaller"};
+/* The numbers of these are divided by the size of the unit. */
+static const struct quantity rates = {
+    (const struct unit[]){
+        {"/s /sec /second", 1}, {"/m /min /minute", 60}, {"/h /hour", 3600}, {"/d /day", 86400}, {NULL, 0}},
+    TEXTS("a rate", "rate", "/s /m /h or /d", "200/s"), NULL, NULL};
+static const struct quantity shares = {(const struct unit[]){{"%", 100}, {NULL, 0}},
+                                       TEXTS("a share", "share", "%", "1%"), NULL, NULL};
+static const struct quantity drifts = {(const struct unit[]){{"ppm", 1000000}, {NULL, 0}},
+                                       TEXTS("a drift", "drift", "ppm", "20ppm"), NULL, NULL};
 
 static const char too_long[] = "the number has too many digits; write at most 18";
 static const char too_far[] = "the number is too large; write a smaller exponent";
@@ -84,15 +132,15 @@ static const char *scan(const char *text, struct decimal *out, const char **rest
     return NULL;
 }
 
-/* Finds a unit by its name; a space may precede it. */
-static const struct unit *find_unit(const struct unit *units, const char *name)
+static bool is_one_of(const char *word, const char *names)
 {
-    name += strspn(name, " ");
-    for (; units->name != NULL; units++) {
-        if (strcmp(units->name, name) == 0)
-            return units;
+    for (size_t size = strlen(word); *names != '\0'; names += *names == ' ') {
+        size_t length = strcspn(names, " ");
+        if (size == length && memcmp(word, names, size) == 0)
+            return true;
+        names += length;
     }
-    return NULL;
+    return false;
 }
 
 /* Computes number * unit as a whole number of at most `most`; false when it is larger or not whole. */
@@ -116,62 +164,63 @@ static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide
 /* Consumes "k", "M" or "G", and returns its factor of 10^3, 10^6 or 10^9; 1 when there is none. */
 static int64_t take_thousands(const char **rest)
 {
-    static const struct unit units[] = {
-        {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
-    const char *c = *rest + strspn(*rest, " ");
-    const char letter[2] = {*c, '\0'};
-    const struct unit *unit = *c == '\0' ? NULL : find_unit(units, letter);
-    if (unit == NULL)
+    static const char letters[] = "kKMG";
+    static const int64_t factors[] = {1000, 1000, 1000000, 1000000000};
+    const char *c = *rest + strspn(*rest, " "), *letter = *c == '\0' ? NULL : strchr(letters, *c);
+    if (letter == NULL)
         return 1;
     *rest = c + 1;
-    return unit->size;
+    return factors[letter - letters];
+}
+
+/* Parses a number, a factor unless `thousands` is NULL, and a unit. */
+static const char *scan_quantity(const char *text, const struct quantity *quantity, struct decimal *number,
+                                 int64_t *thousands, int64_t *size)
+{
+    const char *rest, *problem = scan(text, number, &rest);
+    if (problem != NULL)
+        return problem != unreadable ? problem : quantity->not_one;
+    if (rest[strspn(rest, " ")] == '\0')
+        return quantity->no_unit;
+    if (thousands != NULL)
+        *thousands = take_thousands(&rest);
+    rest += strspn(rest, " ");
+    const struct unit *unit = quantity->units;
+    while (unit->names != NULL && !is_one_of(rest, unit->names))
+        unit++;
+    *size = unit->size;
+    return unit->names == NULL ? quantity->other_unit : NULL;
+}
+
+static const char *read_units(const char *text, const struct quantity *quantity, int64_t *out)
+{
+    struct decimal number;
+    int64_t size;
+    wide value;
+    bool is_fraction;
+    const char *problem = scan_quantity(text, quantity, &number, NULL, &size);
+    *out = 0;
+    if (problem != NULL)
+        return problem;
+    if (!to_whole(&number, size, INT64_MAX, &value, &is_fraction))
+        return is_fraction ? quantity->too_fine : quantity->too_large;
+    *out = (int64_t)value;
+    return NULL;
+}
+
+static const char *read_ratio(const char *text, const struct quantity *quantity, double *out)
+{
+    struct decimal number;
+    int64_t thousands = 1, size;
+    const char *problem =
+        scan_quantity(text, quantity, &number, quantity == &rates ? &thousands : NULL, &size);
+    *out = problem != NULL ? 0 : strtod(number.text, NULL) * (double)thousands / (double)size;
+    return problem;
 }
 
 const char *lab_quantity_duration(const char *text, int64_t *out_ns)
 {
-    static const struct unit units[] = {{"ns", 1},
-                                        {"us", SIM_US},
-                                        {"ms", SIM_MS},
-                                        {"s", SIM_SECOND},
-                                        {"sec", SIM_SECOND},
-                                        {"second", SIM_SECOND},
-                                        {"seconds", SIM_SECOND},
-                                        {"m", SIM_MINUTE},
-                                        {"min", SIM_MINUTE},
-                                        {"minute", SIM_MINUTE},
-                                        {"minutes", SIM_MINUTE},
-                                        {"h", SIM_HOUR},
-                                        {"hour", SIM_HOUR},
-                                        {"hours", SIM_HOUR},
-                                        {"d", SIM_DAY},
-                                        {"day", SIM_DAY},
-                                        {"days", SIM_DAY},
-                                        {"w", 7 * SIM_DAY},
-                                        {"week", 7 * SIM_DAY},
-                                        {"weeks", 7 * SIM_DAY},
-                                        {"y", 365 * SIM_DAY},
-                                        {"year", 365 * SIM_DAY},
-                                        {"years", 365 * SIM_DAY},
-                                        {NULL, 0}};
-    struct decimal number;
-    const char *rest, *problem = scan(text, &number, &rest);
-    *out_ns = 0;
-    if (problem != NULL)
-        return problem != unreadable ? problem
-                                     : "not a duration; write a number with ns us ms s m h d w or y after "
-                                       "it, as in 90d";
-    if (rest[strspn(rest, " ")] == '\0')
-        return "a duration needs a unit; add ns us ms s m h d w or y, as in 90d";
-    const struct unit *unit = find_unit(units, rest);
-    if (unit == NULL)
-        return "no such unit of time; use ns us ms s m h d w or y, as in 90d";
-    wide value;
-    bool is_fraction;
-    if (!to_whole(&number, unit->size, INT64_MAX, &value, &is_fraction))
-        return is_fraction ? "finer than a nanosecond; round it to whole nanoseconds"
-                           : "the duration is beyond 292 years; make it shorter";
-    *out_ns = (int64_t)value;
-    return NULL;
+    return read_units(text, &durations, out_ns);
 }
 
 const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns)
@@ -185,106 +234,38 @@ const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns)
 
 const char *lab_quantity_bytes(const char *text, uint64_t *out)
 {
-    static const struct unit units[] = {{"B", 1},
-                                        {"byte", 1},
-                                        {"bytes", 1},
-                                        {"KB", 1000},
-                                        {"kB", 1000},
-                                        {"MB", 1000000},
-                                        {"GB", 1000000000},
-                                        {"TB", INT64_C(1000000000000)},
-                                        {"KiB", INT64_C(1) << 10},
-                                        {"MiB", INT64_C(1) << 20},
-                                        {"GiB", INT64_C(1) << 30},
-                                        {"TiB", INT64_C(1) << 40},
-                                        {NULL, 0}};
-    struct decimal number;
-    const char *rest, *problem = scan(text, &number, &rest);
-    *out = 0;
-    if (problem != NULL)
-        return problem != unreadable
-                   ? problem
-                   : "not a size; write a number with B KB MB GB TB KiB MiB GiB or TiB after it, as in "
-                     "100MB";
-    if (rest[strspn(rest, " ")] == '\0')
-        return "a size needs a unit; add B KB MB GB TB KiB MiB GiB or TiB, as in 100MB";
-    const struct unit *unit = find_unit(units, rest);
-    if (unit == NULL)
-        return "no such unit of size; use B KB MB GB TB KiB MiB GiB or TiB, as in "
-               "100MB";
-    wide value;
-    bool is_fraction;
-    if (!to_whole(&number, unit->size, INT64_MAX, &value, &is_fraction))
-        return is_fraction ? "a part of a byte; round it to whole bytes"
-                           : "the size is beyond 2^63 bytes; make it smaller";
-    *out = (uint64_t)value;
-    return NULL;
+    int64_t bytes;
+    const char *problem = read_units(text, &sizes, &bytes);
+    *out = (uint64_t)bytes;
+    return problem;
 }
 
 const char *lab_quantity_rate(const char *text, double *out_per_s)
 {
-    static const struct unit units[] = {{"/s", 1},     {"/sec", 1},     {"/second", 1}, {"/m", 60},
-                                        {"/min", 60},  {"/minute", 60}, {"/h", 3600},   {"/hour", 3600},
-                                        {"/d", 86400}, {"/day", 86400}, {NULL, 0}};
-    struct decimal number;
-    const char *rest, *problem = scan(text, &number, &rest);
-    *out_per_s = 0;
-    if (problem != NULL)
-        return problem != unreadable ? problem
-                                     : "not a rate; write a number with /s /m /h or /d after it, as in 200/s";
-    if (rest[strspn(rest, " ")] == '\0')
-        return "a rate needs a unit; add /s /m /h or /d, as in 200/s";
-    double thousands = (double)take_thousands(&rest);
-    const struct unit *unit = find_unit(units, rest);
-    if (unit == NULL)
-        return "no such unit of rate; use /s /m /h or /d, as in 200/s";
-    *out_per_s = strtod(number.text, NULL) * thousands / (double)unit->size;
-    return NULL;
-}
-
-/* Parses the part after "1/": "1/1000" is one in a thousand. */
-static const char *one_in(const char *text, const char *many, double *out)
-{
-    uint64_t count;
-    if (strncmp(text, "1/", 2) != 0 || lab_quantity_whole(many, &count) != NULL || count == 0)
-        return "a fraction must be 1 divided by a whole number, as in 1/1000";
-    *out = 1 / (double)count;
-    return NULL;
+    return read_ratio(text, &rates, out_per_s);
 }
 
 const char *lab_quantity_share(const char *text, double *out)
 {
-    struct decimal number;
-    const char *rest, *problem = scan(text, &number, &rest);
+    size_t digits = strspn(text, "0123456789");
+    uint64_t count;
     *out = 0;
-    if (problem != NULL)
-        return problem != unreadable ? problem : "not a share; write a number with % after it, as in 1%";
-    if (rest[0] == '/' && rest[1] >= '0' && rest[1] <= '9')
-        return one_in(text, rest + 1, out);
-    if (rest[strspn(rest, " ")] == '\0')
-        return "a share needs its sign; add %, as in 1%";
-    if (strcmp(rest + strspn(rest, " "), "%") != 0)
-        return "a share is written in %; write the sign after the number, as in 1%";
-    double share = strtod(number.text, NULL) / 100;
-    if (share > 1)
-        return "more than the whole; give at most 100%";
-    *out = share;
-    return NULL;
+    if (digits > 0 && text[digits] == '/' && text[digits + 1] >= '0' && text[digits + 1] <= '9') {
+        if (strncmp(text, "1/", 2) != 0 || lab_quantity_whole(text + 2, &count) != NULL || count == 0)
+            return "a fraction must be 1 divided by a whole number, as in 1/1000";
+        *out = 1 / (double)count;
+        return NULL;
+    }
+    const char *problem = read_ratio(text, &shares, out);
+    if (problem != NULL || *out <= 1)
+        return problem;
+    *out = 0;
+    return "more than the whole; give at most 100%";
 }
 
 const char *lab_quantity_drift(const char *text, double *out)
 {
-    struct decimal number;
-    const char *rest, *problem = scan(text, &number, &rest);
-    *out = 0;
-    if (problem != NULL)
-        return problem != unreadable ? problem : "not a drift; write a number with ppm after it, as in 20ppm";
-    if (rest[strspn(rest, " ")] == '\0')
-        return "a drift needs its unit; add ppm, as in 20ppm";
-    if (strcmp(rest + strspn(rest, " "), "ppm") != 0)
-        return "a drift is written in ppm; write the unit after the number, as in 20ppm";
-    *out = strtod(number.text, NULL) / 1e6;
-    return NULL;
+    return read_ratio(text, &drifts, out);
 }
 
 const char *lab_quantity_number(const char *text, double *out)
@@ -346,12 +327,11 @@ const char *lab_quantity_whole(const char *text, uint64_t *out)
 
 void lab_quantity_duration_text(int64_t span_ns, char *buffer, size_t size)
 {
-    static const struct unit units[] = {{"d", SIM_DAY}, {"h", SIM_HOUR}, {"m", SIM_MINUTE}, {"s", SIM_SECOND},
-                                        {"ms", SIM_MS}, {"us", SIM_US},  {"ns", 1}};
-    size_t i = span_ns == 0 ? 3 : 0;
-    while (span_ns % units[i].size != 0)
-        i++;
-    snprintf(buffer, size, "%" PRId64 "%s", span_ns / units[i].size, units[i].name);
+    const struct unit *unit = span_ns == 0 ? times + 5 : times + 2; /* from seconds, or from days on */
+    while (span_ns % unit->size != 0)
+        unit++;
+    snprintf(buffer, size, "%" PRId64 "%.*s", span_ns / unit->size, (int)strcspn(unit->names, " "),
+             unit->names);
 }
 
 void lab_quantity_bytes_text(uint64_t bytes, char *buffer, size_t size)

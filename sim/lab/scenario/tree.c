@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads YAML into a tree of nodes with their places. Two readers make the same tree: a recursive descent for
- * a subset of YAML in which generated scenarios, values of --set and most files are written (block mappings
- * and lists, flow collections within one line, plain scalars of ASCII, comments on separate lines), and
- * libfyaml for everything else, and for every error. In: bytes. Kept: nodes in the chunks of the tree. Out:
- * the top node, or an error with its place. */
+/* Reads YAML into a tree of nodes with their places, by libfyaml. What the program itself writes to read it
+ * again (drawn scenarios, values of --set) is one line of flow collections and plain scalars, which a
+ * recursive descent reads ten times as fast; it leaves everything else, and every error, to the library. In:
+ * bytes. Kept: nodes in the chunks of the tree. Out: the top node, or an error with its place. */
 #include <libfyaml.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -324,20 +323,6 @@ static bool read_document(struct yaml *yaml, const char *name, struct lab_node *
     return true;
 }
 
-bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
-                   const char *name, struct lab_node **out)
-{
-    *out = NULL;
-    if (lab_tree_read_plain(tree, argument, text, size, name, out))
-        return *out != NULL;
-    if (!check_bytes(tree, argument, text, size))
-        return false;
-    struct yaml yaml = {.tree = tree, .argument = argument, .text = text, .size = size};
-    bool ok = open_yaml(&yaml, text, size) && read_document(&yaml, name, out);
-    close_yaml(&yaml);
-    return ok;
-}
-
 void lab_tree_clear(struct lab_tree *tree)
 {
     while (tree->chunks != NULL) {
@@ -454,13 +439,12 @@ bool lab_is_control(unsigned code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
 }
 
+/* The reader of one line. */
 struct plain {
     struct lab_tree *tree;
     const char *argument;
-    const char *at, *end, *line_begin;
-    int line;
+    const char *at, *begin, *end;
     bool is_out_of_memory;
-    int indent; /* column of the line's first character that is not a space; -1: there are no more lines */
 };
 
 static bool is_letter(char c)
@@ -473,266 +457,108 @@ static bool is_inner(char c)
     return is_letter(c) || c == '.' || c == '_' || c == '/' || c == '%' || c == '+' || c == '-';
 }
 
-static char peek(const struct plain *plain)
+static char peek(const struct plain *plain, size_t ahead)
 {
-    return plain->at < plain->end ? *plain->at : '\n';
+    return ahead < (size_t)(plain->end - plain->at) ? plain->at[ahead] : '\n';
 }
 
-static char peek_next(const struct plain *plain)
+/* Whether the character comes next; if so, skips it and the blanks after it. */
+static bool take_sign(struct plain *plain, char sign)
 {
-    return plain->at + 1 < plain->end ? plain->at[1] : '\n';
-}
-
-static struct lab_place here(const struct plain *plain)
-{
-    return (struct lab_place){plain->argument, plain->line, (int)(plain->at - plain->line_begin) + 1};
-}
-
-/* Advances to the first character of the next line that is not empty or a comment; false for a comment
- * outside of the subset. */
-static bool next_line(struct plain *plain)
-{
-    for (;;) {
-        while (peek(plain) == ' ')
-            plain->at++;
-        plain->indent = plain->at < plain->end ? (int)(plain->at - plain->line_begin) : -1;
-        if (plain->indent < 0)
-            return true;
-        for (bool is_comment = peek(plain) == '#'; is_comment && peek(plain) != '\n'; plain->at++) {
-            if (*plain->at < ' ' || *plain->at > '~')
-                return false;
-        }
-        if (peek(plain) != '\n')
-            return true;
-        plain->at += plain->at < plain->end;
-        plain->line_begin = plain->at;
-        plain->line++;
-    }
-}
-
-/* Checks that nothing follows in the line. */
-static bool end_line(struct plain *plain)
-{
-    if (peek(plain) != '\n')
+    if (peek(plain, 0) != sign)
         return false;
-    plain->at += plain->at < plain->end;
-    plain->line_begin = plain->at;
-    plain->line++;
-    return next_line(plain);
+    do
+        plain->at++;
+    while (peek(plain, 0) == ' ');
+    return true;
 }
 
-/* Reads a scalar, or the name of a field, which ends before ": " or before a colon at the end of the line. */
-static const char *read_text(struct plain *plain, bool is_flow)
+/* Reads a scalar, or the name of a field, which ends before ": ". */
+static const char *read_text(struct plain *plain)
 {
-    const char *begin = plain->at, first = peek(plain);
-    bool is_signed = (first == '-' || first == '+' || first == '.') && is_letter(peek_next(plain));
+    const char *begin = plain->at, first = peek(plain, 0);
+    bool is_signed = (first == '-' || first == '+' || first == '.') && is_letter(peek(plain, 1));
     if (!is_letter(first) && !is_signed)
         return NULL;
-    plain->at++;
-    for (;; plain->at++) {
-        char c = peek(plain);
-        bool is_word = is_inner(peek_next(plain));
-        if (is_inner(c) || (c == ' ' && is_word) || (c == ',' && !is_flow && peek_next(plain) == ' '))
-            continue;
-        break;
-    }
+    do
+        plain->at++;
+    while (is_inner(peek(plain, 0)) || (peek(plain, 0) == ' ' && is_inner(peek(plain, 1))));
     const char *text = lab_tree_text(plain->tree, begin, (size_t)(plain->at - begin));
     plain->is_out_of_memory = plain->is_out_of_memory || text == NULL;
     return text;
 }
 
-static struct lab_node *new_node(struct plain *plain, const struct lab_place *place, const char *name,
-                                 const struct lab_place *name_place)
-{
-    if (!count_value(plain->tree))
-        return NULL;
-    struct lab_node *node = lab_tree_mapping(plain->tree, place, name);
-    plain->is_out_of_memory = plain->is_out_of_memory || node == NULL;
-    if (node != NULL)
-        node->name_place = *name_place;
-    return node;
-}
-
-static bool make_scalar(struct lab_node *node, const char *text)
-{
-    node->kind = LAB_NODE_SCALAR;
-    node->text = text;
-    node->is_null = text != NULL && strcmp(text, "null") == 0;
-    return text != NULL;
-}
-
 static bool has_field(const struct lab_node *mapping, const char *name)
 {
-    for (const struct lab_node *field = mapping->first; field != NULL; field = field->next) {
-        if (strcmp(field->name, name) == 0)
-            return true;
-    }
-    return mapping->count == FIELDS_MAX;
+    const struct lab_node *field = mapping->first;
+    while (field != NULL && strcmp(field->name, name) != 0)
+        field = field->next;
+    return field != NULL || mapping->count == FIELDS_MAX;
 }
 
-static void skip_blanks(struct plain *plain)
-{
-    while (peek(plain) == ' ')
-        plain->at++;
-}
-
-static bool read_flow(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
-                      struct lab_node **out);
-
-static bool read_flow_item(struct plain *plain, struct lab_node *parent, bool is_list, int depth)
-{
-    struct lab_place place = here(plain);
-    const char *name = parent->name;
-    struct lab_node *child;
-    if (is_list) {
-        place = parent->place;
-    } else {
-        name = read_text(plain, true);
-        if (name == NULL || peek(plain) != ':' || peek_next(plain) != ' ' || has_field(parent, name))
-            return false;
-        plain->at++;
-        skip_blanks(plain);
-    }
-    if (!read_flow(plain, name, &place, depth + 1, &child))
-        return false;
-    lab_node_append(parent, child);
-    return true;
-}
-
-/* Reads a flow collection or a scalar, from its first character on. */
+/* Reads a flow collection or a scalar. */
 static bool read_flow(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
                       struct lab_node **out)
 {
-    struct lab_place place = here(plain);
-    bool is_list = peek(plain) == '[';
-    struct lab_node *node = depth <= DEPTH_MAX ? new_node(plain, &place, name, name_place) : NULL;
-    if (node == NULL)
-        return false;
-    *out = node;
-    if (!is_list && peek(plain) != '{')
-        return make_scalar(node, read_text(plain, true));
+    struct lab_place place = {plain->argument, 1, (int)(plain->at - plain->begin) + 1};
+    bool is_list = peek(plain, 0) == '[', is_scalar = !is_list && peek(plain, 0) != '{';
     const char close = is_list ? ']' : '}';
-    node->kind = is_list ? LAB_NODE_LIST : LAB_NODE_MAPPING;
-    plain->at++;
-    skip_blanks(plain);
-    while (peek(plain) != close) {
-        if (!read_flow_item(plain, node, is_list, depth))
-            return false;
-        skip_blanks(plain);
-        if (peek(plain) != ',')
-            break;
-        plain->at++;
-        skip_blanks(plain);
-        if (peek(plain) == close)
-            return false;
-    }
-    bool is_closed = peek(plain) == close;
-    plain->at += is_closed;
-    return is_closed;
-}
-
-static bool read_block(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
-                       struct lab_node **out);
-
-/* Reads the value after the colon of a name: within the line, or in lines with more indentation than
- * `indent`. */
-static bool read_value(struct plain *plain, int indent, const char *name, const struct lab_place *name_place,
-                       int depth, struct lab_node **out)
-{
-    skip_blanks(plain);
-    if (peek(plain) == '\n')
-        return end_line(plain) && plain->indent > indent && read_block(plain, name, name_place, depth, out);
-    if (peek(plain) == '{' || peek(plain) == '[') {
-        if (!read_flow(plain, name, name_place, depth, out))
-            return false;
-    } else {
-        struct lab_place place = here(plain);
-        struct lab_node *node = depth <= DEPTH_MAX ? new_node(plain, &place, name, name_place) : NULL;
-        *out = node;
-        if (node == NULL || !make_scalar(node, read_text(plain, false)))
-            return false;
-    }
-    return end_line(plain) && plain->indent <= indent;
-}
-
-/* Reads the fields that begin in the column of the first one. */
-static bool read_fields(struct plain *plain, struct lab_node *mapping, int column, int depth)
-{
-    do {
-        struct lab_place place = here(plain);
-        const char *name = read_text(plain, false);
-        struct lab_node *child;
-        bool is_name =
-            name != NULL && peek(plain) == ':' && (peek_next(plain) == ' ' || peek_next(plain) == '\n');
-        if (!is_name || has_field(mapping, name))
-            return false;
-        plain->at++;
-        if (!read_value(plain, column, name, &place, depth + 1, &child))
-            return false;
-        lab_node_append(mapping, child);
-    } while (plain->indent == column);
-    return plain->indent < column;
-}
-
-/* Reads the elements after dashes: flow collections, scalars, or mappings whose first field follows the
- * dash. */
-static bool read_items(struct plain *plain, struct lab_node *list, int depth)
-{
-    int column = plain->indent;
-    do {
-        if (peek(plain) != '-' || peek_next(plain) != ' ')
-            return false;
-        plain->at++;
-        skip_blanks(plain);
-        int inner = (int)(plain->at - plain->line_begin);
-        const char *begin = plain->at;
-        struct lab_place place = here(plain);
-        struct lab_node *child;
-        const char *name = peek(plain) == '{' || peek(plain) == '[' ? NULL : read_text(plain, false);
-        bool has_fields = name != NULL && peek(plain) == ':';
-        plain->at = begin;
-        if (has_fields) {
-            child = depth < DEPTH_MAX ? new_node(plain, &place, list->name, &list->place) : NULL;
-            if (child == NULL || !read_fields(plain, child, inner, depth + 1))
-                return false;
-        } else if (!read_value(plain, column, list->name, &list->place, depth + 1, &child)) {
-            return false;
-        }
-        lab_node_append(list, child);
-    } while (plain->indent == column);
-    return plain->indent < column;
-}
-
-/* Reads a block from the first character of its first line on. */
-static bool read_block(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
-                       struct lab_node **out)
-{
-    struct lab_place place = here(plain);
-    struct lab_node *node = depth <= DEPTH_MAX ? new_node(plain, &place, name, name_place) : NULL;
+    if (depth > DEPTH_MAX || !count_value(plain->tree))
+        return false;
+    struct lab_node *node = *out = lab_tree_mapping(plain->tree, &place, name), *child;
+    plain->is_out_of_memory = plain->is_out_of_memory || node == NULL;
     if (node == NULL)
         return false;
-    *out = node;
-    bool is_list = peek(plain) == '-' && peek_next(plain) == ' ';
-    node->kind = is_list ? LAB_NODE_LIST : LAB_NODE_MAPPING;
-    return is_list ? read_items(plain, node, depth) : read_fields(plain, node, plain->indent, depth);
+    node->name_place = *name_place;
+    node->kind = is_scalar ? LAB_NODE_SCALAR : is_list ? LAB_NODE_LIST : LAB_NODE_MAPPING;
+    if (is_scalar) {
+        node->text = read_text(plain);
+        node->is_null = node->text != NULL && strcmp(node->text, "null") == 0;
+        return node->text != NULL;
+    }
+    take_sign(plain, is_list ? '[' : '{');
+    for (bool has_next = peek(plain, 0) != close; has_next;) {
+        const char *child_name = name;
+        place.column = (int)(plain->at - plain->begin) + 1;
+        if (!is_list) {
+            child_name = read_text(plain);
+            if (child_name == NULL || peek(plain, 1) != ' ' || has_field(node, child_name) ||
+                !take_sign(plain, ':'))
+                return false;
+        }
+        if (!read_flow(plain, child_name, is_list ? &node->place : &place, depth + 1, &child))
+            return false;
+        lab_node_append(node, child);
+        has_next = take_sign(plain, ',');
+    }
+    return take_sign(plain, close);
 }
 
-bool lab_tree_read_plain(struct lab_tree *tree, const char *argument, const char *text, size_t size,
-                         const char *name, struct lab_node **out)
+/* Returns false, without an error, when the text is not within the subset, and true otherwise; when out of
+ * memory the error is set and *out is NULL. */
+static bool read_line(struct lab_tree *tree, const char *argument, const char *text, size_t size,
+                      const char *name, struct lab_node **out)
 {
-    struct plain plain = {
-        .tree = tree, .argument = argument, .at = text, .end = text + size, .line_begin = text, .line = 1};
+    struct plain plain = {.tree = tree, .argument = argument, .at = text, .begin = text, .end = text + size};
     const struct lab_place nowhere = {argument, 0, 0};
     size_t node_count = tree->node_count;
-    bool is_read = next_line(&plain) && plain.indent == 0;
-    if (is_read && (argument != NULL || peek(&plain) == '{'))
-        is_read = read_value(&plain, 0, name, &nowhere, 0, out) && plain.indent < 0;
-    else
-        is_read =
-            is_read && peek(&plain) != '-' && read_block(&plain, name, &nowhere, 0, out) && plain.indent < 0;
-    if (is_read)
+    if (read_flow(&plain, name, &nowhere, 0, out) && plain.at == plain.end)
         return true;
     *out = NULL;
     tree->node_count = node_count;
     return plain.is_out_of_memory;
+}
+
+bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
+                   const char *name, struct lab_node **out)
+{
+    *out = NULL;
+    if (read_line(tree, argument, text, size, name, out))
+        return *out != NULL;
+    if (!check_bytes(tree, argument, text, size))
+        return false;
+    struct yaml yaml = {.tree = tree, .argument = argument, .text = text, .size = size};
+    bool ok = open_yaml(&yaml, text, size) && read_document(&yaml, name, out);
+    close_yaml(&yaml);
+    return ok;
 }

@@ -193,7 +193,7 @@ static void test_rate_and_share_are_per_second_and_of_one(void **state)
     expect_problem("1", lab_quantity_share("1", &value), "add %");
     expect_problem("0.01", lab_quantity_share("0.01", &value), "add %");
     expect_problem("101%", lab_quantity_share("101%", &value), "at most 100%");
-    expect_problem("1/s", lab_quantity_share("1/s", &value), "is written in %");
+    expect_problem("1/s", lab_quantity_share("1/s", &value), "no such unit");
     assert_true(value == 0.0);
 }
 
@@ -275,7 +275,7 @@ static void test_signed_duration_has_its_sign(void **state)
 static void test_drift_is_parts_per_million(void **state)
 {
     static const struct bad bads[] = {
-        {"20", "needs its unit"}, {"20%", "written in ppm"}, {"", "not a drift"}, {"ppm", "not a drift"},
+        {"20", "needs a unit"}, {"20%", "no such unit"}, {"", "not a drift"}, {"ppm", "not a drift"},
         {"-1ppm", "negative"},    {"20 pp", "ppm"},          {"20PPM", "ppm"}};
     double drift = 7;
     (void)state;

@@ -286,7 +286,7 @@ static void test_wrong_columns_are_refused_with_a_remedy(void **state)
         {"row: {columns: {at: int}}\n", "is in the primary key already"},
         {"row: {columns: {a: list}}\n", "text, blob, int"},
         {"row: {columns: {a: {type: int, present: 0%}}}\n", "is present in some; add one"},
-        {"row: {columns: {a: {type: int, present: 0.8}}}\n", "a share needs its sign; add %, as in 1%"},
+        {"row: {columns: {a: {type: int, present: 0.8}}}\n", "a share needs a unit; add %, as in 1%"},
         {"row: {columns: {a: {type: int, present: 180%}}}\n", "at most 100%"},
         {"row: {columns: {a: counter, b: int}}\n", "give all of them the type counter, or none"},
         {"row: {columns: {a: {type: counter, bytes: 40B}}}\n", "give 36B, 70B or 104B, or remove 'bytes'"},

@@ -48,10 +48,6 @@ struct lab_tree {
  * the tree even after a failure. */
 bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
                    const char *name, struct lab_node **out);
-/* As lab_tree_read(), for a common subset of YAML. Returns false, without an error, when the text is not
- * within the subset, and true otherwise; when out of memory the error is set and *out is NULL. */
-bool lab_tree_read_plain(struct lab_tree *tree, const char *argument, const char *text, size_t size,
-                         const char *name, struct lab_node **out);
 void lab_tree_clear(struct lab_tree *tree);
 
 /* The field with this name; NULL when it is absent or null. */

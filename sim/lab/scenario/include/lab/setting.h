@@ -120,12 +120,12 @@ struct lab_setting {
     const char *path; /* path in a scenario, below the kind: "lock.backoff"; NULL: it is not in scenarios */
     const char *
         stored; /* name in the database, after "then.N." for the N-th change; NULL: not stored under a name */
-    uint32_t kinds;    /* bit k: strategies of kind k (enum bk_kind or LAB_KIND_*) have it */
-    uint32_t scopes;   /* LAB_OF_* bits; 0 means LAB_OF_STRATEGY */
-    uint32_t required; /* LAB_OF_* bits: where it must be given */
+    uint32_t kinds; /* bit k: strategies of kind k (enum bk_kind or LAB_KIND_*) have it */
     enum lab_setting_type type;
     size_t place; /* offset in struct lab_settings; for a setting of a change, the offset in the first change,
                      or the offset in the strategy */
+    uint32_t scopes;   /* LAB_OF_* bits; 0 means LAB_OF_STRATEGY */
+    uint32_t required; /* LAB_OF_* bits: where it must be given */
     const struct lab_choice *words;
     double least, most;            /* both 0: any value of the type */
     const char *range;             /* as in struct lab_field: NULL where the numbers, or the words, say it */
