@@ -33,12 +33,11 @@ static const struct lab_choice write_levels[] = {{"ANY", CASS_ANY},
 static const struct lab_choice serial_levels[] = {
     {"SERIAL", CASS_SERIAL}, {"LOCAL_SERIAL", CASS_LOCAL_SERIAL}, {NULL, 0}};
 
-static bool fail_factor(struct lab_reader *reader, const struct lab_node *factor, uint32_t nodes)
+static bool fail_nodes(struct lab_reader *reader, const struct lab_node *node, const char *what,
+                       uint32_t nodes)
 {
-    char problem[96];
-    snprintf(problem, sizeof problem, "more replicas than the %u node%s; lower it, or add nodes", nodes,
-             nodes == 1 ? "" : "s");
-    return lab_fail_value(reader, factor, problem);
+    return lab_fail_value(reader, node, "more %s than the %u node%s; lower it, or add nodes", what, nodes,
+                          nodes == 1 ? "" : "s");
 }
 
 static bool check_datacenter(struct lab_reader *reader, const struct lab_node *mapping, void *target)
@@ -49,14 +48,9 @@ static bool check_datacenter(struct lab_reader *reader, const struct lab_node *m
         datacenter->replication_factor =
             datacenter->nodes < REPLICAS_DEFAULT ? datacenter->nodes : REPLICAS_DEFAULT;
     if (datacenter->replication_factor > datacenter->nodes)
-        return fail_factor(reader, factor, datacenter->nodes);
-    if (datacenter->racks > datacenter->nodes) {
-        char problem[96];
-        snprintf(problem, sizeof problem, "more racks than the %u node%s; lower it, or add nodes",
-                 datacenter->nodes, datacenter->nodes == 1 ? "" : "s");
-        return lab_fail_value(reader, lab_node_find(mapping, "racks"), problem);
-    }
-    return true;
+        return fail_nodes(reader, factor, "replicas", datacenter->nodes);
+    return datacenter->racks <= datacenter->nodes ||
+           fail_nodes(reader, lab_node_find(mapping, "racks"), "racks", datacenter->nodes);
 }
 
 static const struct lab_table datacenter_table = {
@@ -126,17 +120,7 @@ static const struct lab_table lognormal_table = {
 static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    struct sim_size *distribution = out;
-    if (node->kind != LAB_NODE_LIST || node->count != 2)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' takes the least and the most; write it as uniform: [200us, 1ms]");
-    if (!read_span(reader, field, node->first, &distribution->a) ||
-        !read_span(reader, field, node->last, &distribution->b))
-        return false;
-    if (distribution->a > distribution->b)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' has its least above its most; swap the two");
-    return true;
+    return lab_read_uniform(reader, field, node, read_span, "uniform: [200us, 1ms]", out);
 }
 
 static const struct lab_table latency_table = {
@@ -490,20 +474,6 @@ static bool check_ring(struct lab_reader *reader, const struct lab_node *node)
     return true;
 }
 
-/* With `datacenters`, the settings of each datacenter are given there. */
-static bool check_forms(struct lab_reader *reader, const struct lab_node *node)
-{
-    static const char *const others[] = {"nodes", "replication_factor"};
-    for (size_t i = 0; i < 2; i++) {
-        const struct lab_node *other = lab_node_find(node, others[i]);
-        if (other != NULL)
-            return lab_fail_at(&reader->tree, &other->name_place,
-                               "'%s' conflicts with 'datacenters', which have their own; remove one of them",
-                               others[i]);
-    }
-    return true;
-}
-
 bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct cass_cluster_config *network = &reader->scenario->network;
@@ -511,16 +481,13 @@ bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root
     const struct lab_node *node = lab_node_find(root, "cluster");
     reader->scenario->agents.present = lab_node_find(root, "agents") != NULL;
     network->client_count = reader->scenario->agents.count;
-    if (lab_node_find(node, "datacenters") != NULL) {
-        if (!check_forms(reader, node))
-            return false;
-    } else {
+    if (lab_node_find(node, "datacenters") == NULL) {
         struct cass_datacenter *only = &network->datacenters[0];
         const struct lab_node *factor = lab_node_find(node, "replication_factor");
         if (factor == NULL)
             only->replication_factor = only->nodes < REPLICAS_DEFAULT ? only->nodes : REPLICAS_DEFAULT;
         if (only->replication_factor > only->nodes)
-            return fail_factor(reader, factor, only->nodes);
+            return fail_nodes(reader, factor, "replicas", only->nodes);
     }
     *ring = (struct lab_cluster){.num_tokens = network->num_tokens};
     for (uint32_t i = 0; i < network->datacenter_count; i++) {

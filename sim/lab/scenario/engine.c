@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chooses the engine of a scenario, and checks what the engines require of it. In: a scenario whose sections
- * were read. Out: the engine, or an error. */
+/* Checks that the sections of a scenario go together, chooses its engine, and checks what the engines require
+ * of it. In: a scenario whose sections were read. Out: the engine, or an error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,30 +23,131 @@ static bool expects_peaks(const struct lab_scenario *scenario)
     return false;
 }
 
-static bool choose(struct lab_reader *reader, const struct lab_node *root)
+/* What a scenario has, as bits. */
+enum fact {
+    AGENTS = 1 << 0,
+    NO_AGENTS = 1 << 1,
+    NO_ROWS = 1 << 2, /* all strategies are `observed` */
+    OBSERVED = 1 << 3,
+    IDENTIFIERS = 1 << 4,
+    TRACE = 1 << 5,
+    NO_SNOWFLAKES = 1 << 6,
+    ARRIVED = 1 << 7,   /* the trace has this column */
+    OWN_TIMES = 1 << 8, /* rows come late, or have rounded times */
+    CHANGES = 1 << 9,   /* a strategy has `then` */
+    TTL = 1 << 10,
+    DELETES = 1 << 11,
+    ODD_TABLE = 1 << 12, /* it overwrites rows, or its partitions are not (key, bucket) */
+    DATACENTERS = 1 << 13,
+    STREAM_ENGINE = 1 << 14, /* given */
+    CLUSTER_ENGINE = 1 << 15,
+    NO_READS = 1 << 16,
+    NO_TINY = 1 << 17,
+};
+
+/* What does not go together. The first rule that applies is the error. */
+static const struct rule {
+    const char *paths; /* fields, one of which is given, */
+    uint32_t facts;    /* in a scenario with all of these facts */
+    const char *text;  /* %s: the name of the field */
+} rules[] = {
+    {"identifiers", OBSERVED, "'%s' make no partitions to compare 'observed' with; remove one of them"},
+    {"keys arrivals trace row deletes reads table start duration engine cluster agents faults", NO_ROWS,
+     "'%s' is about rows, and 'observed' places none; add a strategy that places rows, or remove this"},
+    {"keys arrivals trace row deletes reads limits table", IDENTIFIERS,
+     "'%s' is about rows, and a run of identifiers has none; remove it"},
+    {"identifiers", NO_AGENTS, "'%s' needs agents, which are its clients; add 'agents: {count: N}'"},
+    {"keys arrivals", TRACE, "'%s' conflicts with 'trace'; remove one of them"},
+    {"trace.epoch", NO_SNOWFLAKES, "'%s' applies only to Snowflakes; add time: snowflake, or remove it"},
+    {"agents faults", STREAM_ENGINE, "'%s' needs engine: cluster; use that, or remove this"},
+    {"faults", NO_AGENTS, "'%s' needs agents; add 'agents: {count: N}'"},
+    {"engine", CLUSTER_ENGINE | NO_AGENTS, "'%s: cluster' needs agents; add 'agents: {count: N}'"},
+    {"arrivals.early", NO_AGENTS,
+     "'%s' needs agents, since it is relative to their clocks; add 'agents: {count: N}'"},
+    {"trace", ARRIVED | AGENTS,
+     "with agents, a trace cannot have a column 'arrived'; remove it from 'columns', or remove 'agents'"},
+    {"cluster.nodes cluster.replication_factor", DATACENTERS,
+     "'%s' conflicts with 'datacenters', which have their own; remove one of them"},
+    {"reads.range reads.all", CHANGES,
+     "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them"},
+    {"reads.range", ARRIVED,
+     "'%s' conflicts with the column 'arrived' of the trace, as it needs rows in the order of their times; "
+     "remove 'arrived' from 'columns', or remove this"},
+    {"reads.range", OWN_TIMES | NO_AGENTS,
+     "'%s' needs agents when rows do not arrive in the order of their times; add 'agents: {count: N}', or "
+     "remove this"},
+    /* The stream engine computes what a reader finds only if rows expire in the order in which they arrived,
+     * which is the order of a partition's rows. */
+    {"reads", DELETES | NO_AGENTS,
+     "'%s' with 'deletes' needs agents; add 'agents: {count: N}', or remove 'reads'"},
+    {"reads", TTL | OWN_TIMES | NO_AGENTS,
+     "'%s' with 'ttl' and rows that come late or have rounded times needs agents; add 'agents: {count: N}', "
+     "or remove one of the three"},
+    {"reads", TTL | CHANGES | NO_AGENTS,
+     "'%s' with 'ttl' needs settings that stay; remove 'then' of the strategies, or 'reads'"},
+    /* The mock does not store in which second a row expires, so a row that is deleted too would be removed
+     * twice. */
+    {"deletes", TTL | AGENTS, "'%s' conflicts with 'row.ttl' with agents; remove one of the three"},
+    /* Buckets of different eras are not comparable. */
+    {"table", CHANGES, "'%s' conflicts with 'then' of a strategy; remove one of them"},
+    {"table.partition_key", ODD_TABLE | AGENTS,
+     "with agents partitions are (key, bucket) and no row replaces another; use these two columns here and "
+     "an id in 'clustering', or remove 'agents'"},
+    {"deletes row.ttl", ODD_TABLE,
+     "'%s' is for rows that are never overwritten, and this table overwrites or partitions them "
+     "differently; use (key, bucket) and an id in 'table', or remove this"},
+    {"reads", ODD_TABLE,
+     "'%s' query the newest rows of a key, which this table overwrites or partitions differently; use "
+     "(key, bucket) and an id in 'table', or remove 'reads'"},
+    {"tune.tiny", NO_TINY, "'%s' needs tiny_rows; add it under 'limits', or remove this"},
+    {"tune.partitions_per_read", NO_READS, "'%s' needs reads; add 'reads', or remove this"},
+};
+
+static bool changes_settings(const struct lab_scenario *scenario)
 {
-    struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *engine = lab_node_find(root, "engine");
-    bool has_agents = scenario->agents.present, has_faults = scenario->fault_count > 0;
-    bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
-    if (is_stream && (has_agents || has_faults)) {
-        char problem[96];
-        const char *name = has_agents ? "agents" : "faults";
-        snprintf(problem, sizeof problem, "'%s' needs engine: cluster; use that, or remove '%s'", name, name);
-        return lab_fail_value(reader, engine, problem);
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].settings.change_count > 0)
+            return true;
     }
-    if (has_faults && !has_agents)
-        return lab_fail_at(&reader->tree, &lab_node_find(root, "faults")->name_place,
-                           "'faults' needs agents; add 'agents: {count: N}'");
-    if (scenario->engine == LAB_ENGINE_CLUSTER && !has_agents)
-        return lab_fail_value(reader, engine, "no agents to run; add 'agents: {count: N}'");
-    const struct lab_node *arrivals = lab_node_find(root, "arrivals");
-    if (scenario->workload.early_share > 0 && !has_agents)
-        return lab_fail_at(
-            &reader->tree, &lab_node_find(arrivals, "early")->name_place,
-            "'early' needs agents, since it is relative to their clocks; add 'agents: {count: N}'");
-    if (has_agents)
-        scenario->engine = LAB_ENGINE_CLUSTER;
+    return false;
+}
+
+static uint32_t facts_of(const struct lab_scenario *scenario, const struct lab_node *root)
+{
+    bool places = scenario->strategy_count > 0, has_agents = lab_node_find(root, "agents") != NULL;
+    bool has_trace = lab_node_find(root, "trace") != NULL;
+    bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
+    bool is_odd = lab_node_find(root, "table") != NULL && !lab_design_is_plain(&scenario->design);
+    return (has_agents ? AGENTS : NO_AGENTS) | (places ? 0 : NO_ROWS) |
+           (scenario->observed_count > 0 ? OBSERVED : 0) |
+           (lab_node_find(root, "identifiers") != NULL ? IDENTIFIERS : 0) | (has_trace ? TRACE : 0) |
+           (scenario->trace_format.time != WL_TIME_SNOWFLAKE ? NO_SNOWFLAKES : 0) |
+           (scenario->workload.is_late_trace ? ARRIVED : 0) |
+           (wl_has_own_times(&scenario->workload) ? OWN_TIMES : 0) |
+           (changes_settings(scenario) ? CHANGES : 0) | (scenario->row_ttl_ns > 0 ? TTL : 0) |
+           (scenario->deletes.share > 0 ? DELETES : 0) | (is_odd ? ODD_TABLE : 0) |
+           (lab_node_at(root, "cluster.datacenters") != NULL ? DATACENTERS : 0) |
+           (is_stream ? STREAM_ENGINE : 0) | (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_ENGINE : 0) |
+           (places && lab_node_find(root, "reads") == NULL ? NO_READS : 0) |
+           (places && scenario->limits.tiny_rows == 0 ? NO_TINY : 0);
+}
+
+bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root)
+{
+    const uint32_t facts = facts_of(reader->scenario, root);
+    char path[64];
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if ((rules[i].facts & ~facts) != 0)
+            continue;
+        for (const char *paths = rules[i].paths; *paths != '\0'; paths += strspn(paths, " ")) {
+            size_t size = strcspn(paths, " ");
+            snprintf(path, sizeof path, "%.*s", (int)size, paths);
+            const struct lab_node *node = lab_node_at(root, path);
+            if (node != NULL)
+                return lab_fail_at(&reader->tree, &node->name_place, rules[i].text, node->name);
+            paths += size;
+        }
+    }
     return true;
 }
 
@@ -55,9 +156,8 @@ bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root)
     struct lab_scenario *scenario = reader->scenario;
     const char *refusal = lab_thin_refusal(scenario);
     if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
-        char problem[160];
-        snprintf(problem, sizeof problem, "cannot run this exactly: %s; use exact or auto", refusal);
-        return lab_fail_value(reader, lab_node_find(root, "engine"), problem);
+        return lab_fail_value(reader, lab_node_find(root, "engine"),
+                              "cannot run this exactly: %s; use exact or auto", refusal);
     }
     double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
     if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= LAB_THINNED_ROWS &&
@@ -82,10 +182,6 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
     const struct lab_scenario *scenario = reader->scenario;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
-    if (is_cluster && scenario->workload.is_late_trace)
-        return lab_fail_at(&reader->tree, &lab_node_find(root, "trace")->name_place,
-                           "with agents, a trace cannot have a column 'arrived'; remove it from 'columns', "
-                           "or remove 'agents'");
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->settings.strategy.kind));
@@ -121,12 +217,9 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
     const struct cass_cluster_config *network = &scenario->network;
     const struct lab_node *node = lab_node_find(lab_node_find(cluster, "consistency"), name);
     uint32_t replicas = scenario->cluster.replication_factor;
-    char problem[192];
-    if ((level == CASS_TWO && replicas < 2) || (level == CASS_THREE && replicas < 3)) {
-        snprintf(problem, sizeof problem, "there %s %u replica%s; raise replication_factor, or use ONE",
-                 replicas == 1 ? "is" : "are", replicas, replicas == 1 ? "" : "s");
-        return lab_fail_value(reader, node, problem);
-    }
+    if ((level == CASS_TWO && replicas < 2) || (level == CASS_THREE && replicas < 3))
+        return lab_fail_value(reader, node, "there %s %u replica%s; raise replication_factor, or use ONE",
+                              replicas == 1 ? "is" : "are", replicas, replicas == 1 ? "" : "s");
     if (level != CASS_LOCAL_ONE && level != CASS_LOCAL_QUORUM && level != CASS_LOCAL_SERIAL)
         return true;
     for (uint32_t i = 0; i < network->datacenter_count && i < scenario->agents.count; i++) {
@@ -136,18 +229,16 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
         const char *instead = level == CASS_LOCAL_SERIAL ? "SERIAL"
                               : level == CASS_LOCAL_ONE  ? "ONE"
                                                          : "QUORUM";
-        if (node != NULL) {
-            snprintf(problem, sizeof problem,
-                     "agents are in '%s', which has no replicas; use %s, or raise its replication_factor",
-                     datacenter->name, instead);
-            return lab_fail_value(reader, node, problem);
-        }
-        snprintf(problem, sizeof problem,
-                 "agents are in '%s', where %s: %s finds no replica; raise it, or set %s: %s under "
-                 "'consistency'",
-                 datacenter->name, name, cass_consistency_name(level), name, instead);
+        if (node != NULL)
+            return lab_fail_value(
+                reader, node,
+                "agents are in '%s', which has no replicas; use %s, or raise its replication_factor",
+                datacenter->name, instead);
         const struct lab_node *named = lab_node_find(lab_node_find(cluster, "datacenters"), datacenter->name);
-        return lab_fail_value(reader, lab_node_find(named, "replication_factor"), problem);
+        return lab_fail_value(reader, lab_node_find(named, "replication_factor"),
+                              "agents are in '%s', where %s: %s finds no replica; raise it, or set %s: %s "
+                              "under 'consistency'",
+                              datacenter->name, name, cass_consistency_name(level), name, instead);
     }
     return true;
 }
@@ -184,7 +275,9 @@ static bool check_cluster(struct lab_reader *reader, const struct lab_node *root
 
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
 {
-    return choose(reader, root) && check_strategies(reader, root) &&
+    if (reader->scenario->agents.present)
+        reader->scenario->engine = LAB_ENGINE_CLUSTER;
+    return check_strategies(reader, root) &&
            (reader->scenario->engine != LAB_ENGINE_CLUSTER || check_cluster(reader, root));
 }
 
@@ -289,11 +382,7 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
         return "reads of a range need the time of each row";
     if (scenario->reads.present && scenario->row_ttl_ns > 0)
         return "reads of rows that expire need the time of each row";
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].settings.change_count > 0)
-            return "a strategy's settings change";
-    }
-    return NULL;
+    return changes_settings(scenario) ? "a strategy's settings change" : NULL;
 }
 
 /* Measured: the mean number of rows in a segment at which `time` and `probabilistic` take as long. */

@@ -55,10 +55,8 @@ static bool read_between(struct lab_reader *reader, const struct lab_field *fiel
 {
     (void)field;
     (void)out;
-    if (node->kind != LAB_NODE_LIST || node->count != 2)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'between' takes two places; write it as between: [agents, node 3]");
-    return lab_scalar(reader, node->first) != NULL && lab_scalar(reader, node->last) != NULL;
+    return lab_check_list(reader, node, 2, 2, "between: [agents, node 3]") &&
+           lab_scalar(reader, node->first) != NULL && lab_scalar(reader, node->last) != NULL;
 }
 
 static const struct lab_table node_for_a_time_table = {
@@ -186,13 +184,11 @@ static const char *list_kinds(const char *last, char *buffer, size_t size)
 
 static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, const char *nearest)
 {
-    char problem[320], names[280];
+    char names[280];
     if (nearest != NULL)
-        snprintf(problem, sizeof problem, "no such kind of fault; did you mean '%s'?", nearest);
-    else
-        snprintf(problem, sizeof problem, "no such kind of fault; use %s",
-                 list_kinds(NULL, names, sizeof names));
-    return lab_fail_value(reader, node, problem);
+        return lab_fail_value(reader, node, "no such kind of fault; did you mean '%s'?", nearest);
+    return lab_fail_value(reader, node, "no such kind of fault; use %s",
+                          list_kinds(NULL, names, sizeof names));
 }
 
 static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -201,11 +197,8 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
     const char *names[LAB_FAULT_KIND_COUNT];
     uint32_t kinds = 0;
     (void)field;
-    if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(
-            &reader->tree, &node->place,
-            "'kinds' takes a list of kinds; write it as [node_down, network_partition], or leave it out for "
-            "all");
+    if (!lab_check_list(reader, node, 1, SIZE_MAX, "[node_down, network_partition], or leave it out for all"))
+        return false;
     for (int kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
         names[kind] = lab_fault_kind_name((enum lab_fault_kind)kind);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
@@ -320,13 +313,9 @@ bool lab_read_faults(struct lab_reader *reader, const struct lab_field *field, c
 {
     struct lab_scenario *scenario = out;
     (void)field;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'faults' takes a list; begin each with a dash, as in '- {node_down: {node: 3, "
-                           "at: 1h, lasts: 10m}}'");
-    if (node->count > LAB_FAULTS_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu faults; give at most %u", node->count,
-                           LAB_FAULTS_MAX);
+    if (!lab_check_list(reader, node, 0, LAB_FAULTS_MAX,
+                        "'- node_down: {node: 3, at: 1h, lasts: 10m}' lines"))
+        return false;
     if (node->count == 0)
         return true;
     scenario->faults = calloc(node->count, sizeof *scenario->faults);
@@ -384,14 +373,11 @@ static bool check_times(struct lab_reader *reader, const struct lab_node *node, 
 static bool check_number(struct lab_reader *reader, const struct lab_node *node, const char *what,
                          uint64_t index, uint32_t count)
 {
-    char problem[96];
     if (index < count)
         return true;
     if (count == 1)
-        snprintf(problem, sizeof problem, "no such %s; the only %s is 0", what, what);
-    else
-        snprintf(problem, sizeof problem, "no such %s; the %u %ss are 0 to %u", what, count, what, count - 1);
-    return lab_fail_value(reader, node, problem);
+        return lab_fail_value(reader, node, "no such %s; the only %s is 0", what, what);
+    return lab_fail_value(reader, node, "no such %s; the %u %ss are 0 to %u", what, count, what, count - 1);
 }
 
 /* Only synthetic keys have numbers before the run. */
@@ -415,16 +401,13 @@ static bool fail_group(struct lab_reader *reader, const struct lab_node *node)
 {
     const struct cass_cluster_config *network = &reader->scenario->network;
     const char *names[CASS_DATACENTERS_MAX + 1] = {"agents"};
-    char problem[128];
     for (uint32_t i = 0; i < network->datacenter_count; i++)
         names[i + 1] = network->datacenters[i].name;
     const char *nearest = sim_nearest(node->text, names, network->datacenter_count + 1);
     if (nearest != NULL)
-        snprintf(problem, sizeof problem, "no such place; did you mean '%s'?", nearest);
-    else
-        snprintf(problem, sizeof problem,
-                 "no such place; give agents, agent N, node N or a datacenter, as in %s", names[1]);
-    return lab_fail_value(reader, node, problem);
+        return lab_fail_value(reader, node, "no such place; did you mean '%s'?", nearest);
+    return lab_fail_value(reader, node,
+                          "no such place; give agents, agent N, node N or a datacenter, as in %s", names[1]);
 }
 
 /* Parses "agents", "agent 3", "node 3" or the name of a datacenter. */

@@ -3,6 +3,8 @@
  * Kept: nothing. Out: the values in the target of the table, or an error that names the place and the remedy.
  * The prose of a range is made from its two numbers. */
 #include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,11 +242,39 @@ const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node)
     return NULL;
 }
 
-bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *text)
+bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *format, ...)
 {
-    char name[LAB_SHOWN_SIZE], value[LAB_SHOWN_SIZE];
+    char name[LAB_SHOWN_SIZE], value[LAB_SHOWN_SIZE], text[sizeof reader->tree.error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     return lab_fail_at(&reader->tree, &node->place, "'%s: %s': %s", lab_show(node->name, name),
                        lab_show(node->text, value), text);
+}
+
+bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size_t least, size_t most,
+                    const char *form)
+{
+    char range[64] = "", shown[LAB_SHOWN_SIZE];
+    if (node->kind == LAB_NODE_LIST && node->count >= least && node->count <= most)
+        return true;
+    if (least == most)
+        snprintf(range, sizeof range, " of %zu elements", most);
+    else if (most < SIZE_MAX)
+        snprintf(range, sizeof range, " of %zu to %zu elements", least, most);
+    return lab_fail_at(&reader->tree, &node->place, "'%s' takes a list%s; write it as %s",
+                       lab_show(node->name, shown), range, form);
+}
+
+bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      lab_field_reader *read, const char *form, struct sim_size *out)
+{
+    if (!lab_check_list(reader, node, 2, 2, form) || !read(reader, field, node->first, &out->a) ||
+        !read(reader, field, node->last, &out->b))
+        return false;
+    return out->a <= out->b ||
+           lab_fail_at(&reader->tree, &node->place, "'uniform' has its least above its most; swap the two");
 }
 
 static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -259,16 +289,13 @@ static bool read_string(struct lab_reader *reader, const struct lab_field *field
         length = sim_utf8(text + i, size - i, &code);
         bool is_break = code == '\n' || code == '\t';
         if (length == 0 || (lab_is_control(code) && !(is_break && has_breaks)))
-            return lab_fail_value(reader, node,
-                                  has_breaks ? "a control character in it; remove it"
-                                             : "a control character or a line break in it; "
-                                               "remove it");
+            return lab_fail_value(reader, node, "a control character%s in it; remove it",
+                                  has_breaks ? "" : " or a line break");
     }
     if (size == 0 || (double)size > field->most) {
-        char range[LAB_RANGE_SIZE], problem[LAB_RANGE_SIZE + 32];
+        char range[LAB_RANGE_SIZE];
         lab_field_range(field, range);
-        snprintf(problem, sizeof problem, "%s; give %s", size == 0 ? "nothing in it" : "too long", range);
-        return lab_fail_value(reader, node, problem);
+        return lab_fail_value(reader, node, "%s; give %s", size == 0 ? "nothing in it" : "too long", range);
     }
     char *copy = malloc(size + 1);
     if (copy == NULL)
@@ -295,14 +322,13 @@ static bool check(struct lab_reader *reader, const struct lab_field *field, cons
                   const char *problem, double value, enum form_kind form)
 {
     if (problem != NULL)
-        return lab_fail_value(reader, node, problem);
+        return lab_fail_value(reader, node, "%s", problem);
     bool has_range = field->least < 0 || field->most > 0;
     if (!has_range || (value >= field->least && value <= field->most))
         return true;
-    char range[LAB_RANGE_SIZE], text[LAB_RANGE_SIZE + 32];
+    char range[LAB_RANGE_SIZE];
     write_range(field, &forms[form], range);
-    snprintf(text, sizeof text, "out of range; give %s", range);
-    return lab_fail_value(reader, node, text);
+    return lab_fail_value(reader, node, "out of range; give %s", range);
 }
 
 /* Defines a reader of a single value: it is parsed, compared with the field's range, and stored. */
@@ -386,10 +412,9 @@ bool lab_read_choice(struct lab_reader *reader, const struct lab_field *field, c
         *(int *)out = choice->value;
         return true;
     }
-    char words[LAB_RANGE_SIZE], problem[LAB_RANGE_SIZE + 32];
+    char words[LAB_RANGE_SIZE];
     list_words(field->detail, words, sizeof words);
-    snprintf(problem, sizeof problem, "no such choice; use %s", words);
-    return lab_fail_value(reader, node, problem);
+    return lab_fail_value(reader, node, "no such choice; use %s", words);
 }
 
 const struct lab_choice lab_flag_words[] = {{"true", true}, {"false", false}, {NULL, 0}};

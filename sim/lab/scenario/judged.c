@@ -343,9 +343,9 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
                        void *out)
 {
     uint32_t kinds = 0;
-    if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'%s' takes a list of kinds; write it as [count, probabilistic]", field->name);
+    (void)field;
+    if (!lab_check_list(reader, node, 1, SIZE_MAX, "[count, probabilistic]"))
+        return false;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         if (!read_kind(reader, item, &kinds))
             return false;
@@ -394,22 +394,6 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
     return true;
 }
 
-static bool complete_tune(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *tune = lab_node_find(root, "tune"), *tiny = lab_node_find(tune, "tiny"),
-                          *per_read = lab_node_find(tune, "partitions_per_read");
-    if (!complete_share(reader, root))
-        return false;
-    if (tiny != NULL && scenario->limits.tiny_rows == 0)
-        return lab_fail_at(&reader->tree, &tiny->name_place,
-                           "'tiny' needs tiny_rows; add it under 'limits', or remove this");
-    if (per_read != NULL && !scenario->reads.present)
-        return lab_fail_at(&reader->tree, &per_read->name_place,
-                           "'partitions_per_read' needs reads; add 'reads', or remove this");
-    return true;
-}
-
 const struct lab_table lab_limits_table = {
     .fields = (const struct lab_field[]){
         {"partition_rows", lab_read_whole, LAB_IN(limits.partition_rows), LAB_FROM(1, 1e18),
@@ -436,7 +420,7 @@ static bool read_expect(struct lab_reader *reader, const struct lab_node *item)
     if (problem == LAB_EXPECT_NO_MEMORY)
         return sim_fail_memory(reader->tree.error);
     if (problem != NULL)
-        return lab_fail_value(reader, item, problem);
+        return lab_fail_value(reader, item, "%s", problem);
     if (is_of_tune) {
         scenario->tune_expect_count++;
         return true;
@@ -454,10 +438,8 @@ bool lab_read_expects(struct lab_reader *reader, const struct lab_field *field, 
 {
     struct lab_scenario *scenario = out;
     (void)field;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'expect' takes a list; begin each with a dash, as in '- "
-                           "hash.partitions.over_limit == 0'");
+    if (!lab_check_list(reader, node, 0, SIZE_MAX, "'- hash.partitions.over_limit == 0' lines"))
+        return false;
     if (node->count == 0)
         return true;
     scenario->expects = calloc(node->count, sizeof *scenario->expects);
@@ -523,6 +505,6 @@ bool lab_judged_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     complete_prices(reader, root);
     return check_tune_expects(reader, root) &&
-           (reader->scenario->strategy_count == 0 || complete_tune(reader, root)) &&
+           (reader->scenario->strategy_count == 0 || complete_share(reader, root)) &&
            check_expects(reader, root);
 }

@@ -132,16 +132,15 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
         scenario->about = calloc(1, 1);
     if (scenario->name == NULL || scenario->about == NULL)
         return sim_fail_memory(reader->tree.error);
-    if (!lab_observed_complete(reader, root) || !resolve_paths(reader))
+    if (!lab_sections_check(reader, root) || !resolve_paths(reader))
         return false;
     if (scenario->strategy_count == 0)
         return lab_judged_complete(reader, root);
     return lab_workload_complete(reader, root) && lab_reads_complete(reader, root) &&
            lab_cluster_complete(reader, root) && lab_identifiers_complete(reader, root) &&
-           lab_engine_complete(reader, root) && lab_gone_complete(reader, root) &&
-           lab_faults_complete(reader, root) && lab_table_complete(reader, root) &&
-           lab_row_complete(reader, root) && lab_thin_complete(reader, root) &&
-           lab_judged_complete(reader, root);
+           lab_engine_complete(reader, root) && lab_faults_complete(reader, root) &&
+           lab_table_complete(reader, root) && lab_row_complete(reader, root) &&
+           lab_thin_complete(reader, root) && lab_judged_complete(reader, root);
 }
 
 static bool build(struct lab_reader *reader, const struct lab_node *root)

@@ -16,7 +16,6 @@
 
 #define CHANCE_SIZE  48
 #define LISTING_SIZE 160
-#define NAME_SIZE    32
 
 #define SPAN_MAX     (365.0 * (double)SIM_DAY)
 #define BASE_DEFAULT (5 * SIM_MS)
@@ -57,18 +56,6 @@ static bool read_chance(struct lab_reader *reader, const struct lab_field *field
     return true;
 }
 
-/* The node of a setting, below that of its kind; NULL: it was not given. */
-static const struct lab_node *node_of(const struct lab_node *kind, const char *path)
-{
-    char name[NAME_SIZE];
-    const char *point = strchr(path, '.');
-    if (point == NULL)
-        return lab_node_find(kind, path);
-    snprintf(name, sizeof name, "%.*s", (int)(point - path), path);
-    const struct lab_node *group = lab_node_find(kind, name);
-    return group == NULL ? NULL : lab_node_find(group, point + 1);
-}
-
 /* Fails with, for example, "'lead' applies only to coordination: three-state; add that, or remove 'lead'". */
 static bool fail_needs(struct lab_reader *reader, const struct lab_node *node, enum bk_kind kind,
                        const struct lab_setting_rule *rule)
@@ -95,7 +82,7 @@ static bool complete_settings(struct lab_reader *reader, const struct lab_node *
         const struct lab_setting *setting = &lab_setting_table[i];
         if (setting->path == NULL || (setting->kinds >> kind & 1) == 0)
             continue;
-        const struct lab_node *given = node_of(node, setting->path);
+        const struct lab_node *given = lab_node_at(node, setting->path);
         if (given == NULL)
             lab_setting_put_standard(setting, settings);
         else if (!lab_setting_rule_holds(&setting->needs, settings, 0))
@@ -209,16 +196,8 @@ bool lab_read_then(struct lab_reader *reader, const struct lab_field *field, con
     int kind = 0;
     while (table->kinds != 1u << kind)
         kind++;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'then' takes a list of changes; write it as 'then: [{at: 30d, ...}]'");
-    if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "no change; add one, as in {at: 30d, ...}, or remove "
-                           "'then'");
-    if (node->count > LAB_CHANGES_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu changes; give at most %u", node->count,
-                           LAB_CHANGES_MAX);
+    if (!lab_check_list(reader, node, 1, LAB_CHANGES_MAX, "then: [{at: 30d, ...}]"))
+        return false;
     settings->change_count = 0;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         struct lab_change *change = &settings->changes[settings->change_count++];
@@ -437,12 +416,10 @@ static bool check_stripe(struct lab_reader *reader, const struct lab_node *node,
                          struct bk_idgen_config *config)
 {
     const struct lab_node *stripe = lab_node_find(node, "stripe"), *choice = lab_node_find(node, "choice");
-    char problem[96];
-    if (stripe != NULL && config->stripe > config->stripes) {
-        snprintf(problem, sizeof problem, "there %s %u stripe%s; lower it, or raise 'stripes'",
-                 config->stripes == 1 ? "is" : "are", config->stripes, config->stripes == 1 ? "" : "s");
-        return lab_fail_value(reader, stripe, problem);
-    }
+    if (stripe != NULL && config->stripe > config->stripes)
+        return lab_fail_value(reader, stripe, "there %s %u stripe%s; lower it, or raise 'stripes'",
+                              config->stripes == 1 ? "is" : "are", config->stripes,
+                              config->stripes == 1 ? "" : "s");
     if (choice == NULL)
         config->choice = stripe != NULL ? BK_IDGEN_FIXED : BK_IDGEN_RANDOM;
     if (stripe != NULL && config->choice == BK_IDGEN_RANDOM)
@@ -684,15 +661,8 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
 {
     struct lab_scenario *scenario = out;
     (void)field;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'strategies' takes a list; begin each with a dash, as in '- unbucketed: {}'");
-    if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "no strategy to try; add one, as in '- unbucketed: {}'");
-    if (node->count > LAB_STRATEGIES_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu strategies; give at most %d", node->count,
-                           LAB_STRATEGIES_MAX);
+    if (!lab_check_list(reader, node, 1, LAB_STRATEGIES_MAX, "'- unbucketed: {}' lines"))
+        return false;
     scenario->strategies = calloc(node->count, sizeof *scenario->strategies);
     scenario->observed = calloc(node->count, sizeof *scenario->observed);
     if (scenario->strategies == NULL || scenario->observed == NULL)
@@ -715,32 +685,6 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
     return true;
 }
 
-/* Without a strategy that places rows, settings that make or distribute rows are a mistake. */
-static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
-{
-    static const char *const others[] = {"keys",    "arrivals", "trace", "row",      "deletes",
-                                         "reads",   "table",    "start", "duration", "engine",
-                                         "cluster", "agents",   "faults"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const struct lab_node *node = lab_node_find(root, others[i]);
-        if (node != NULL)
-            return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' is about rows, and 'observed' places none; add a strategy that places "
-                               "rows, or remove this",
-                               others[i]);
-    }
-    return true;
-}
-
-bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    if (scenario->observed_count > 0 && lab_node_find(root, "identifiers") != NULL)
-        return lab_fail_at(&reader->tree, &lab_node_find(root, "identifiers")->name_place,
-                           "'identifiers' make no partitions to compare 'observed' with; remove one of them");
-    return scenario->strategy_count > 0 || check_alone(reader, root);
-}
-
 const struct lab_table lab_identifiers_table = {
     .fields =
         (const struct lab_field[]){
@@ -751,24 +695,6 @@ const struct lab_table lab_identifiers_table = {
             {.name = NULL},
         },
     .may_be_empty = true};
-
-static bool stands_alone(struct lab_reader *reader, const struct lab_node *root)
-{
-    static const char *const others[] = {"keys",    "arrivals", "trace",  "row",
-                                         "deletes", "reads",    "limits", "table"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const struct lab_node *node = lab_node_find(root, others[i]);
-        if (node != NULL)
-            return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' is about rows, and a run of identifiers has none; remove it", others[i]);
-    }
-    if (lab_node_find(root, "duration") == NULL)
-        return lab_fail_at(&reader->tree, &root->place, "'duration' is missing; add it, as in duration: 10s");
-    if (!reader->scenario->agents.present)
-        return lab_fail_at(&reader->tree, &root->place,
-                           "'identifiers' needs agents, which are its clients; add 'agents: {count: N}'");
-    return true;
-}
 
 /* Checks that taking identifiers takes time; otherwise the closed loop would never advance the clock. */
 static bool takes_time(struct lab_reader *reader, const struct lab_node *root)
@@ -800,5 +726,5 @@ bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *
                 &reader->tree, &item->place,
                 "it places rows, and with 'identifiers' there are none; use idgen, or remove 'identifiers'");
     }
-    return section == NULL || (stands_alone(reader, root) && takes_time(reader, root));
+    return section == NULL || takes_time(reader, root);
 }

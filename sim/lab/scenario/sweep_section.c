@@ -14,36 +14,6 @@ struct range {
 
 static const struct lab_field seed_field = {.name = "seed", .read = lab_read_whole};
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
-
-/* Sets *out to the second of two equal seeds; NULL when all differ. Returns false when out of memory. */
-static bool find_twice(const struct lab_sweep_seeds *seeds, const struct lab_node *list,
-                       const struct lab_node **out)
-{
-    uint64_t *sorted = calloc(seeds->count, sizeof *sorted), again = 0, seen = 0;
-    bool is_twice = false;
-    *out = NULL;
-    if (sorted == NULL)
-        return false;
-    memcpy(sorted, seeds->items, seeds->count * sizeof *sorted);
-    qsort(sorted, seeds->count, sizeof *sorted, by_size);
-    for (uint64_t i = 1; i < seeds->count && !is_twice; i++) {
-        is_twice = sorted[i] == sorted[i - 1];
-        again = sorted[i];
-    }
-    free(sorted);
-    const struct lab_node *item = list->first;
-    for (uint64_t i = 0; is_twice && *out == NULL; i++, item = item->next) {
-        seen += seeds->items[i] == again;
-        *out = seen == 2 ? item : NULL;
-    }
-    return true;
-}
-
 static bool check_value(struct lab_reader *reader, const struct lab_node *node)
 {
     char shown[LAB_SHOWN_SIZE];
@@ -55,22 +25,22 @@ static bool check_value(struct lab_reader *reader, const struct lab_node *node)
 static bool read_seed_list(struct lab_reader *reader, const struct lab_node *node,
                            struct lab_sweep_seeds *out)
 {
-    if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'seeds' names none; write seeds: 20, or list them as in [1, 2, 3]");
+    if (!lab_check_list(reader, node, 1, SIZE_MAX, "seeds: 20, or as in [1, 2, 3]"))
+        return false;
     out->items = calloc(node->count, sizeof *out->items);
     if (out->items == NULL)
         return sim_fail_memory(reader->tree.error);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        if (!check_value(reader, item) ||
-            !lab_read_whole(reader, &seed_field, item, &out->items[out->count++]))
+        uint64_t *seed = &out->items[out->count];
+        if (!check_value(reader, item) || !lab_read_whole(reader, &seed_field, item, seed))
             return false;
+        for (uint64_t i = 0; i < out->count; i++) {
+            if (out->items[i] == *seed)
+                return lab_fail_at(&reader->tree, &item->place, "seed %s appears twice; remove one",
+                                   item->text);
+        }
+        out->count++;
     }
-    const struct lab_node *again;
-    if (!find_twice(out, node, &again))
-        return sim_fail_memory(reader->tree.error);
-    if (again != NULL)
-        return lab_fail_at(&reader->tree, &again->place, "seed %s appears twice; remove one", again->text);
     return true;
 }
 
@@ -128,16 +98,13 @@ static bool read_grid(struct lab_reader *reader, const struct lab_field *field, 
                            "'grid' takes paths, each with a list of values; write them as 'arrivals.rate: "
                            "[100/s, 200/s]' lines below it");
     for (const struct lab_node *axis = node->first; axis != NULL; axis = axis->next) {
-        char shown[LAB_SHOWN_SIZE];
         if (!check_path(reader, axis))
             return false;
         if (strcmp(axis->name, "seed") == 0)
             return lab_fail_at(&reader->tree, &axis->name_place,
                                "seeds are not an axis of the grid; list them under 'sweep: seeds'");
-        if (axis->kind != LAB_NODE_LIST || axis->count == 0)
-            return lab_fail_at(&reader->tree, axis->is_empty ? &axis->name_place : &axis->place,
-                               "'%s' takes a list of values; write it as in [1, 2]",
-                               lab_show(axis->name, shown));
+        if (!lab_check_list(reader, axis, 1, SIZE_MAX, "[1, 2]"))
+            return false;
         for (const struct lab_node *value = axis->first; value != NULL; value = value->next) {
             if (!check_value(reader, value))
                 return false;
@@ -151,10 +118,8 @@ static bool read_list(struct lab_reader *reader, const struct lab_field *field, 
                       void *out)
 {
     (void)field;
-    if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'list' takes points, each a mapping of paths to values; begin each with a dash, "
-                           "as in '- {arrivals.rate: 100/s}'");
+    if (!lab_check_list(reader, node, 1, SIZE_MAX, "'- {arrivals.rate: 100/s}' lines"))
+        return false;
     for (const struct lab_node *point = node->first; point != NULL; point = point->next) {
         if (point->kind != LAB_NODE_MAPPING)
             return lab_fail_at(&reader->tree, &point->place,

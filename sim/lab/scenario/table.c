@@ -144,11 +144,9 @@ static bool check_feed(struct lab_reader *reader, const struct lab_node *node,
     if (feed == LAB_FEED_VALUES || feed == LAB_FEED_DATA)
         return true;
     const struct lab_column *other = lab_design_column(design, feed);
-    char problem[128];
     if (other == NULL)
         return true;
-    snprintf(problem, sizeof problem, "column '%s' is fed by it already; remove one of them", other->name);
-    return lab_fail_value(reader, node, problem);
+    return lab_fail_value(reader, node, "column '%s' is fed by it already; remove one of them", other->name);
 }
 
 static bool read_column(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
@@ -235,11 +233,8 @@ static bool check_key_column(struct lab_reader *reader, const struct lab_node *n
 static bool read_partition_key(struct lab_reader *reader, const struct lab_node *node,
                                struct lab_design *design)
 {
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'partition_key' takes a list of columns; write it as [server, hour]");
-    if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place, "a table needs a partition key; name its columns");
+    if (!lab_check_list(reader, node, 1, LAB_COLUMNS_MAX, "[server, hour]"))
+        return false;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         uint8_t position;
         const char *name = lab_scalar(reader, item);
@@ -261,9 +256,8 @@ static bool read_clustering(struct lab_reader *reader, const struct lab_node *no
     static const struct lab_choice orders[] = {{"asc", 0}, {"desc", 1}, {NULL, 0}};
     static const struct lab_field order_field = {
         .name = "clustering", .range = "asc or desc", .detail = orders};
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'clustering' takes a list of columns; write it as [{at: desc}, id]");
+    if (!lab_check_list(reader, node, 0, LAB_COLUMNS_MAX, "[{at: desc}, id]"))
+        return false;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         const struct lab_node *column = item;
         const char *name;
@@ -317,17 +311,12 @@ const struct lab_table lab_design_table = {
         },
     .check = check_design};
 
-/* Without a bucket column, the table does not store what a strategy decides. Buckets of different eras are
- * not comparable. */
+/* Without a bucket column, the table does not store what a strategy decides. */
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *table)
 {
     const struct lab_scenario *scenario = reader->scenario;
     bool has_bucket = lab_design_column(&scenario->design, LAB_FEED_BUCKET) != NULL;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].settings.change_count > 0)
-            return lab_fail_at(&reader->tree, &table->name_place,
-                               "'table' conflicts with 'then' of strategy '%s'; remove one of them",
-                               scenario->strategies[i].label);
         if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_UNBUCKETED)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
@@ -340,33 +329,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
 bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *table = lab_node_find(root, "table"), *reads = lab_node_find(root, "reads");
-    if (table == NULL) {
-        lab_design_default(&scenario->design);
-        return true;
-    }
-    scenario->design.is_given = true;
-    if (!check_strategies(reader, table))
-        return false;
-    bool is_plain = lab_design_is_plain(&scenario->design);
-    if (!is_plain && scenario->engine == LAB_ENGINE_CLUSTER)
-        return lab_fail_at(&reader->tree, &lab_node_find(table, "partition_key")->name_place,
-                           "with agents partitions are (key, bucket) and no row replaces another; use these "
-                           "two columns here and an id in 'clustering', or remove 'agents'");
-    const struct lab_node *deletes = lab_node_find(root, "deletes");
-    if (!is_plain && lab_rows_go(scenario))
-        return lab_fail_at(
-            &reader->tree,
-            deletes != NULL ? &deletes->name_place
-                            : &lab_node_find(lab_node_find(root, "row"), "ttl")->name_place,
-            "'%s' is for rows that are never overwritten, and this table overwrites or partitions them "
-            "differently; use (key, bucket) and an id in 'table', or remove this",
-            deletes != NULL ? "deletes" : "ttl");
-    if (!is_plain && scenario->reads.present)
-        return lab_fail_at(
-            &reader->tree, &reads->name_place,
-            "'reads' query the newest rows of a key, which this table overwrites or partitions differently; "
-            "use (key, bucket) and an id in 'table', or remove 'reads'");
+    const struct lab_node *table = lab_node_find(root, "table");
+    scenario->design.is_given = table != NULL;
+    if (table != NULL)
+        return check_strategies(reader, table);
+    lab_design_default(&scenario->design);
     return true;
 }
 

@@ -343,6 +343,16 @@ struct lab_node *lab_node_find(const struct lab_node *mapping, const char *name)
     return NULL;
 }
 
+struct lab_node *lab_node_at(const struct lab_node *mapping, const char *path)
+{
+    char name[64];
+    for (const char *point; (point = strchr(path, '.')) != NULL; path = point + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)(point - path), path);
+        mapping = lab_node_find(mapping, name);
+    }
+    return lab_node_find(mapping, path);
+}
+
 static void *take(struct lab_tree *tree, size_t size, size_t align)
 {
     struct lab_chunk *chunk = tree->chunks;

@@ -23,7 +23,7 @@
 #define ROWS_MAX   1e18
 #define LATE_MAX   (365.0 * (double)SIM_DAY)
 
-#define POINTS_FORM "write [[1, 12000], [20, 300], [370, 1]]: a key's rank and its weight"
+#define POINTS_FORM "[[1, 12000], [20, 300], [370, 1]]: a key's rank and its weight"
 
 static bool read_point(struct lab_reader *reader, const struct lab_node *node, struct sim_zipf *zipf)
 {
@@ -33,12 +33,13 @@ static bool read_point(struct lab_reader *reader, const struct lab_node *node, s
         rank->next->kind != LAB_NODE_SCALAR || lab_quantity_whole(rank->text, &point->rank) != NULL ||
         lab_quantity_number(rank->next->text, &point->weight) != NULL ||
         !(point->weight >= 1e-15 && point->weight <= ROWS_MAX))
-        return lab_fail_at(&reader->tree, &node->place, "not a point of popularity; " POINTS_FORM);
+        return lab_fail_at(&reader->tree, &node->place, "not a point of popularity; write " POINTS_FORM);
     if (zipf->point_count == 0 && point->rank != 1)
-        return lab_fail_at(&reader->tree, &node->place, "the first point is that of rank 1; " POINTS_FORM);
+        return lab_fail_at(&reader->tree, &node->place,
+                           "the first point is that of rank 1; write " POINTS_FORM);
     if (zipf->point_count > 0 && (point->rank <= point[-1].rank || point->weight > point[-1].weight))
         return lab_fail_at(&reader->tree, &node->place,
-                           "from point to point ranks rise and weights do not; " POINTS_FORM);
+                           "from point to point ranks rise and weights do not; write " POINTS_FORM);
     zipf->point_count++;
     return true;
 }
@@ -48,9 +49,8 @@ static bool read_points(struct lab_reader *reader, const struct lab_field *field
 {
     struct sim_zipf *zipf = &((struct lab_scenario *)out)->workload.popularity;
     (void)field;
-    if (node->kind != LAB_NODE_LIST || node->count == 0 || node->count > SIM_ZIPF_POINTS_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "'points' takes a list of 1 to %d; " POINTS_FORM,
-                           SIM_ZIPF_POINTS_MAX);
+    if (!lab_check_list(reader, node, 1, SIM_ZIPF_POINTS_MAX, POINTS_FORM))
+        return false;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         if (!read_point(reader, item, zipf))
             return false;
@@ -159,7 +159,8 @@ static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *
     if (strchr(text, '%') != NULL)
         return lab_read_share(reader, field, node, &spike->keys_share);
     if (lab_quantity_whole(text, &spike->keys_count) != NULL || spike->keys_count == 0)
-        return lab_fail_value(reader, node, "neither a share nor a number of keys; write it as 1%, or as 50");
+        return lab_fail_value(reader, node,
+                              "neither a share nor a number of keys; write it as 1%%, or as 50");
     return true;
 }
 
@@ -179,13 +180,8 @@ static bool read_spikes(struct lab_reader *reader, const struct lab_field *field
 {
     struct wl_workload *workload = &((struct lab_scenario *)out)->workload;
     (void)field;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(
-            &reader->tree, &node->place,
-            "'spikes' takes a list; write it as [{at: 12d, lasts: 1h, factor: 200, keys: 1%%}]");
-    if (node->count > SPIKES_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu spikes; give at most %d", node->count,
-                           SPIKES_MAX);
+    if (!lab_check_list(reader, node, 0, SPIKES_MAX, "[{at: 12d, lasts: 1h, factor: 200, keys: 1%}]"))
+        return false;
     if (node->count == 0)
         return true;
     workload->spikes = calloc(node->count, sizeof *workload->spikes);
@@ -234,17 +230,7 @@ static const struct lab_table pareto_table = {
 static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    struct sim_size *size = out;
-    if (node->kind != LAB_NODE_LIST || node->count != 2)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' takes the least and the most; write it as uniform: [100, 10KB]");
-    if (!lab_read_size(reader, field, node->first, &size->a) ||
-        !lab_read_size(reader, field, node->last, &size->b))
-        return false;
-    if (size->a > size->b)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' has its least above its most; swap the two");
-    return true;
+    return lab_read_uniform(reader, field, node, lab_read_size, "uniform: [100, 10KB]", out);
 }
 
 static const struct lab_table row_bytes_table = {
@@ -294,20 +280,12 @@ const struct lab_table lab_row_table = {
 /* Checks that there is either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
 {
-    const struct lab_node *trace = lab_node_find(root, "trace");
-    if (lab_node_find(root, "identifiers") != NULL)
-        return true; /* identifiers have no rows */
     static const char *const made[] = {"keys", "arrivals", "duration"};
-    for (size_t i = 0; i < 3; i++) {
-        const struct lab_node *node = lab_node_find(root, made[i]);
-        if (trace == NULL && node == NULL)
+    bool has_rows = lab_node_find(root, "identifiers") == NULL;
+    for (size_t i = has_rows ? 0 : 2; lab_node_find(root, "trace") == NULL && i < 3; i++) {
+        if (lab_node_find(root, made[i]) == NULL)
             return lab_fail_at(&reader->tree, &root->place, "'%s' is missing; add it%s", made[i],
                                i < 2 ? ", or 'trace' instead of keys and arrivals" : ", as in duration: 90d");
-        char where[LAB_PLACE_SIZE];
-        if (trace != NULL && node != NULL && i < 2)
-            return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' conflicts with 'trace' at %s; remove one of them", made[i],
-                               lab_place_text(&trace->name_place, where));
     }
     return true;
 }
@@ -337,7 +315,7 @@ static bool check_spikes(struct lab_reader *reader, const struct lab_node *spike
                                   "the spike ends after the run; shorten it, or make duration longer");
         if (spike->keys_count > workload->key_count)
             return lab_fail_value(reader, lab_node_find(item, "keys"),
-                                  "more keys than there are; give at most keys.count, or 100%");
+                                  "more keys than there are; give at most keys.count, or 100%%");
     }
     return true;
 }
@@ -569,87 +547,43 @@ static const struct lab_choice headers[] = {
 static const struct lab_choice escapes[] = {
     {"auto", WL_ESCAPE_AUTO}, {"doubled", WL_ESCAPE_DOUBLED}, {"backslash", WL_ESCAPE_BACKSLASH}, {NULL, 0}};
 
-static bool check_trace(struct lab_reader *reader, const struct lab_node *mapping, void *target)
-{
-    const struct lab_scenario *scenario = target;
-    const struct lab_node *epoch = lab_node_find(mapping, "epoch");
-    return epoch == NULL || scenario->trace_format.time == WL_TIME_SNOWFLAKE ||
-           lab_fail_at(&reader->tree, &epoch->name_place,
-                       "'epoch' applies only to Snowflakes; add time: snowflake, or remove it");
-}
-
 const struct lab_table lab_trace_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"file", lab_read_text, LAB_IN(trace_path), LAB_REQUIRED, LAB_FROM(0, 4096),
-             .range = "the name of a file of rows, or of a folder of them"},
-            {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
-            {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
-            {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
-            {.name = "epoch", .read = read_epoch},
-            {.name = "delimiter", .read = read_delimiter},
-            {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
-            {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
-            {"sort", lab_read_flag, LAB_IN(trace_format.sort)},
-            {.name = NULL},
-        },
-    .check = check_trace};
+    .fields = (const struct lab_field[]){
+        {"file", lab_read_text, LAB_IN(trace_path), LAB_REQUIRED, LAB_FROM(0, 4096),
+         .range = "the name of a file of rows, or of a folder of them"},
+        {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
+        {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
+        {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
+        {.name = "epoch", .read = read_epoch},
+        {.name = "delimiter", .read = read_delimiter},
+        {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
+        {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
+        {"sort", lab_read_flag, LAB_IN(trace_format.sort)},
+        {.name = NULL},
+    }};
 
 #define AT_ONCE_MAX 4096
 
 #define SPAN_MAX (36500.0 * (double)SIM_DAY)
 
-static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target)
-{
-    const struct lab_node *at_once = lab_node_find(node, "at_once"), *plan = lab_node_find(node, "plan");
-    const char *name = plan == NULL ? NULL : lab_scalar(reader, plan);
-    (void)target;
-    if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
-        return true;
-    return lab_fail_at(&reader->tree, &at_once->name_place,
-                       "'at_once' applies only to plan: parallel; add that, or remove 'at_once'");
-}
-
+#define READ_FIELDS                                                                                          \
+    {"rate", lab_read_rate, LAB_AT(struct lab_read, rate_per_s), LAB_REQUIRED, LAB_FROM(1e-9, 1e9)},         \
+        {"plan", lab_read_choice, LAB_AT(struct lab_read, plan), .detail = lab_plan_words},                  \
+        {"at_once", lab_read_whole32, LAB_AT(struct lab_read, at_once), LAB_FROM(1, AT_ONCE_MAX)},           \
+    {                                                                                                        \
+        .name = NULL                                                                                         \
+    }
+/* The target of these tables is a struct lab_read. */
 static const struct lab_table latest_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"rows", lab_read_whole, LAB_IN(reads.kinds[LAB_READ_LATEST].rows), LAB_REQUIRED,
-             LAB_FROM(1, 1e9)},
-            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_LATEST].rate_per_s), LAB_REQUIRED,
-             LAB_FROM(1e-9, 1e9)},
-            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_LATEST].plan), .detail = lab_plan_words},
-            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_LATEST].at_once),
-             LAB_FROM(1, AT_ONCE_MAX)},
-            {.name = NULL},
-        },
-    .check = check_read};
-
+    .fields = (const struct lab_field[]){
+        {"rows", lab_read_whole, LAB_AT(struct lab_read, rows), LAB_REQUIRED, LAB_FROM(1, 1e9)},
+        READ_FIELDS}};
 static const struct lab_table range_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"span", lab_read_duration, LAB_IN(reads.kinds[LAB_READ_RANGE].span_ns), LAB_REQUIRED,
-             LAB_FROM(1, SPAN_MAX)},
-            {"age", lab_read_duration, LAB_IN(reads.kinds[LAB_READ_RANGE].age_ns), LAB_FROM(0, SPAN_MAX)},
-            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_RANGE].rate_per_s), LAB_REQUIRED,
-             LAB_FROM(1e-9, 1e9)},
-            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_RANGE].plan), .detail = lab_plan_words},
-            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_RANGE].at_once),
-             LAB_FROM(1, AT_ONCE_MAX)},
-            {.name = NULL},
-        },
-    .check = check_read};
-
-static const struct lab_table all_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"rate", lab_read_rate, LAB_IN(reads.kinds[LAB_READ_ALL].rate_per_s), LAB_REQUIRED,
-             LAB_FROM(1e-9, 1e9)},
-            {"plan", lab_read_choice, LAB_IN(reads.kinds[LAB_READ_ALL].plan), .detail = lab_plan_words},
-            {"at_once", lab_read_whole32, LAB_IN(reads.kinds[LAB_READ_ALL].at_once),
-             LAB_FROM(1, AT_ONCE_MAX)},
-            {.name = NULL},
-        },
-    .check = check_read};
+    .fields = (const struct lab_field[]){
+        {"span", lab_read_duration, LAB_AT(struct lab_read, span_ns), LAB_REQUIRED, LAB_FROM(1, SPAN_MAX)},
+        {"age", lab_read_duration, LAB_AT(struct lab_read, age_ns), LAB_FROM(0, SPAN_MAX)},
+        READ_FIELDS}};
+static const struct lab_table all_table = {.fields = (const struct lab_field[]){READ_FIELDS}};
 
 static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
@@ -664,22 +598,26 @@ static bool check_reads(struct lab_reader *reader, const struct lab_node *node, 
 const struct lab_table lab_reads_table = {
     .fields =
         (const struct lab_field[]){
-            {"latest", lab_read_mapping, .detail = &latest_table},
-            {"range", lab_read_mapping, .detail = &range_table},
-            {"all", lab_read_mapping, .detail = &all_table},
+            {"latest", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_LATEST]), .detail = &latest_table},
+            {"range", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_RANGE]), .detail = &range_table},
+            {"all", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_ALL]), .detail = &all_table},
             {"limit", lab_read_whole, LAB_IN(reads.limit), LAB_FROM(1, BK_WALK_PARTITIONS_MAX)},
             {.name = NULL},
         },
     .check = check_reads};
 
 /* Checks that the plan fits every strategy that does not specify its own plan. */
-static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
+static bool check_plan(struct lab_reader *reader, const struct lab_node *read, const struct lab_read *asked)
 {
     const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *at_once = lab_node_find(read, "at_once");
+    if (at_once != NULL && asked->plan != BK_PLAN_PARALLEL)
+        return lab_fail_at(&reader->tree, &at_once->name_place,
+                           "'at_once' applies only to plan: parallel; add that, or remove 'at_once'");
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        const struct lab_strategy *strategy = &scenario->strategies[i];
-        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->settings.strategy.kind != BK_HASH &&
-            strategy->settings.reading.plan == BK_PLAN_DEFAULT)
+        const struct lab_settings *settings = &scenario->strategies[i].settings;
+        if ((asked->plan == BK_PLAN_ALL || asked->plan == BK_PLAN_LAZY) &&
+            settings->strategy.kind != BK_HASH && settings->reading.plan == BK_PLAN_DEFAULT)
             return lab_fail_value(
                 reader, lab_node_find(read, "plan"),
                 "only hash can be read this way; give it under hash, as in read: {plan: lazy}, and use "
@@ -688,40 +626,15 @@ static bool check_plans(struct lab_reader *reader, const struct lab_node *read, 
     return true;
 }
 
-static bool changes_settings(const struct lab_scenario *scenario)
-{
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].settings.change_count > 0)
-            return true;
-    }
-    return false;
-}
-
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
 {
-    static const char *const names[LAB_READ_KINDS] = {"latest", "range", "all"};
-    struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *reads = lab_node_find(root, "reads");
+    static const char *const paths[LAB_READ_KINDS] = {"reads.latest", "reads.range", "reads.all"};
+    struct lab_reads *reads = &reader->scenario->reads;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        const struct lab_node *read = lab_node_find(reads, names[kind]);
-        scenario->reads.present = scenario->reads.present || read != NULL;
-        if (read != NULL && !check_plans(reader, read, scenario->reads.kinds[kind].plan))
+        const struct lab_node *read = lab_node_at(root, paths[kind]);
+        reads->present = reads->present || read != NULL;
+        if (read != NULL && !check_plan(reader, read, &reads->kinds[kind]))
             return false;
-        if (read != NULL && kind != LAB_READ_LATEST && changes_settings(scenario))
-            return lab_fail_at(
-                &reader->tree, &read->name_place,
-                "'%s' conflicts with 'then' of a strategy, which allows only 'latest'; remove one of them",
-                names[kind]);
-        if (read != NULL && kind == LAB_READ_RANGE && scenario->workload.is_late_trace)
-            return lab_fail_at(
-                &reader->tree, &read->name_place,
-                "'range' conflicts with the column 'arrived' of the trace, as it needs rows in the "
-                "order of their times; remove 'arrived' from 'columns', or remove this");
-        if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
-            lab_node_find(root, "agents") == NULL)
-            return lab_fail_at(&reader->tree, &read->name_place,
-                               "'range' needs agents when rows do not arrive in the order of their times; "
-                               "add 'agents: {count: N}', or remove this");
     }
     return true;
 }
@@ -734,46 +647,6 @@ const struct lab_table lab_deletes_table = {
          LAB_FROM(1, 365.0 * (double)SIM_DAY), LAB_DRAWS("<100ms..run/4>")},
         {.name = NULL},
     }};
-
-/* The stream engine computes what a reader finds only if rows expire in the order in which they arrived,
- * which is the order of a partition's rows. The mock does not store in which second a row expires, so a row
- * that is deleted too would be removed twice. */
-static bool check_stream(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *reads = lab_node_find(root, "reads");
-    if (scenario->deletes.share > 0)
-        return lab_fail_at(
-            &reader->tree, &reads->name_place,
-            "'reads' with 'deletes' needs agents; add 'agents: {count: N}', or remove 'reads'");
-    if (scenario->row_ttl_ns > 0 && wl_has_own_times(&scenario->workload))
-        return lab_fail_at(
-            &reader->tree, &reads->name_place,
-            "'reads' with 'ttl' and rows that come late or have rounded times needs agents; add "
-            "'agents: {count: N}', or remove one of the three");
-    for (size_t i = 0; scenario->row_ttl_ns > 0 && i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].settings.change_count > 0)
-            return lab_fail_at(
-                &reader->tree, &reads->name_place,
-                "'reads' with 'ttl' needs settings that stay; remove 'then' of '%s', or 'reads'",
-                scenario->strategies[i].label);
-    }
-    return true;
-}
-
-bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *deletes = lab_node_find(root, "deletes");
-    const struct lab_node *ttl = lab_node_find(lab_node_find(root, "row"), "ttl");
-    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
-    if (scenario->reads.present && !is_cluster && !check_stream(reader, root))
-        return false;
-    if (deletes != NULL && ttl != NULL && is_cluster)
-        return lab_fail_at(&reader->tree, &deletes->name_place,
-                           "'deletes' conflicts with 'row.ttl' with agents; remove one of the three");
-    return true;
-}
 
 /* The largest draw, as a multiple of the mean; larger ones have a probability of e^-64. */
 #define MEANS_MAX 64

@@ -52,6 +52,8 @@ void lab_tree_clear(struct lab_tree *tree);
 
 /* The field with this name; NULL when it is absent or null. */
 struct lab_node *lab_node_find(const struct lab_node *mapping, const char *name);
+/* The same below several mappings: "row.ttl". */
+struct lab_node *lab_node_at(const struct lab_node *mapping, const char *path);
 /* Makes an empty mapping; NULL, with the error set, when out of memory. name is not copied. */
 struct lab_node *lab_tree_mapping(struct lab_tree *tree, const struct lab_place *place, const char *name);
 /* Copies `size` bytes of text to a string that the tree owns; NULL, with the error set, when out of
@@ -279,7 +281,15 @@ lab_field_reader lab_read_later;           /* nothing: a check of the whole mapp
 /* The text of a scalar; NULL, with the error set, for a list or a mapping. */
 const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node);
 /* Sets the error "PLACE: 'NAME: VALUE': TEXT"; returns false. */
-bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *text);
+bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Whether the node is a list of at least and at most so many elements; if not, the error says this, and how
+ * to write it. */
+bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size_t least, size_t most,
+                    const char *form);
+/* Reads a list of a least and a most value into a uniform distribution. */
+bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                      lab_field_reader *read, const char *form, struct sim_size *out);
 /* The only field of the mapping that is neither null nor named `except`; NULL, with the error "WHAT takes
  * exactly one of CHOICES", when there is none or more than one. */
 const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
@@ -293,7 +303,6 @@ const struct lab_node *lab_only_field(struct lab_reader *reader, const struct la
 extern const struct lab_table lab_keys_table, lab_arrivals_table, lab_trace_table, lab_row_table,
     lab_deletes_table, lab_reads_table;
 bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root);
-bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* strategies.c */
@@ -302,7 +311,6 @@ lab_field_reader lab_read_then; /* a list of changes; `detail` is the table of o
 extern const struct lab_table lab_identifiers_table;
 extern const struct lab_table
     lab_strategy_table; /* for one strategy: its kinds, and the settings of each kind */
-bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root);
 /* The first element of `strategies`, from `item` on, that places rows; NULL when there is none. */
 const struct lab_node *lab_placing(const struct lab_node *item);
@@ -318,8 +326,9 @@ void lab_cluster_default(struct lab_scenario *scenario);
 bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root);
 
-/* engine.c: chooses the engine, and checks what it requires of strategies, cluster and consistency; then
- * whether rows are thinned. */
+/* engine.c: refuses sections and fields that do not go together; chooses the engine, and checks what it
+ * requires of strategies, cluster and consistency; then whether rows are thinned. */
+bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root);
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_thin_complete(struct lab_reader *reader, const struct lab_node *root);
 
