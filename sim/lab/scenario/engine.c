@@ -47,7 +47,7 @@ enum fact {
 
 /* What does not go together. The first rule that applies is the error. */
 static const struct rule {
-    const char *paths; /* fields, one of which is given, */
+    const char *paths; /* fields, one of which is given and no empty list, */
     uint32_t facts;    /* in a scenario with all of these facts */
     const char *text;  /* %s: the name of the field */
 } rules[] = {
@@ -143,7 +143,7 @@ bool lab_sections_check(struct lab_reader *reader, const struct lab_node *root)
             size_t size = strcspn(paths, " ");
             snprintf(path, sizeof path, "%.*s", (int)size, paths);
             const struct lab_node *node = lab_node_at(root, path);
-            if (node != NULL)
+            if (node != NULL && (node->kind != LAB_NODE_LIST || node->count > 0))
                 return lab_fail_at(&reader->tree, &node->name_place, rules[i].text, node->name);
             paths += size;
         }

@@ -231,6 +231,7 @@ struct side_table {
 
 enum form {
     FORM_SELECT,
+    FORM_SELECT_SERIAL,
     FORM_INSERT,
     FORM_INSERT_IF,
     FORM_UPDATE,
@@ -240,19 +241,17 @@ enum form {
     FORM_COUNT_AFTER /* counts the rows after a time and an id, and returns the newest row's time and id
                       */
 };
-enum level { LEVEL_STATE, LEVEL_SERIAL, LEVEL_CAS, LEVEL_READ };
-
 /* The settings with which a statement is needed. */
-enum rule_only { RULE_ALWAYS, RULE_AT_THRESHOLD_1, RULE_AT_LINES };
+enum rule_only { ALWAYS, AT_THRESHOLD_1, AT_LINES };
 
 struct rule {
-    uint32_t protocols; /* bit n: coordination n of probabilistic and weighted; source n of count */
-    uint32_t counters;  /* bit n: counter n of probabilistic and weighted */
+    uint32_t
+        protocols;     /* bit n: coordination n of probabilistic and weighted; bit 8 + n: source n of count */
+    uint32_t counters; /* bit n: counter n of probabilistic and weighted */
     enum rule_only only;
     enum side side;
     enum form form;
     uint32_t columns; /* the columns that it sets or selects: bit n is column n of the table */
-    enum level level;
     const char *when;
 };
 
@@ -273,17 +272,14 @@ struct rule {
 #define RMW         BIT(BK_COUNTER_RMW)
 #define LWT         BIT(BK_COUNTER_LWT)
 #define COLUMN      BIT(BK_COUNTER_COLUMN)
-/* When a rule applies. */
-#define ALWAYS         RULE_ALWAYS
-#define AT_THRESHOLD_1 RULE_AT_THRESHOLD_1
-#define AT_LINES       RULE_AT_LINES
 /* Sources, as bits. */
-#define BY_COUNTER     BIT(BK_SOURCE_COUNTER)
-#define BY_LWT         BIT(BK_SOURCE_LWT)
-#define BY_LEASE       BIT(BK_SOURCE_LEASE)
-#define BY_INCREMENTAL BIT(BK_SOURCE_INCREMENTAL)
-#define BY_SCAN        BIT(BK_SOURCE_SCAN)
-#define BY_MEMORY      BIT(BK_SOURCE_MEMORY)
+#define OF_SOURCE(source) BIT(8 + (source))
+#define BY_COUNTER        OF_SOURCE(BK_SOURCE_COUNTER)
+#define BY_LWT            OF_SOURCE(BK_SOURCE_LWT)
+#define BY_LEASE          OF_SOURCE(BK_SOURCE_LEASE)
+#define BY_INCREMENTAL    OF_SOURCE(BK_SOURCE_INCREMENTAL)
+#define BY_SCAN           OF_SOURCE(BK_SOURCE_SCAN)
+#define BY_MEMORY         OF_SOURCE(BK_SOURCE_MEMORY)
 
 static const struct side_table sides[SIDE_COUNT] = {
     [SIDE_STATE] = {"_state",
@@ -329,149 +325,124 @@ static const struct side_table sides[SIDE_COUNT] = {
                    .about = "the agent that may roll a key, and until when; 0: none"},
 };
 
-static const struct rule firing_rules[] = {
-    {UNGUARDED, RMW | LWT, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+/* Rules of SIDE_STATE are for a counter that is read and written back; see rule_for(). */
+static const struct rule rules[] = {
+    {UNGUARDED, ANY, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS,
      "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
-    {UNGUARDED, COLUMN, ALWAYS, SIDE_BASE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
-     "before a row or a read whose key the cache does not know; again before a row that fires is counted"},
-    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_SELECT_SERIAL, ALL_COLUMNS,
      "after a conditional update of unknown outcome, and under a lock"},
-    {UNGUARDED, RMW, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
-     "the first row of a key that fires"},
-    {UNGUARDED, COLUMN, ALWAYS, SIDE_BASE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
-     "the first time that a key rolls"},
-    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
-     "the first row of a key that fires"},
-    {UNGUARDED, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED, LEVEL_STATE,
+    {UNGUARDED, RMW | LWT, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, "the first row of a key that fires"},
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, "the first time that a key rolls"},
+    {UNGUARDED, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED,
      "a row that fires, after it was acknowledged: what was read, plus 1"},
-    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, COUNTED, LEVEL_CAS,
+    {UNGUARDED, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED,
      "a row that fires, after it was acknowledged: the known count, plus 1; the condition names all columns, "
      "since a failed update returns only those that it names"},
-    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_ADD, 1, LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_ADD, 1,
      "a row that fires, after it was acknowledged; not to be repeated when its outcome is unknown"},
-    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_SELECT, 1, LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, SIDE_COUNTER, FORM_SELECT, 1,
      "after each addition: n minus base is the count"},
-    {SINGLE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+    {SINGLE, RMW | LWT, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST,
      "the count is full: bucket + 1, and the count back to 0"},
-    {SINGLE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+    {SINGLE, COLUMN, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST,
      "the count is full: bucket + 1, and the base up to n"},
-    {SINGLE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
-     "the count is full: bucket + 1, and the count back to 0"},
-    {LOCKED, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+    {LOCKED, RMW | LWT, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST,
      "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
+    {LOCKED, COLUMN, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST,
      "under the lock, when the count is still full: bucket + 1, and the base up to n"},
-    {LOCKED, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
-     "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_INSERT_IF, 3u, LEVEL_CAS,
+    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_INSERT_IF, 3u,
      "the count is full: take the lock of a key that never had one"},
-    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_UPDATE_IF, 3u, LEVEL_CAS,
+    {LOCKED, ANY, ALWAYS, SIDE_LOCK, FORM_UPDATE_IF, 3u,
      "take a lock that was released or has expired; release it, as owner 0 until 0"},
-    {THREE_STATE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | NEXT, LEVEL_STATE,
+    {THREE_STATE, RMW | LWT, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | NEXT,
      "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
-    {THREE_STATE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, BUCKET | NEXT, LEVEL_STATE,
+    {THREE_STATE, COLUMN, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | NEXT,
      "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
-    {THREE_STATE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LEVEL_CAS,
-     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
-    {THREE_STATE, RMW, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
+    {THREE_STATE, RMW | LWT, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED | LAST | NEXT,
      "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
      "0"},
-    {THREE_STATE, COLUMN, ALWAYS, SIDE_BASE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
+    {THREE_STATE, COLUMN, ALWAYS, SIDE_STATE, FORM_UPDATE, COUNTED | LAST | NEXT,
      "post-change, by the first agent that uses the key: base = n, last_change = next_change, next_change = "
      "0"},
-    {THREE_STATE, LWT, ALWAYS, SIDE_STATE, FORM_UPDATE_IF, COUNTED | LAST | NEXT, LEVEL_CAS,
-     "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
-     "0"},
-    {THREE_STATE, RMW, AT_THRESHOLD_1, SIDE_STATE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
+    {THREE_STATE, ANY, AT_THRESHOLD_1, SIDE_STATE, FORM_UPDATE, ALL_COLUMNS,
      "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
-    {THREE_STATE, COLUMN, AT_THRESHOLD_1, SIDE_BASE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
-     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
-    {THREE_STATE, LWT, AT_THRESHOLD_1, SIDE_STATE, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
-     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
-    {THREE_STATE, RMW, AT_LINES, SIDE_STATE, FORM_UPDATE, BUCKET | LAST | NEXT, LEVEL_STATE,
+    {THREE_STATE, ANY, AT_LINES, SIDE_STATE, FORM_UPDATE, BUCKET | LAST | NEXT,
      "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
      "bucket + 2 when the row is beyond a later line too"},
-    {THREE_STATE, COLUMN, AT_LINES, SIDE_BASE, FORM_UPDATE, BUCKET | LAST | NEXT, LEVEL_STATE,
-     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
-     "bucket + 2 when the row is beyond a later line too"},
-    {THREE_STATE, LWT, AT_LINES, SIDE_STATE, FORM_UPDATE_IF, BUCKET | LAST | NEXT, LEVEL_CAS,
-     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
-     "bucket + 2 when the row is beyond a later line too"},
-    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_SELECT_SERIAL, ALL_COLUMNS,
      "a key that the agent does not know; an update of unknown outcome; a read near the end of the grant"},
-    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_INSERT_IF, ALL_COLUMNS,
      "the first grant of a key: bucket 0, before and start at the least bigint"},
-    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+    {GUARDED, ANY, ALWAYS, SIDE_GRANTS, FORM_UPDATE_IF, ALL_COLUMNS,
      "a row at or after the end of the grant: a later until; a full count: bucket + 1, before = start, "
      "start = until, and a later until"},
-    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_ADD, 1, LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_ADD, 1,
      "a row that fires, after it was acknowledged: adds to the counter of the bucket that it went to"},
-    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_SELECT, 1, LEVEL_STATE,
-     "after each addition: the count of that bucket"},
-    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_INSERT, 1, LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, SIDE_COUNTS, FORM_SELECT, 1, "after each addition: the count of that bucket"},
+    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_INSERT, 1,
      "before bucket 2 or a higher one is rolled: stores the start of the bucket below, which the new "
      "state no longer has"},
-    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_SELECT, 1, LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, SIDE_STARTS, FORM_SELECT, 1,
      "a row with a time below before: the starts of lower buckets, one at a time, down to bucket 1"},
-};
-
-static const struct rule count_rules[] = {
-    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_ADD, 1, LEVEL_STATE,
+    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_ADD, 1,
      "before each row: takes its number; not to be repeated when its outcome is unknown"},
-    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_SELECT, 1, LEVEL_STATE,
+    {BY_COUNTER, ANY, ALWAYS, SIDE_TOTAL, FORM_SELECT, 1,
      "after that: n - 1 is the row's number, and perhaps also that of a concurrent row; and before a read"},
-    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT_SERIAL, ALL_COLUMNS,
      "before a row whose key the agent does not know; after an update of unknown outcome"},
-    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_SELECT, ALL_COLUMNS,
      "before a read whose key the cache does not know"},
-    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
+    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS,
      "the first row of a key takes its number"},
-    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
-     "before each row: takes its number"},
-    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
-     "the first lease of a key's numbers"},
-    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+    {BY_LWT, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS, "before each row: takes its number"},
+    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_INSERT_IF, ALL_COLUMNS, "the first lease of a key's numbers"},
+    {BY_LEASE, ANY, ALWAYS, SIDE_NUMBERS, FORM_UPDATE_IF, ALL_COLUMNS,
      "before a row for which no leased number is left: takes the next lease"},
-    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_SELECT, ALL_COLUMNS,
      "before a row or a read whose key the cache does not know"},
-    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ,
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0,
      "the first count of a bucket; also returns the newest row, which is now the last counted row"},
-    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_AFTER, 0, LEVEL_READ,
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_AFTER, 0,
      "at intervals: the rows after the last one that was counted"},
-    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS, "the first sum of a key"},
-    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_INSERT_IF, ALL_COLUMNS, "the first sum of a key"},
+    {BY_INCREMENTAL, ANY, ALWAYS, SIDE_SUM, FORM_UPDATE_IF, ALL_COLUMNS,
      "adds to the sum, or raises the bucket when it is full; a failed condition: another agent has counted "
      "further"},
-    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_SELECT, ALL_COLUMNS,
      "before a row or a read whose key the agent does not know; again before the bucket is raised"},
-    {BY_SCAN, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ, "at intervals: every row of the bucket"},
-    {BY_MEMORY, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, LEVEL_READ,
+    {BY_SCAN, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0, "at intervals: every row of the bucket"},
+    {BY_MEMORY, ANY, ALWAYS, SIDE_NONE, FORM_COUNT_ALL, 0,
      "once after the agent has started: how many rows the bucket already has"},
-    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_INSERT, ALL_COLUMNS,
      "the first time that a key's bucket is full"},
-    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | LAST, LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, SIDE_STATE, FORM_UPDATE, BUCKET | LAST,
      "the bucket is full: bucket + 1"},
 };
 
-static const struct rule *rules_of(const struct lab_strategy *strategy, size_t *count)
-{
-    bool is_count = strategy->settings.strategy.kind == BK_COUNT,
-         fires = bk_kind_fires(strategy->settings.strategy.kind);
-    *count = fires      ? sizeof firing_rules / sizeof *firing_rules
-             : is_count ? sizeof count_rules / sizeof *count_rules
-                        : 0;
-    return is_count ? count_rules : firing_rules;
-}
-
 static bool rule_applies(const struct rule *rule, const struct lab_strategy *strategy)
 {
-    bool is_count = strategy->settings.strategy.kind == BK_COUNT;
-    unsigned protocol =
-        is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
-    return (rule->protocols & BIT(protocol)) != 0 &&
-           (rule->counters & BIT(strategy->settings.counter)) != 0 &&
+    enum bk_kind kind = strategy->settings.strategy.kind;
+    uint32_t protocol = bk_kind_fires(kind) ? BIT(strategy->settings.coordination)
+                        : kind == BK_COUNT  ? OF_SOURCE(strategy->settings.source)
+                                            : 0;
+    return (rule->protocols & protocol) != 0 && (rule->counters & BIT(strategy->settings.counter)) != 0 &&
            (rule->only != AT_THRESHOLD_1 || bk_threshold(&strategy->settings.strategy) == 1) &&
            (rule->only != AT_LINES || strategy->settings.strategy.max_age_ns != 0);
+}
+
+/* The rule with the strategy's counter: by LWT the state is written on a condition; with a counter column it
+ * has the base of the count. */
+static struct rule rule_for(const struct rule *rule, const struct lab_strategy *strategy)
+{
+    struct rule own = *rule;
+    bool is_write = rule->form == FORM_INSERT || rule->form == FORM_UPDATE;
+    if (rule->side != SIDE_STATE || !bk_kind_fires(strategy->settings.strategy.kind))
+        return own;
+    if (strategy->settings.counter == BK_COUNTER_COLUMN)
+        own.side = SIDE_BASE;
+    if (strategy->settings.counter == BK_COUNTER_LWT && is_write)
+        own.form = rule->form == FORM_INSERT ? FORM_INSERT_IF : FORM_UPDATE_IF;
+    return own;
 }
 
 struct maker {
@@ -810,11 +781,9 @@ static void make_side(struct maker *maker, const struct rule *rule)
     const struct side_table *side = &sides[rule->side];
     struct lab_writer text = {0};
     bool is_insert = rule->form == FORM_INSERT || rule->form == FORM_INSERT_IF;
-    lab_writer_add(&text, "%s",
-                   rule->form == FORM_SELECT ? "SELECT "
-                   : is_insert               ? "INSERT INTO "
-                                             : "UPDATE ");
-    if (rule->form == FORM_SELECT) {
+    bool is_select = rule->form == FORM_SELECT || rule->form == FORM_SELECT_SERIAL;
+    lab_writer_add(&text, "%s", is_select ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
+    if (is_select) {
         add_side_columns(&text, side, rule->columns, "", ", ", "");
         lab_writer_add(&text, " FROM ");
     }
@@ -832,7 +801,7 @@ static void make_side(struct maker *maker, const struct rule *rule)
     } else {
         if (rule->form == FORM_ADD)
             lab_writer_add(&text, "%s", maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
-        else if (rule->form != FORM_SELECT) {
+        else if (!is_select) {
             lab_writer_add(&text, " SET ");
             add_side_columns(&text, side, rule->columns, "", ", ", " = ?");
         }
@@ -842,26 +811,26 @@ static void make_side(struct maker *maker, const struct rule *rule)
             add_side_columns(&text, side, ALL_COLUMNS, "", " AND ", " = ?");
         }
     }
-    bool is_conditional = rule->level == LEVEL_CAS;
-    const char *name = cass_consistency_name(rule->level == LEVEL_SERIAL ? level->serial : level->state);
-    keep(maker, &text, when_of(maker, rule), name,
+    bool is_conditional = rule->form == FORM_INSERT_IF || rule->form == FORM_UPDATE_IF;
+    keep(maker, &text, when_of(maker, rule),
+         cass_consistency_name(rule->form == FORM_SELECT_SERIAL ? level->serial : level->state),
          is_conditional ? cass_consistency_name(level->serial) : NULL);
 }
 
 /* Makes the tables of the rules that apply, or their statements. */
-static void make_sides(struct maker *maker, const struct rule *rules, size_t count,
-                       const struct lab_strategy *strategy, bool tables)
+static void make_sides(struct maker *maker, bool tables)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!rule_applies(&rules[i], strategy))
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct rule rule = rule_for(&rules[i], maker->strategy);
+        if (!rule_applies(&rule, maker->strategy))
             continue;
-        if (!tables && rules[i].side == SIDE_NONE) {
-            make_count(maker, &rules[i]);
+        if (!tables && rule.side == SIDE_NONE) {
+            make_count(maker, &rule);
         } else if (!tables) {
-            make_side(maker, &rules[i]);
-        } else if (rules[i].side != SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
-            maker->sides_made |= BIT(rules[i].side);
-            make_side_table(maker, rules[i].side);
+            make_side(maker, &rule);
+        } else if (rule.side != SIDE_NONE && (maker->sides_made & BIT(rule.side)) == 0) {
+            maker->sides_made |= BIT(rule.side);
+            make_side_table(maker, rule.side);
         }
     }
 }
@@ -884,8 +853,6 @@ static const char *key_name(const struct lab_design *design)
 bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out)
 {
     const struct lab_strategy *one = &scenario->strategies[strategy];
-    size_t count;
-    const struct rule *rules = rules_of(one, &count);
     memset(out, 0, sizeof *out);
     struct maker maker = {.scenario = scenario,
                           .strategy = one,
@@ -897,9 +864,9 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     maker.is_hash = one->settings.strategy.kind == BK_HASH;
     maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
     make_row_table(&maker);
-    make_sides(&maker, rules, count, one, true);
+    make_sides(&maker, true);
     make_rows(&maker);
-    make_sides(&maker, rules, count, one, false);
+    make_sides(&maker, false);
     if (maker.out_of_memory)
         lab_statements_clear(out);
     return !maker.out_of_memory;

@@ -208,12 +208,12 @@ static void test_text_beyond_all_bounds_is_refused(void **state)
     expect_refused("", "- ", 100000, "", "nested more than 32 deep; ");
     expect_refused("a: [", "1,", 100000, "1]", "more than 20000 values; ");
     expect_refused("", "? x\n", 2, "", "appears twice");
-    expect_refused(HEAD "strategies:\n", "  - unbucketed: {}\n", 65, "", "65 strategies; give at most 64");
+    expect_refused(HEAD "strategies:\n", "  - unbucketed: {}\n", 65, "", "'strategies' takes a list of 1 to 64 elements");
     expect_refused("duration: 1d\n" TAIL "keys: {count: 1}\narrivals:\n  rate: 1/s\n  spikes:\n",
                    "    - {at: 1h, lasts: 1s, factor: 2, keys: 1%}\n", 501, "",
-                   "501 spikes; give at most 500");
+                   "takes a list of 0 to 500 elements");
     expect_refused(HEAD TAIL "agents: {count: 1}\nfaults:\n", "  - agent_crash: {rate: 1/h}\n", 2001, "",
-                   "2001 faults; give at most 2000");
+                   "takes a list of 0 to 2000 elements");
     expect_refused(HEAD TAIL "about: \"", "x", 4097, "\"\n", "too long; ");
 }
 
