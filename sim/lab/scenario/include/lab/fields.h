@@ -283,8 +283,8 @@ const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node);
 /* Sets the error "PLACE: 'NAME: VALUE': TEXT"; returns false. */
 bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether the node is a list of at least and at most so many elements; if not, the error says this, and how
- * to write it. */
+/* Whether the node is a list with a number of elements within these limits; if not, the error says so, and
+ * how to write it. */
 bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size_t least, size_t most,
                     const char *form);
 /* Reads a list of a least and a most value into a uniform distribution. */
