@@ -208,7 +208,8 @@ static void test_text_beyond_all_bounds_is_refused(void **state)
     expect_refused("", "- ", 100000, "", "nested more than 32 deep; ");
     expect_refused("a: [", "1,", 100000, "1]", "more than 20000 values; ");
     expect_refused("", "? x\n", 2, "", "appears twice");
-    expect_refused(HEAD "strategies:\n", "  - unbucketed: {}\n", 65, "", "'strategies' takes a list of 1 to 64 elements");
+    expect_refused(HEAD "strategies:\n", "  - unbucketed: {}\n", 65, "",
+                   "'strategies' takes a list of 1 to 64 elements");
     expect_refused("duration: 1d\n" TAIL "keys: {count: 1}\narrivals:\n  rate: 1/s\n  spikes:\n",
                    "    - {at: 1h, lasts: 1s, factor: 2, keys: 1%}\n", 501, "",
                    "takes a list of 0 to 500 elements");
