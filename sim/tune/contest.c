@@ -166,6 +166,16 @@ static bool is_shared(const struct tune_contest *contest)
     return contest->scenario->engine != LAB_ENGINE_CLUSTER;
 }
 
+/* Whether bursts and spikes strike a key at other times with other seeds. A distribution given the rates of
+ * one seed tells nothing of the others. */
+static bool differs_by_seed(const struct tune_contest *contest, const struct lab_settings *settings)
+{
+    const struct wl_workload *workload = &contest->scenario->workload;
+    const enum bk_kind kind = settings->strategy.kind;
+    return (workload->has_bursts || workload->spike_count > 0) && contest->terms.seeds > 1 &&
+           (kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED);
+}
+
 /* The partitions of a run are estimated by those whose expected number and probability are known; there are
  * never more than rows. */
 void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
@@ -173,25 +183,16 @@ void tune_know(struct tune_contest *contest, const struct lab_settings *settings
 {
     const double rows = (double)contest->rows.rows * factor, keys = (double)contest->rows.keys;
     const struct tune_prospect prospect = {contest->scenario, factor, rows, keys, &contest->rates, true};
-    *out = (struct lab_facts){.has_distribution = false};
-    tune_expected_of(&prospect, settings, out);
     double partitions = rows;
+    *out = (struct lab_facts){.expected_most = (double)INFINITY, .expected_share = (double)NAN};
+    if (!differs_by_seed(contest, settings))
+        tune_expected_of(&prospect, settings, out);
     if (out->has_distribution && isfinite(out->expected_most) && out->expected_share > 0)
         partitions = fmin(rows, out->expected_most / out->expected_share + keys);
     out->partitions = (uint64_t)fmax(1, ceil(partitions));
 }
 
-/* Whether the distribution is that of the first seed, since bursts and spikes strike a key at other times
- * with other seeds. Then it tells nothing of several seeds together. */
-static bool differs_by_seed(const struct wl_workload *workload, const struct lab_settings *settings)
-{
-    const enum bk_kind kind = settings->strategy.kind;
-    return (workload->has_bursts || workload->spike_count > 0) &&
-           (kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED);
-}
-
-static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
-                                 bool is_of_first)
+static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known)
 {
     struct lab_facts facts = seeds == 0 ? *known : seen[0].facts;
     if (seeds == 0) { /* the number of partitions is only bounded, so nothing is within a share of them */
@@ -200,7 +201,7 @@ static struct lab_facts facts_of(const struct tune_seen *seen, uint32_t seeds, c
     }
     for (uint32_t i = 1; i < seeds; i++)
         lab_facts_add(&facts, &seen[i].facts);
-    facts.has_distribution = known->has_distribution && !(is_of_first && seeds > 1);
+    facts.has_distribution = known->has_distribution;
     facts.expected_most = known->expected_most;
     facts.expected_least = known->expected_least;
     facts.expected_share = known->expected_share;
@@ -236,13 +237,12 @@ static enum tune_demand missed_by(unsigned disqualifiers)
     return TUNE_IN_LIMITS;
 }
 
-enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_settings *settings,
-                           const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
-                           struct lab_judgment *judgment, enum tune_demand *failed)
+enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,
+                           const struct lab_facts *known, struct lab_judgment *judgment,
+                           enum tune_demand *failed)
 {
     const struct lab_tune *terms = &contest->terms;
-    const struct lab_facts facts =
-        facts_of(seen, seeds, known, differs_by_seed(&contest->scenario->workload, settings));
+    const struct lab_facts facts = facts_of(seen, seeds, known);
     *judgment = lab_judgment_of(&contest->scenario->limits, &facts);
     if (seeds == 0 && judgment->by == LAB_BY_SAMPLE) { /* there was none */
         judgment->within = LAB_NOT_JUDGED;
@@ -280,8 +280,8 @@ static unsigned unsafe_by_model(const struct tune_contest *contest, const struct
 
 static void judge(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
-    enum lab_within within = tune_judge(contest, &entrant->strategy.settings, entrant->seen, entrant->seeds,
-                                        &entrant->known, &entrant->judgment, &entrant->failed);
+    enum lab_within within = tune_judge(contest, entrant->seen, entrant->seeds, &entrant->known,
+                                        &entrant->judgment, &entrant->failed);
     const unsigned unsafe = unsafe_by_model(contest, entrant);
     if (unsafe != 0 && within != LAB_EXCEEDS) {
         entrant->failed = missed_by(unsafe);
@@ -297,8 +297,7 @@ static void judge(const struct tune_contest *contest, struct tune_entrant *entra
     const bool is_decided =
         within == LAB_WITHIN && entrant->seeds > 0 &&
         (entrant->judgment.by == LAB_BY_DISTRIBUTION || entrant->judgment.by == LAB_BY_CERTAINTY);
-    if (is_decided && !has_more_demands(contest) &&
-        !differs_by_seed(&contest->scenario->workload, &entrant->strategy.settings))
+    if (is_decided && !has_more_demands(contest))
         entrant->needs = entrant->seeds;
 }
 
@@ -724,7 +723,7 @@ static void judge_step(struct tune_contest *contest, const struct tune_margin *m
     const struct lab_settings *settings = &contest->entrants[margin->entrant].strategy.settings;
     struct lab_facts known;
     tune_know(contest, settings, step->factor, &known);
-    step->within = tune_judge(contest, settings, &step->seen, seeds, &known, &step->judgment, &step->failed);
+    step->within = tune_judge(contest, &step->seen, seeds, &known, &step->judgment, &step->failed);
     if (seeds == 0 && step->within == LAB_WITHIN && has_more_demands(contest))
         step->within = LAB_NOT_JUDGED;
 }

@@ -18,6 +18,7 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/metric.h"
+#include "lab/tally.h"
 #include "tune/odds.h"
 #include "tune/sample.h"
 #include "workload/rows.h"
@@ -928,21 +929,41 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
     return isfinite(target) ? rounded(high) : isinf(target) ? 1 : (double)NAN;
 }
 
+/* For how many days a partition gets more rows before the first ones leave the disk; infinity: as long as
+ * it gets rows. */
+static double grows_for(const struct lab_scenario *scenario)
+{
+    return scenario->row_ttl_ns > 0
+               ? ((double)scenario->row_ttl_ns + (double)LAB_GC_GRACE_NS) / (double)SIM_DAY
+               : (double)INFINITY;
+}
+
 /* When the first partition without end exceeds a limit: by the distribution, or, where that is not known, as
- * the largest one grows, which has this many rows and bytes after the run. */
+ * the largest one grows, which has this many rows and bytes after the run. NaN: rows leave the disk before,
+ * so it may never. */
 static double endless_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
                            uint64_t rows, uint64_t bytes)
 {
     const double room = room_above(&outlook->scenario->limits, rows, bytes);
     const double median = passage_median(outlook->scenario, settings, rows > 0 && room >= 1);
-    return isnan(median) ? tune_growth_rows_at(&outlook->growth, outlook->days, room)
-                         : outlook->days * median;
+    const double days =
+        isnan(median) ? tune_growth_rows_at(&outlook->growth, outlook->days, room) : outlook->days * median;
+    return days > grows_for(outlook->scenario) ? (double)NAN : days;
 }
 
 double tune_unbucketed_days(const struct tune_outlook *outlook)
 {
     const struct lab_settings unbucketed = {.strategy = {.kind = BK_UNBUCKETED}};
     return endless_days(outlook, &unbucketed, outlook->busiest_rows, outlook->busiest_bytes);
+}
+
+/* Whether the run has a whole window of the setting, so that others are not larger. */
+static bool has_whole_window(const struct lab_scenario *scenario, const struct lab_settings *settings)
+{
+    const struct task task = {.settings = settings};
+    const int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns,
+                  from_ns = window_end(&task, start_ns - 1); /* the first that begins in the run */
+    return from_ns < end_ns && window_end(&task, from_ns) <= end_ns;
 }
 
 double tune_first_over_days(const struct tune_outlook *outlook, const struct lab_settings *settings,
@@ -955,16 +976,22 @@ double tune_first_over_days(const struct tune_outlook *outlook, const struct lab
     const double days = outlook->days;
     if (!isnan(seen_days))
         return seen_days;
-    if (!lab_kind_ends(kind) && !tune_rows_stop(scenario, days))
-        return endless_days(outlook, settings, rows_most, bytes_most);
+    if (!lab_kind_ends(kind)) {
+        const double first = endless_days(outlook, settings, rows_most, bytes_most);
+        if (!isnan(first) || grows_for(scenario) > days)
+            return first;
+    }
     if (scenario->trace_path != NULL && kind == BK_TIME)
         return growth->per_day > 0
                    ? fmax(days, tune_growth_rate_at(growth, days,
                                                     room_above(&scenario->limits, rows_most, bytes_most)))
                    : (double)NAN;
-    if (!facts->has_distribution)
+    if (!facts->has_distribution || (kind == BK_TIME && !has_whole_window(scenario, settings)))
         return (double)NAN;
-    if (facts->expected_most <= NEVER)
+    /* Keys that have too few rows in the run may have a full partition later. */
+    const double of_full =
+        isnan(facts->expected_share) ? 0 : facts->expected_share * (double)facts->partitions;
+    if (fmax(facts->expected_most, of_full) <= NEVER)
         return (double)INFINITY;
     double expected = (facts->expected_least + facts->expected_most) / 2;
     if (isinf(expected)) /* more than this many */
@@ -1003,10 +1030,8 @@ static bool add_all(struct tune_outlook *outlook, const struct lab_result *resul
     const double days = tune_first_over_days(
         outlook, &strategy->settings, &facts, figure(strategy, "partitions.first_over_days"),
         whole(strategy, "partitions.all.rows.max"), whole(strategy, "partitions.all.bytes.max"));
-    /* If rows expire, the partitions of `unbucketed` may not grow. */
-    const double unbucketed =
-        tune_rows_stop(outlook->scenario, outlook->days) ? (double)NAN : outlook->unbucketed_days;
-    return add(strategy, "horizon.days", days) && add(strategy, "horizon.unbucketed_days", unbucketed) &&
+    return add(strategy, "horizon.days", days) &&
+           add(strategy, "horizon.unbucketed_days", outlook->unbucketed_days) &&
            (outlook->growth.per_day == 0 ||
             add(strategy, "horizon.doubles_days", tune_growth_doubles(&outlook->growth)));
 }

@@ -242,8 +242,7 @@ static void check_margin(struct tune_contest *contest, const struct tune_margin 
                         &error))
             fail_msg("%s", error.text);
         tune_know(contest, &entrant->strategy.settings, step->factor, &known);
-        const enum lab_within within =
-            tune_judge(contest, &entrant->strategy.settings, &seen, 1, &known, &judgment, &failed);
+        const enum lab_within within = tune_judge(contest, &seen, 1, &known, &judgment, &failed);
         /* If none may exceed a limit, one does with a probability of up to 5 %. */
         if (step->within == LAB_WITHIN && within == LAB_EXCEEDS && judgment.over > 1)
             fail_msg("%s at %g: said to be within", entrant->strategy.label, step->factor);

@@ -368,8 +368,8 @@ static bool differs(uint64_t number, const struct tune_contest *contest, struct 
             continue;
         const bool is_unsafe = entrant->status == TUNE_DISQUALIFIED && contest->entrants[i].seeds == 0 &&
                                contest->entrants[i].status == TUNE_DISQUALIFIED;
-        entrant->status = !is_unsafe && tune_judge(all, &entrant->strategy.settings, entrant->seen, seeds,
-                                                   &entrant->known, &judgment, &failed) == LAB_WITHIN
+        entrant->status = !is_unsafe && tune_judge(all, entrant->seen, seeds, &entrant->known, &judgment,
+                                                   &failed) == LAB_WITHIN
                               ? TUNE_WITHIN
                               : TUNE_EXCEEDS;
     }

@@ -162,16 +162,10 @@ static bool check_chosen(const struct answer *answer, const struct tune_contest 
                         (ptrdiff_t)contest->recommended, (ptrdiff_t)wanted);
 }
 
-/* The verdict that follows from these seeds and the distribution. Bursts and spikes strike a key at other
- * times with other seeds, so then the distribution of windows and buckets is that of the first seed. */
-static struct twin_verdict judge(const struct answer *answer, const struct tune_entrant *entrant,
-                                 const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
-                                 struct lab_facts *facts)
+/* The verdict that follows from these seeds and the distribution. */
+static struct twin_verdict judge(const struct answer *answer, const struct tune_seen *seen, uint32_t seeds,
+                                 const struct lab_facts *known, struct lab_facts *facts)
 {
-    const struct wl_workload *workload = &answer->scenario->workload;
-    const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    const bool follows_rate = kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED;
-    const bool is_of_first = follows_rate && (workload->has_bursts || workload->spike_count > 0);
     *facts = *known;
     for (uint32_t i = 0; i < seeds; i++) {
         *facts = i == 0 ? seen[0].facts : *facts;
@@ -180,7 +174,7 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
         for (unsigned unit = 0; unit < LAB_SIZE_UNITS; unit++)
             facts->over_of[unit] += i == 0 ? 0 : seen[i].facts.over_of[unit];
     }
-    facts->has_distribution = known->has_distribution && !(is_of_first && seeds > 1);
+    facts->has_distribution = known->has_distribution;
     facts->expected_most = known->expected_most;
     facts->expected_least = known->expected_least;
     facts->expected_share = known->expected_share;
@@ -194,17 +188,22 @@ static struct twin_verdict judge(const struct answer *answer, const struct tune_
     return out;
 }
 
-/* What the distribution says at a multiple of the rate: a run has at most a partition for each row. */
+/* What the distribution says at a multiple of the rate: a run has at most a partition for each row. Bursts
+ * and spikes strike a key at other times with other seeds, so of windows and buckets it then says nothing. */
 static struct lab_facts known_at(const struct tune_contest *contest, const struct tune_entrant *entrant,
                                  double factor)
 {
-    struct lab_facts known = {.partitions = 0};
+    const struct wl_workload *workload = &contest->scenario->workload;
+    const enum bk_kind kind = entrant->strategy.settings.strategy.kind;
+    const bool follows_rate = kind == BK_TIME || kind == BK_HASH || kind == BK_UNBUCKETED;
+    struct lab_facts known = {.expected_most = (double)INFINITY, .expected_share = (double)NAN};
     const struct tune_prospect prospect = {.scenario = contest->scenario,
                                            .factor = factor,
                                            .rows = (double)contest->rows.rows * factor,
                                            .keys = (double)contest->rows.keys,
                                            .is_verdict = true};
-    tune_expected_of(&prospect, &entrant->strategy.settings, &known);
+    if (!follows_rate || contest->terms.seeds == 1 || (!workload->has_bursts && workload->spike_count == 0))
+        tune_expected_of(&prospect, &entrant->strategy.settings, &known);
     known.partitions = (uint64_t)ceil(prospect.rows);
     if (known.has_distribution && isfinite(known.expected_most) && known.expected_share > 0)
         known.partitions = (uint64_t)fmin(ceil(prospect.rows),
@@ -227,7 +226,7 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
     const struct lab_facts known = known_at(contest, entrant, 1);
     const char *label = entrant->strategy.label;
     struct lab_facts facts;
-    struct twin_verdict wanted = judge(answer, entrant, entrant->seen, entrant->seeds, &known, &facts);
+    struct twin_verdict wanted = judge(answer, entrant->seen, entrant->seeds, &known, &facts);
     const bool fails = misses(contest, entrant->seen, entrant->seeds);
     enum tune_status status = wanted.within == LAB_EXCEEDS  ? TUNE_EXCEEDS
                               : fails                       ? TUNE_DISQUALIFIED
@@ -243,7 +242,7 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
         return false;
     /* A setting that failed is run no more. */
     for (uint32_t seeds = 1; seeds < entrant->seeds; seeds++) {
-        wanted = judge(answer, entrant, entrant->seen, seeds, &known, &facts);
+        wanted = judge(answer, entrant->seen, seeds, &known, &facts);
         if (wanted.within == LAB_EXCEEDS || misses(contest, entrant->seen, seeds))
             return twin_differs(answer, "tune: %s was run again after it had failed", label);
     }
@@ -300,7 +299,7 @@ static bool check_margin(const struct answer *answer, const struct tune_contest 
         const struct tune_margin_step *step = &margin->steps[i];
         const struct lab_facts known = known_at(contest, entrant, factors[i]);
         struct lab_facts facts;
-        wanted[i] = judge(answer, entrant, &step->seen, step->is_run, &known, &facts).within;
+        wanted[i] = judge(answer, &step->seen, step->is_run, &known, &facts).within;
         if (step->is_run && misses(contest, &step->seen, 1))
             wanted[i] = LAB_EXCEEDS;
         if (!step->is_run && has_more && wanted[i] == LAB_WITHIN)
@@ -566,7 +565,8 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
                                    .key_bytes = (double)contest->rows.busiest_bytes,
                                    .whole_days = contest->rows.unbucketed_days,
                                    .most = known.has_distribution ? known.expected_most : (double)NAN,
-                                   .least = known.expected_least};
+                                   .least = known.expected_least,
+                                   .full = known.expected_share * (double)known.partitions};
     for (uint32_t i = 0; i < entrant->seeds; i++) {
         outlook.seen = fmin(outlook.seen, entrant->seen[i].figures[TUNE_FIRST_OVER]);
         outlook.rows = fmax(outlook.rows, (double)entrant->seen[i].rows_most);
@@ -611,6 +611,77 @@ static bool check_contest(const struct answer *answer, const struct tune_contest
     }
     for (size_t i = 0; is_fine && i < contest->margin_count; i++)
         is_fine = check_margin(answer, contest, &contest->margins[i]);
+    return is_fine;
+}
+
+/* Whether an expectation, as `check` judges it, fits the verdict of the run. */
+static bool check_expects(const struct answer *answer, const struct lab_score *scores)
+{
+    struct lab_scenario scenario = *answer->scenario;
+    struct lab_expect expects[LAB_STRATEGIES_MAX];
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    const double may = scenario.limits.over_limit_share;
+    bool is_fine = true;
+    scenario.expects = expects;
+    for (size_t i = 0; i < scenario.strategy_count; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s.partitions.over_limit <= %.0f", scenario.strategies[i].label,
+                 floor(may * (double)scores[i].judgment.partitions));
+        is_fine = is_fine && lab_expect_parse(text, &expects[i]) == NULL;
+        scenario.expect_count += is_fine;
+    }
+    is_fine = is_fine && lab_run(&scenario, 1, NULL, &result, &error);
+    if (!is_fine)
+        twin_differs(answer, "an expectation cannot be judged");
+    for (size_t i = 0; is_fine && i < scenario.strategy_count; i++) {
+        const struct lab_judgment *judgment = &scores[i].judgment;
+        if (judgment->by == LAB_BY_DISTRIBUTION || judgment->within == LAB_NOT_JUDGED)
+            continue;
+        is_fine = result->expects[i].ok == (judgment->within == LAB_WITHIN) ||
+                  twin_differs(answer, "%s: `run` and `check` disagree", scenario.strategies[i].label);
+    }
+    for (size_t i = 0; i < scenario.expect_count; i++)
+        lab_expect_clear(&expects[i]);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
+bool twin_agree(const struct answer *answer)
+{
+    struct lab_score scores[LAB_STRATEGIES_MAX];
+    struct lab_tune terms = answer->scenario->tune;
+    struct tune_contest contest;
+    struct sim_error error;
+    size_t own = 0;
+    terms.seeds = 1;
+    lab_choose(answer->result, scores);
+    if (!check_expects(answer, scores))
+        return false;
+    if (!tune_contest_begin(&contest, answer->scenario, &terms, 1, NULL, &error))
+        return twin_differs(answer, "tune: %s", error.text);
+    for (size_t i = 0; i < contest.count; i++) {
+        if (contest.entrants[i].is_own)
+            contest.entrants[own++] = contest.entrants[i];
+        else
+            free(contest.entrants[i].strategy.label);
+    }
+    contest.count = own;
+    bool is_fine = tune_race(&contest, 1, NULL, &error) || twin_differs(answer, "tune: %s", error.text);
+    for (size_t i = 0; is_fine && i < own; i++) {
+        const struct tune_entrant *entrant = &contest.entrants[i];
+        size_t at = 0;
+        while (strcmp(answer->scenario->strategies[at].label, entrant->strategy.label) != 0)
+            at++;
+        const struct lab_judgment *told = &entrant->judgment, *wanted = &scores[at].judgment;
+        is_fine = (told->within == wanted->within &&
+                   (entrant->seeds == 0 || (told->over == wanted->over && told->by == wanted->by &&
+                                            entrant->disqualifiers == scores[at].disqualifiers))) ||
+                  twin_differs(answer, "%s: judged %d by %s in `run`, and %d by %s in `tune`",
+                               entrant->strategy.label, wanted->within, lab_judged_by_name(wanted->by),
+                               told->within, lab_judged_by_name(told->by));
+    }
+    tune_contest_clear(&contest);
     return is_fine;
 }
 

@@ -212,24 +212,70 @@ static double median_of(const struct future *future, uint64_t keys, double limit
     return high;
 }
 
+/* The moments at which windows end, from the start of the run to its end. Returns the number of windows. */
+static size_t edges_of(const struct answer *answer, const struct bk_strategy *strategy, int64_t *edges_ns)
+{
+    size_t count = 0;
+    int64_t end_ns = answer->input->end_ns;
+    edges_ns[0] = answer->input->start_ns;
+    while (strategy->kind == BK_TIME && edges_ns[count] < end_ns && count + 2 < EDGES) {
+        int64_t window = naive_window(strategy, edges_ns[count]), next_ns = edges_ns[count];
+        if (strategy->of.time.calendar == BK_CALENDAR_NONE) {
+            next_ns = strategy->of.time.epoch_ns + (window + 1) * strategy->of.time.window_ns;
+        } else {
+            next_ns = naive_floor(next_ns, SIM_HOUR) * SIM_HOUR;
+            while (naive_window(strategy, next_ns) <= window)
+                next_ns += SIM_HOUR;
+        }
+        edges_ns[++count] = next_ns < end_ns ? next_ns : end_ns;
+    }
+    if (strategy->kind != BK_TIME)
+        edges_ns[++count] = end_ns;
+    return count;
+}
+
+/* Whether a window of the setting begins and ends in the run. */
+static bool has_whole_window(const struct answer *answer, const struct bk_strategy *strategy)
+{
+    int64_t *edges_ns = naive_must(calloc(EDGES, sizeof *edges_ns));
+    const size_t count = edges_of(answer, strategy, edges_ns);
+    bool has_one = false;
+    for (size_t i = 0; i < count; i++)
+        has_one |= naive_window(strategy, edges_ns[i] - 1) != naive_window(strategy, edges_ns[i]) &&
+                   naive_window(strategy, edges_ns[i + 1] - 1) != naive_window(strategy, edges_ns[i + 1]);
+    free(edges_ns);
+    return has_one;
+}
+
+/* Days until the first rows of a partition leave the disk: their time to live, and gc_grace_seconds. */
+static double kept_days(const struct answer *answer)
+{
+    return answer->scenario->row_ttl_ns > 0 ? (double)answer->scenario->row_ttl_ns / (double)SIM_DAY + 10
+                                            : (double)INFINITY;
+}
+
 /* Whether partitions without end, of which the largest has this many rows and bytes, first exceed a limit
- * after this many days. */
+ * after this many days; NaN: not before their rows leave the disk. */
 bool twin_endless(const struct answer *answer, const struct lab_settings *settings,
                   const struct twin_outlook *outlook, double rows, double bytes, double told)
 {
     const struct lab_limits *limits = &answer->scenario->limits;
     const struct wl_workload *workload = &answer->scenario->workload;
     const uint64_t keys = answer->input->key_count;
-    const double room = room_of(limits, rows, bytes), days = outlook->days;
+    const double room = room_of(limits, rows, bytes), days = outlook->days, kept = kept_days(answer);
     const bool is_after = rows > 0 && room >= 1, in_bytes = limits->partition_bytes > 0;
     double parts = settings->strategy.kind == BK_HASH ? (double)settings->strategy.of.hash.buckets : 1;
     double small = (double)INFINITY, large = 1, most = (double)limits->partition_rows, least;
     most = most > 0 ? most : (double)INFINITY;
     least = most;
-    if (!has_distribution(answer, settings))
-        return twin_is_near(capped(told), capped(grown(outlook->growth, days, room, false)));
+    if (told > kept || (isnan(told) && isinf(kept)))
+        return false;
+    if (!has_distribution(answer, settings)) {
+        const double wanted = grown(outlook->growth, days, room, false);
+        return isnan(told) ? wanted > kept : twin_is_near(capped(told), capped(wanted));
+    }
     if (in_bytes && workload->row_bytes.kind == SIM_SIZE_PARETO)
-        return told > 0;
+        return !(told <= 0);
     for (size_t k = 0; in_bytes && k < keys; k++) {
         for (size_t i = 0; i < answer->input->keys[k].count; i++) {
             small = fmin(small, (double)answer->input->keys[k].rows[i].weight);
@@ -242,7 +288,7 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
     }
     if (workload->has_bursts || (in_bytes && workload->row_bytes.kind != SIM_SIZE_CONSTANT) ||
         most > ROWS_MOST || keys > KEYS_MOST)
-        return told >= (is_after ? days * (1 - NEAR) : 0);
+        return !(told < (is_after ? days * (1 - NEAR) : 0));
     const int64_t edges_ns[] = {answer->input->start_ns, answer->input->end_ns};
     struct wl_workload level = *workload;
     struct future future = {.workload = workload,
@@ -258,6 +304,8 @@ bool twin_endless(const struct answer *answer, const struct lab_settings *settin
            late = most == least ? early : days * median_of(&future, keys, most, is_after);
     free(future.run);
     free(future.later);
+    if (isnan(told))
+        return late * (1 + ROUNDED) > kept;
     told = capped(told);
     return told >= capped(early * (1 - ROUNDED)) && told <= late * (1 + ROUNDED);
 }
@@ -267,16 +315,21 @@ bool twin_horizon(const struct answer *answer, const struct lab_settings *settin
 {
     const enum bk_kind kind = settings->strategy.kind;
     const double days = outlook->days, growth = outlook->growth;
-    double ttl_days = (double)answer->scenario->row_ttl_ns / (double)SIM_DAY, wanted = (double)NAN;
-    bool stops = ttl_days > 0 && ttl_days <= days;
-    if (isnan(outlook->seen) && (kind == BK_UNBUCKETED || kind == BK_HASH) && !stops)
-        return twin_endless(answer, settings, outlook, outlook->rows, outlook->bytes, told);
+    const bool is_endless = kind == BK_UNBUCKETED || kind == BK_HASH,
+               is_never = kept_days(answer) <= days && outlook->most <= NEVER;
+    double wanted = (double)NAN;
+    if (isnan(outlook->seen) && is_endless)
+        return (!isnan(told) || !is_never) &&
+               twin_endless(answer, settings, outlook, outlook->rows, outlook->bytes,
+                            is_never && told >= LAB_DAYS_MOST ? (double)NAN : told);
     if (!isnan(outlook->seen)) {
         wanted = outlook->seen;
     } else if (answer->scenario->trace_path != NULL && kind == BK_TIME) {
         double room = room_of(&answer->scenario->limits, outlook->rows, outlook->bytes);
         wanted = growth > 0 ? fmax(days, grown(growth, days, room, true)) : (double)NAN;
-    } else if (outlook->most <= NEVER) {
+    } else if (kind == BK_TIME && !has_whole_window(answer, &settings->strategy)) {
+        wanted = (double)NAN;
+    } else if (outlook->most <= NEVER && !(outlook->full > NEVER)) {
         wanted = (double)INFINITY;
     } else if (isfinite(outlook->most) && outlook->least > 0) {
         wanted = fmax(outlook->whole_days, grown(growth, days, 2 / (outlook->least + outlook->most), false));
@@ -304,17 +357,15 @@ bool twin_horizons(const struct answer *answer)
             .key_bytes = twin_or_zero(twin_metric(strategy, "keys.bytes.max")),
             .whole_days = twin_metric(strategy, "horizon.unbucketed_days"),
             .most = twin_metric(strategy, "expected.over_limit"),
-            .least = twin_metric(strategy, "expected.over_limit_least")};
+            .least = twin_metric(strategy, "expected.over_limit_least"),
+            .full = twin_metric(strategy, "expected.share") * twin_metric(strategy, "partitions.total")};
         const struct lab_settings *settings = &answer->scenario->strategies[i].settings,
                                   whole = {.strategy = {.kind = BK_UNBUCKETED}};
         double told = twin_metric(strategy, "horizon.days"),
                wanted = growth > 0 ? log(2) / growth : (double)NAN;
-        bool stops = answer->scenario->row_ttl_ns > 0 &&
-                     (double)answer->scenario->row_ttl_ns <= days * (double)SIM_DAY;
         if (!twin_horizon(answer, settings, &outlook, told) ||
-            !(stops ? isnan(outlook.whole_days)
-                    : twin_endless(answer, &whole, &outlook, outlook.key_rows, outlook.key_bytes,
-                                   outlook.whole_days)) ||
+            !twin_endless(answer, &whole, &outlook, outlook.key_rows, outlook.key_bytes,
+                          outlook.whole_days) ||
             !twin_is_near(twin_metric(strategy, "horizon.doubles_days"), capped(wanted)))
             return twin_differs(answer, "%s: %.9g days, %.9g unbucketed, are no horizons", strategy->label,
                                 told, outlook.whole_days);
@@ -323,28 +374,6 @@ bool twin_horizons(const struct answer *answer)
 }
 
 /* --- expected numbers */
-
-/* The moments at which windows end, from the start of the run to its end. Returns the number of windows. */
-static size_t edges_of(const struct answer *answer, const struct bk_strategy *strategy, int64_t *edges_ns)
-{
-    size_t count = 0;
-    int64_t end_ns = answer->input->end_ns;
-    edges_ns[0] = answer->input->start_ns;
-    while (strategy->kind == BK_TIME && edges_ns[count] < end_ns && count + 2 < EDGES) {
-        int64_t window = naive_window(strategy, edges_ns[count]), next_ns = edges_ns[count];
-        if (strategy->of.time.calendar == BK_CALENDAR_NONE) {
-            next_ns = strategy->of.time.epoch_ns + (window + 1) * strategy->of.time.window_ns;
-        } else {
-            next_ns = naive_floor(next_ns, SIM_HOUR) * SIM_HOUR;
-            while (naive_window(strategy, next_ns) <= window)
-                next_ns += SIM_HOUR;
-        }
-        edges_ns[++count] = next_ns < end_ns ? next_ns : end_ns;
-    }
-    if (strategy->kind != BK_TIME)
-        edges_ns[++count] = end_ns;
-    return count;
-}
 
 /* Sums P(N > limit) over windows and buckets of all keys. */
 static double poisson_sum(const struct answer *answer, const struct bk_strategy *strategy, double limit)

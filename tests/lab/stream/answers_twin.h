@@ -51,8 +51,10 @@ bool twin_choice(const struct answer *answer);
 bool twin_rule(const struct answer *answer);
 /* The rule of choice itself. */
 size_t twin_choose(const struct lab_candidate *all, size_t count, double tolerance);
-/* answers_contest.c: `tune` with two seeds. */
+/* answers_contest.c: a search with some seeds, and whether `run`, `tune` with the run's seed, and `check` judge
+ * alike. */
 bool twin_tune(const struct answer *answer);
+bool twin_agree(const struct answer *answer);
 
 /* answers_twin.c */
 /* What decides when the first partition exceeds a limit. */
@@ -62,6 +64,7 @@ struct twin_outlook {
     double rows, bytes;         /* of the largest partition */
     double key_rows, key_bytes; /* of the largest key */
     double most, least;         /* expected numbers; NaN: not known */
+    double full;                /* if each partition of the run were full; NaN: not known */
     double whole_days;          /* the horizon without buckets */
 };
 /* Whether this many days, or NaN, are the horizon of a setting, or of partitions without end. */

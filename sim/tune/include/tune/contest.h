@@ -226,13 +226,13 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 /* Searches, without margins. */
 bool tune_race(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                struct sim_error *error);
-/* Sets what is known by the distribution at a multiple of the rate. */
+/* Sets what is known of all seeds by the distribution at a multiple of the rate. */
 void tune_know(struct tune_contest *contest, const struct lab_settings *settings, double factor,
                struct lab_facts *out);
 /* Judges these seeds: the limits, then demands and disqualifiers, which make it LAB_EXCEEDS. */
-enum lab_within tune_judge(const struct tune_contest *contest, const struct lab_settings *settings,
-                           const struct tune_seen *seen, uint32_t seeds, const struct lab_facts *known,
-                           struct lab_judgment *judgment, enum tune_demand *failed);
+enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,
+                           const struct lab_facts *known, struct lab_judgment *judgment,
+                           enum tune_demand *failed);
 struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* NaN when no seed has it. */
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
