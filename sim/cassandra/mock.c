@@ -50,72 +50,6 @@ uint32_t cass_pool_take_new(struct cass_pool *pool)
     return pool->used++;
 }
 
-static bool table_create(struct cass_table *table, bool *is_broken)
-{
-    *table = (struct cass_table){.mask = CAPACITY_FIRST - 1, .is_broken = is_broken};
-    table->slots = sim_memory_zeroed(CAPACITY_FIRST * sizeof(*table->slots));
-    return table->slots != NULL;
-}
-
-static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item)
-{
-    uint32_t at = item.hash & mask;
-    while (slots[at].index != CASS_NONE)
-        at = (at + 1) & mask;
-    slots[at] = item;
-}
-
-static bool table_grow(struct cass_table *table)
-{
-    size_t size = (size_t)table->mask + 1;
-    if (size > UINT32_MAX / 2)
-        return false;
-    struct cass_slot *slots = sim_memory_zeroed(size * 2 * sizeof(*slots));
-    if (slots == NULL)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        if (table->slots[i].index != CASS_NONE)
-            insert(slots, (uint32_t)(size * 2 - 1), table->slots[i]);
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->mask = (uint32_t)(size * 2 - 1);
-    return true;
-}
-
-void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index)
-{
-    if (index == CASS_NONE)
-        return;
-    if ((uint64_t)(table->count + 1) * 4 > (uint64_t)(table->mask + 1) * 3 && !table_grow(table)) {
-        *table->is_broken = true;
-        return;
-    }
-    insert(table->slots, table->mask, (struct cass_slot){index, hash});
-    table->count++;
-}
-
-/* Moves the entries that follow back, so that the table needs no markers of removed entries. */
-void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
-{
-    struct cass_slot *slots = table->slots;
-    uint32_t mask = table->mask, hole = hash & mask;
-    while (slots[hole].index != index) {
-        if (slots[hole].index == CASS_NONE)
-            return;
-        hole = (hole + 1) & mask;
-    }
-    for (uint32_t next = (hole + 1) & mask; slots[next].index != CASS_NONE; next = (next + 1) & mask) {
-        uint32_t home = slots[next].hash & mask;
-        if (((next - home) & mask) >= ((next - hole) & mask)) {
-            slots[hole] = slots[next];
-            hole = next;
-        }
-    }
-    slots[hole].index = CASS_NONE;
-    table->count--;
-}
-
 /* --- A shortcut for the write of a row, and for the plain read of a register, whose coordinator is the only
  * replica, while nothing fails. It does in one step per event what the general code does in many, such as
  * sending a message to itself. The state after each event, the random draws and the events are the same, so
@@ -611,7 +545,7 @@ static bool create_pools(struct cass_cluster *cluster)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ok = pool_create(&cluster->pools[i], sizes[i], &cluster->is_broken) && ok;
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        ok = table_create(&cluster->tables[i], &cluster->is_broken) && ok;
+        ok = sim_table_create(&cluster->tables[i], &cluster->is_broken) && ok;
     return ok;
 }
 

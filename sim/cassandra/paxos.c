@@ -15,10 +15,10 @@ static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter)
 
 static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uint32_t entity, bool is_counter)
 {
-    const struct cass_table *table = &cluster->lock_table;
+    const struct sim_table *table = &cluster->lock_table;
     uint32_t hash = lock_hash(node, entity, is_counter);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
+    for (const struct sim_slot *slot = sim_table_first(table, hash); slot->index != CASS_NONE;
+         slot = sim_table_next(table, slot)) {
         const struct lock *lock = lock_at(cluster, slot->index);
         if (lock->node == node && lock->entity == entity && (lock->is_counter != 0) == is_counter)
             return slot->index;
@@ -34,8 +34,8 @@ bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counte
         uint32_t fresh = cass_pool_take(&cluster->locks);
         *lock_at(cluster, fresh) = (struct lock){
             .node = operation->place, .entity = operation->entity, .is_counter = is_counter, .holder = index};
-        cass_table_put(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
-                       fresh);
+        sim_table_put(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
+                      fresh);
         operation->has_lock = true;
         return true;
     }
@@ -115,8 +115,8 @@ void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_cou
     struct lock *lock = lock_at(cluster, found);
     uint32_t next = lock->head;
     if (next == CASS_NONE) {
-        cass_table_remove(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
-                          found);
+        sim_table_remove(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
+                         found);
         cass_pool_give(&cluster->locks, found);
         return;
     }

@@ -14,10 +14,11 @@
 #include "cassandra/cluster.h"
 #include "cassandra/ring.h"
 #include "kernel/random.h"
+#include "kernel/table.h"
 #include "kernel/time.h"
 
 /* Pools of items of equal size, identified by index, with a free list through the first four bytes of free
- * items; and an open-addressing hash table of indices. Items contain no pointers, so both can be stored.
+ * items.
  *
  * Item 0 is never allocated: index 0 means "none". A pool that cannot grow returns item 0, so that the caller
  * need not handle the error; it also sets *is_broken, and the owner stops before the next event. */
@@ -70,35 +71,6 @@ static inline uint32_t cass_pool_swap(struct cass_pool *pool, uint32_t index)
            sizeof pool->free_head);
     pool->free_head = index;
     return fresh;
-}
-
-/* A hash table with linear probing, whose entries are indices of items that the owner compares; index 0 is an
- * empty slot. */
-struct cass_slot {
-    uint32_t index;
-    uint32_t hash; /* upper half of the item's hash, so that growing and removing need not access items */
-};
-
-struct cass_table {
-    struct cass_slot *slots;
-    uint32_t mask, count;
-    bool *is_broken; /* the owner's */
-};
-
-/* Inserts an index, which must not be in the table. */
-void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index);
-/* Removes an index, which must be in the table. */
-void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index);
-/* Iterates over the slots that may have an item with this hash, up to an empty slot. */
-static inline const struct cass_slot *cass_table_first(const struct cass_table *table, uint32_t hash)
-{
-    return &table->slots[hash & table->mask];
-}
-
-static inline const struct cass_slot *cass_table_next(const struct cass_table *table,
-                                                      const struct cass_slot *slot)
-{
-    return &table->slots[(uint32_t)(slot - table->slots + 1) & table->mask];
 }
 
 /* Draws the tokens of a ring: sorted pairs with unique tokens. Private to this folder and its tests. */
@@ -456,9 +428,9 @@ struct cass_cluster {
         };
     };
     union {
-        struct cass_table tables[5];
+        struct sim_table tables[5];
         struct {
-            struct cass_table partition_table, register_table, counter_table, row_table, lock_table;
+            struct sim_table partition_table, register_table, counter_table, row_table, lock_table;
         };
     };
     /* The partition that was last written of a key, by the key's low bits. */

@@ -32,11 +32,11 @@ static uint32_t key_hash(uint64_t key)
     return (uint32_t)(sim_mix64(key + UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-static inline uint32_t find(const struct cass_table *table, const void *entries, uint64_t key)
+static inline uint32_t find(const struct sim_table *table, const void *entries, uint64_t key)
 {
     uint32_t hash = key_hash(key);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
+    for (const struct sim_slot *slot = sim_table_first(table, hash); slot->index != CASS_NONE;
+         slot = sim_table_next(table, slot)) {
         if (slot->hash == hash && ((const struct register_entry *)entries)[slot->index].key == key)
             return slot->index;
     }
@@ -44,7 +44,7 @@ static inline uint32_t find(const struct cass_table *table, const void *entries,
 }
 
 /* Makes an entry, and at the same index the copies of its replicas. */
-static uint32_t make(const struct cass_cluster *cluster, struct cass_table *table, struct cass_pool *entries,
+static uint32_t make(const struct cass_cluster *cluster, struct sim_table *table, struct cass_pool *entries,
                      struct cass_pool *copies, uint64_t key)
 {
     uint32_t entry = cass_pool_take(entries), copy = cass_pool_take(copies);
@@ -52,7 +52,7 @@ static uint32_t make(const struct cass_cluster *cluster, struct cass_table *tabl
         return CASS_NONE;
     ((struct register_entry *)(void *)entries->items)[entry] =
         (struct register_entry){.key = key, .position = cass_position(cluster, key)};
-    cass_table_put(table, key_hash(key), entry);
+    sim_table_put(table, key_hash(key), entry);
     return entry;
 }
 
@@ -63,7 +63,7 @@ uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
 
 void cass_prefetch_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry)
 {
-    const struct cass_slot *slot = cass_table_first(&cluster->register_table, key_hash(key));
+    const struct sim_slot *slot = sim_table_first(&cluster->register_table, key_hash(key));
     if (is_entry)
         __builtin_prefetch(register_at(cluster, slot->index));
     else

@@ -33,10 +33,10 @@ static uint32_t partition_hash(uint64_t key, int64_t bucket)
 
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
-    const struct cass_table *table = &cluster->partition_table;
+    const struct sim_table *table = &cluster->partition_table;
     uint32_t hash = partition_hash(key, bucket);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
+    for (const struct sim_slot *slot = sim_table_first(table, hash); slot->index != CASS_NONE;
+         slot = sim_table_next(table, slot)) {
         const struct partition *partition = partition_at(cluster, slot->index);
         if (slot->hash == hash && partition->key == key && partition->bucket == bucket)
             return slot->index;
@@ -46,7 +46,7 @@ uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, i
 
 void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry)
 {
-    const struct cass_slot *slot = cass_table_first(&cluster->partition_table, partition_hash(key, bucket));
+    const struct sim_slot *slot = sim_table_first(&cluster->partition_table, partition_hash(key, bucket));
     if (!is_entry) {
         __builtin_prefetch(slot);
         return;
@@ -70,7 +70,7 @@ uint32_t cass_partition_need_other(struct cass_cluster *cluster, uint64_t key, i
         .last_row_ns = NO_TIME,
         .position = cass_partition_position(cluster, key, bucket),
     };
-    cass_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
+    sim_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
     return index;
 }
 
@@ -99,7 +99,7 @@ static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
 static void enter(struct cass_cluster *cluster, uint32_t index)
 {
     const struct row *row = row_at(cluster, index);
-    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND), index);
+    sim_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND), index);
     partition_at(cluster, row->partition)->records++;
 }
 
@@ -154,7 +154,7 @@ static inline uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_
 static inline uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
                                 uint32_t flags)
 {
-    const struct cass_table *table = &cluster->row_table;
+    const struct sim_table *table = &cluster->row_table;
     if (SIM_LIKELY(!partition_at(cluster, partition)->is_tabled)) {
         uint32_t at = partition_at(cluster, partition)->unresolved;
         while (at != CASS_NONE &&
@@ -163,8 +163,8 @@ static inline uint32_t row_find(const struct cass_cluster *cluster, uint32_t par
         return at;
     }
     uint32_t hash = row_hash(partition, row_id, flags);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
+    for (const struct sim_slot *slot = sim_table_first(table, hash); slot->index != CASS_NONE;
+         slot = sim_table_next(table, slot)) {
         const struct row *row = row_at(cluster, slot->index);
         if (slot->hash == hash && row->partition == partition && row->row_id == row_id &&
             (row->flags & ROW_KIND) == flags)
@@ -201,8 +201,8 @@ void cass_row_settle(struct cass_cluster *cluster, uint32_t index)
         return;
     struct partition *partition = partition_at(cluster, row->partition);
     if (SIM_UNLIKELY(partition->is_tabled))
-        cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND),
-                          index);
+        sim_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND),
+                         index);
     if (--partition->records == 0)
         partition->is_tabled = 0;
     if (row->previous != CASS_NONE)

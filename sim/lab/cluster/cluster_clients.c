@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The readers of a cluster run: when they come, which agent they use, and what they found, compared with the
- * rows that were acknowledged before they began. */
+/* The clients of a cluster run. In: the times of reads, and acknowledged rows. Kept: the clock of the readers
+ * of each key, and the deletes under way. Out: reads of agents, with what their replies found, and requests
+ * that delete rows. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -125,25 +126,17 @@ void lab_read_step_done(struct lab_host_operation *operation)
 static uint32_t take_slot(struct lab_cluster_run *run)
 {
     struct lab_deletes_open *deletes = &run->deletes;
-    if (deletes->free_count == 0) {
-        uint32_t capacity = deletes->capacity == 0 ? 64 : deletes->capacity * 2;
-        struct lab_delete *items = realloc(deletes->items, capacity * sizeof *items);
-        if (items != NULL)
-            deletes->items = items;
-        uint32_t *free_slots = realloc(deletes->free_slots, capacity * sizeof *free_slots);
-        if (free_slots != NULL)
-            deletes->free_slots = free_slots;
-        if (items == NULL || free_slots == NULL) {
-            run->out_of_memory = true;
-            return LAB_NO_DELETE;
-        }
-        for (uint32_t i = capacity; i-- > deletes->capacity;) {
-            items[i] = (struct lab_delete){0};
-            free_slots[deletes->free_count++] = i;
-        }
-        deletes->capacity = capacity;
+    uint32_t slot = deletes->free - 1;
+    if (deletes->free != 0) {
+        deletes->free = deletes->items[slot].next;
+        return slot;
     }
-    return deletes->free_slots[--deletes->free_count];
+    if (!sim_grow(&deletes->items, &deletes->capacity, deletes->count + 1, sizeof *deletes->items)) {
+        run->out_of_memory = true;
+        return LAB_NO_DELETE;
+    }
+    deletes->items[deletes->count] = (struct lab_delete){0};
+    return (uint32_t)deletes->count++;
 }
 
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -173,7 +166,8 @@ static void give_slot(struct lab_cluster_run *run, uint32_t slot, const struct c
     struct lab_delete *item = &run->deletes.items[slot];
     cluster_emit(run, DELETE_ENDED, .key = item->key, .item = item, .reply = reply);
     item->is_waiting = false;
-    run->deletes.free_slots[run->deletes.free_count++] = slot;
+    item->next = run->deletes.free;
+    run->deletes.free = slot + 1;
     run->operations_active--;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event trace: the events of a run as sentences, or as structs with them, for a listener that asked for
- * it. */
+/* The event trace. In: the events of a run. Kept: nothing. Out: sentences, or structs with them, for a
+ * listener that asked for it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Faults, at fixed times or at random. Every fault has its own stream of random numbers, so adding a fault
- * does not change the others. All strategies have the same faults at the same times. If two faults of a
- * component overlap, it is healthy again when both have ended. */
+/* Faults, at fixed times or at random. In: the scenario's faults. Kept: those that are active. Out:
+ * disturbances of cluster and agents, alone or combined. Every fault has its own stream of random numbers, so
+ * adding a fault does not change the others. All strategies have the same faults at the same times. If two
+ * faults of a component overlap, it is healthy again when both have ended. */
 #include <stdio.h>
 #include <string.h>
 

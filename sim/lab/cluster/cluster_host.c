@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The agents' host: gives the core's agents their events, and carries out their requests over the mock
- * cluster. */
+/* The agents' host. In: rows, reads, replies, timeouts, ticks. Kept: the core's agents, and a record of each
+ * operation. Out: their actions as requests to the mock cluster, and every step as an event (events.h). */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,6 @@
 #include "kernel/time.h"
 #include "lab/scenario.h"
 
-/* All agents share one block of memory. With AddressSanitizer a poisoned line follows each, so
- * that a write past an agent's memory is still seen. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
-#define GUARD_BYTES  SIM_LINE_BYTES
-#define guard(begin) ASAN_POISON_MEMORY_REGION(begin, GUARD_BYTES)
-#endif
-#endif
-#ifndef GUARD_BYTES
-#define GUARD_BYTES  0
-#define guard(begin) ((void)(begin))
-#endif
-
 /* For what is called in two places but most often in one, which is on the path of every row. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -39,22 +25,11 @@
 /* The most memory of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
-/* A protocol without state needs no cache. In a cache with four times as many entries as keys, no key evicts
- * another: Fibonacci hashing spreads consecutive numbers so evenly that a set gets at most three. */
-static uint32_t cache_entries(const struct lab_cluster_run *run)
+/* In a cache with four times as many entries as keys, no key evicts another: Fibonacci hashing spreads
+ * consecutive numbers so evenly that a set gets at most three. */
+static uint32_t useful_entries(const struct lab_cluster_run *run)
 {
     uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
-    if (!lab_keeps_state(run))
-        return 1;
-    return (uint32_t)(asked < enough ? asked : enough);
-}
-
-/* The number of keys that the cache of states would hold. */
-static uint32_t remember_keys(const struct lab_cluster_run *run)
-{
-    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
-    if (!run->strategy->settings.reading.remembers_empty)
-        return 0;
     return (uint32_t)(asked < enough ? asked : enough);
 }
 
@@ -65,30 +40,17 @@ static void clear_operations(struct lab_host_agent *agent, uint32_t count)
         agent->operations[agent->operations_met] = (struct lab_host_operation){0};
 }
 
-/* Clears all of the agent's operation slots that were never used, so that they may be read. */
-static void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t number)
-{
-    clear_operations(&run->agents[number], run->operation_count);
-}
-
-/* A checkpoint that was made with different settings is not used. */
-static bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    if (agent->checkpoint == NULL)
-        return false;
-    struct bk_agent_config config = lab_agent_config(run, number);
-    return bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
-                         agent->checkpoint_bytes, &agent->agent) == BK_OK &&
-           bk_agent_change(agent->agent, &agent->history) == BK_OK;
-}
-
-/* Returns whether the agent begins with its checkpoint. */
+/* Returns whether the agent begins with its checkpoint. One that was made with different settings is not
+ * used.
+ */
 static bool start_agent(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = lab_agent_config(run, number);
-    bool is_kept = agent->goes_back && lab_agent_go_back(run, number);
+    bool is_kept = agent->goes_back && agent->checkpoint != NULL &&
+                   bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
+                                 agent->checkpoint_bytes, &agent->agent) == BK_OK &&
+                   bk_agent_change(agent->agent, &agent->history) == BK_OK;
     if (!is_kept) {
         enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
         assert(status == BK_OK);
@@ -103,7 +65,7 @@ static bool start_agent(struct lab_cluster_run *run, uint32_t number)
 /* The bytes from one agent's memory to the next, in whole lines of the cache. */
 static size_t agent_bytes(const struct bk_agent_config *config)
 {
-    return (bk_agent_size(config) + GUARD_BYTES + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
+    return (bk_agent_size(config) + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
 }
 
 static void create_agent(struct lab_cluster_run *run, uint32_t number)
@@ -113,13 +75,11 @@ static void create_agent(struct lab_cluster_run *run, uint32_t number)
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
     agent->memory = run->agents_memory + number * agent_bytes(&config);
-    guard((char *)agent->memory + bk_agent_size(&config));
     /* One more than it uses, so that equal numbers of two agents are not in the same set of the processor's
      * cache. */
     agent->operations = &run->operations[number * ((size_t)run->operation_count + 1)];
-    guard(&agent->operations[run->operation_count]);
     if (run->replay != NULL) /* a history may use any operation number */
-        lab_agent_clear_operations(run, number);
+        clear_operations(agent, run->operation_count);
     agent->history = run->config.history;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
@@ -142,17 +102,6 @@ static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct
     for (; change < run->strategy->settings.change_count && !lab_change_is_deployed(&changes[change]);
          change++)
         add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
-}
-
-/* Puts changing settings into the agents' config, and schedules the events by which
- * agents get them. */
-static void lab_changes_begin(struct lab_cluster_run *run)
-{
-    bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
-    assert(is_made);
-    (void)is_made;
-    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
-    add_dated(run, 0, &run->config.history);
 }
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
@@ -178,7 +127,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .lease_rows = run->strategy->settings.lease_rows,
         .every_rows = run->strategy->settings.every_rows,
         .every_ns = run->strategy->settings.every_ns,
-        .remember_keys = remember_keys(run),
+        .remember_keys = run->strategy->settings.reading.remembers_empty ? useful_entries(run) : 0,
         .late_ns = run->strategy->settings.reading.late_ns,
         .lead_ns = run->strategy->settings.lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
@@ -192,8 +141,12 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .clock_bound_ns = agents->clock_bound_ns,
         .agent_id = 1,
     };
-    run->config.cache_entries = cache_entries(run);
-    lab_changes_begin(run);
+    run->config.cache_entries = lab_keeps_state(run) ? useful_entries(run) : 1;
+    bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
+    assert(is_made);
+    (void)is_made;
+    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
+    add_dated(run, 0, &run->config.history);
     lab_actions_begin(run);
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
     if (bytes > MEMORY_MAX / agents->count)
@@ -219,15 +172,11 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 
 void lab_agents_destroy(struct lab_cluster_run *run)
 {
-    for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
+    for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++)
         free(run->agents[i].checkpoint);
-    }
     free(run->agents);
-    run->agents = NULL;
     free(run->agents_memory);
-    run->agents_memory = NULL;
     free(run->operations);
-    run->operations = NULL;
 }
 
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)

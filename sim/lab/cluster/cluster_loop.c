@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The run of one strategy: the event loop for agents, network, nodes, clocks and faults. */
+/* The runs of a scenario's strategies. In: the scenario, and the rows that they share. Kept: per strategy,
+ * the run (cluster_run.h) while its event loop passes the events of agents, network, nodes, clocks and faults
+ * to their handlers. Out: the result. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <stdio.h>
@@ -65,12 +67,6 @@ bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_
     lab_rows_destroy(*out);
     *out = NULL;
     return false;
-}
-
-static void finish(struct lab_cluster_run *run)
-{
-    lab_cluster_tally(run);
-    run->is_over = true;
 }
 
 /* An allocation that failed because the run was stopped is not reported as out of memory. */
@@ -171,7 +167,9 @@ static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
         bk_agent_prefetch(run->agents[agent].agent, key);
 }
 
-/* The callback of the queue for arrivals that will occur soon. */
+/* The callback of the queue for arrivals that will occur soon. With many keys, the data of a key is not in
+ * the processor's caches when its row arrives. It is prefetched in three steps, because the addresses depend
+ * on each other. With 10^5 keys this saves a third of the time. */
 static void lab_prefetch(void *context, const struct sim_event *event, uint32_t buckets)
 {
     const struct lab_cluster_run *run = context;
@@ -481,51 +479,12 @@ static void release(struct lab_cluster_run *run)
     free(run->backups);
     free(run->active);
     free(run->deletes.items);
-    free(run->deletes.free_slots);
     free(run->places[0]);
     free(run->places[1]);
 }
 
-/* Runs the strategy with this index to its end. The run has the data for the result until
- * lab_cluster_run_destroy(), which must be called even when the error is set. NULL when out of memory. */
-static struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenario, size_t index,
-                                                      const struct lab_rows *rows,
-                                                      const struct lab_run_context *context,
-                                                      struct sim_error *error)
+static void destroy(struct lab_cluster_run *run)
 {
-    return lab_cluster_run_replay(scenario, index, rows, context, NULL, error);
-}
-
-struct lab_cluster_run *lab_cluster_run_replay(const struct lab_scenario *scenario, size_t index,
-                                               const struct lab_rows *rows,
-                                               const struct lab_run_context *context,
-                                               struct lab_replay *replay, struct sim_error *error)
-{
-    struct lab_cluster_run *run = calloc(1, sizeof *run);
-    if (run == NULL) {
-        sim_fail_memory(error);
-        return NULL;
-    }
-    run->scenario = scenario;
-    run->strategy = &scenario->strategies[index];
-    run->rows = rows;
-    run->context = context;
-    run->replay = replay;
-    bool ok = begin(run, error);
-    if (ok && (replay != NULL ? lab_replay_events(run, error) : loop(run, error))) {
-        if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
-            sim_fail_memory(error);
-        else if (!run->is_over)
-            finish(run);
-    }
-    release(run);
-    return run;
-}
-
-void lab_cluster_run_destroy(struct lab_cluster_run *run)
-{
-    if (run == NULL)
-        return;
     lab_idgen_destroy(run);
     lab_tally_clear(&run->tally);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
@@ -536,6 +495,30 @@ void lab_cluster_run_destroy(struct lab_cluster_run *run)
     free(run->views.key);
     free(run->views.items);
     free(run);
+}
+
+bool lab_cluster_play(const struct lab_scenario *scenario, size_t index, const struct lab_rows *rows,
+                      const struct lab_run_context *context, struct lab_replay *replay,
+                      struct lab_result **out, struct sim_error *error)
+{
+    struct lab_cluster_run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return sim_fail_memory(error);
+    run->scenario = scenario;
+    run->strategy = &scenario->strategies[index];
+    run->rows = rows;
+    run->context = context;
+    run->replay = replay;
+    struct sim_error failed = {.class = SIM_ERROR_NONE};
+    bool ok = begin(run, &failed) && (replay != NULL ? lab_replay_events(run, &failed) : loop(run, &failed));
+    ok = ok && ((cass_cluster_is_sound(run->cluster) && !run->out_of_memory) || sim_fail_memory(&failed));
+    if (ok && !run->is_over)
+        lab_cluster_tally(run);
+    release(run);
+    ok = failed.class == SIM_ERROR_NONE || sim_fail(error, failed.class, "%s", failed.text);
+    ok = ok && (lab_cluster_result_of(scenario, index, run, out) || sim_fail_memory(error));
+    destroy(run);
+    return ok;
 }
 
 void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes)
@@ -575,16 +558,10 @@ static bool run_one(void *context, uint64_t index, struct lab_progress *progress
                     struct sim_error *error)
 {
     const struct strategies *all = context;
-    struct sim_error failed = {.class = SIM_ERROR_NONE};
     struct lab_result *result = NULL;
     (void)progress; /* that of the context */
-    if (all->results[index] != NULL)
-        return true;
-    struct lab_cluster_run *run =
-        lab_cluster_run_create(all->scenario, index, all->rows, all->context, &failed);
-    bool ok = failed.class == SIM_ERROR_NONE || sim_fail(error, failed.class, "%s", failed.text);
-    ok = ok && (lab_cluster_result_of(all->scenario, index, run, &result) || sim_fail_memory(error));
-    lab_cluster_run_destroy(run);
+    bool ok = all->results[index] != NULL ||
+              lab_cluster_play(all->scenario, index, all->rows, all->context, NULL, &result, error);
     *made = result;
     return ok;
 }
@@ -678,8 +655,3 @@ bool lab_serve_strategies(const struct lab_team *team, const struct lab_order *o
     lab_scenario_destroy(scenario);
     return ok;
 }
-
-/* --- With many keys, the data of a key is not in the processor's caches when its row arrives, and each
- * access causes a cache miss. The queue announces arrivals in advance, so that their data can be prefetched,
- * in three steps, because the addresses depend on each other. With 10^5 keys this saves a third of the time.
- */

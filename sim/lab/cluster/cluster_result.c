@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The results of a cluster run: the stored partitions, loads, and the outcome of every row. */
+/* The results of a cluster run. In: what is stored, the verdict, and events: latencies, and rolls of the
+ * busiest key. Kept: histograms, and the agents' views of that key. Out: the tally, metrics, and the result.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,11 +72,6 @@ static uint64_t wants(const struct lab_cluster_run *run)
 
 const struct cluster_observer cluster_latencies = {
     .name = "latencies", .wants = wants, .on_event = cluster_latencies_hear};
-
-static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run)
-{
-    return lab_result_begin(scenario, run->tally.rows, run->keys_met, run->start_ns, run->end_ns);
-}
 
 /* The rows that were refused, or given up, although no fault explains it. The oracle `available` also counts
  * rows that were stored late. */
@@ -180,51 +177,35 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     return true;
 }
 
-/* Moves the result of a run of the strategy alone: its last strategy. */
-static void take_over(struct lab_result *result, size_t index, struct lab_result *from)
-{
-    struct lab_strategy_result *strategy = &result->strategies[index];
-    struct lab_strategy_result *last = &from->strategies[from->strategy_count - 1];
-    *strategy = *last;
-    memset(last, 0, sizeof *last);
-    result->strategy_count = index + 1;
-    result->digest = sim_digest_chain(result->digest, strategy->placement_digest);
-    result->digest = sim_digest_chain(result->digest, strategy->events.digest);
-}
-
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_result **each,
                         struct lab_result **out)
 {
-    /* All had the same rows. */
-    struct lab_result *result =
-        lab_result_begin(scenario, each[0]->rows, each[0]->keys, each[0]->start_ns, each[0]->end_ns);
-    for (size_t i = 0; result != NULL && i < scenario->strategy_count; i++)
-        take_over(result, i, each[i]);
+    struct lab_result *result = NULL;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        struct lab_result *from = each[i];
+        if (from == NULL)
+            continue;
+        if (result == NULL) /* all had the same rows, except histories */
+            result = lab_result_begin(scenario, from->rows, from->keys, from->start_ns, from->end_ns);
+        if (result == NULL)
+            break;
+        struct lab_strategy_result *strategy = &result->strategies[i];
+        struct lab_strategy_result *last = &from->strategies[from->strategy_count - 1];
+        *strategy = *last;
+        memset(last, 0, sizeof *last);
+        result->strategy_count = i + 1;
+        result->digest = sim_digest_chain(result->digest, strategy->placement_digest);
+        result->digest = sim_digest_chain(result->digest, strategy->events.digest);
+    }
     *out = result;
     return result != NULL;
-}
-
-bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                             struct lab_result **out)
-{
-    struct lab_result *result = NULL;
-    bool ok = true;
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        if (runs[i] == NULL)
-            continue;
-        result = result == NULL ? begin_by(scenario, runs[i]) : result;
-        ok = result != NULL && add_run(result, scenario, i, runs[i]);
-    }
-    if (!ok)
-        lab_result_destroy(result);
-    *out = ok ? result : NULL;
-    return ok;
 }
 
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out)
 {
-    struct lab_result *result = begin_by(scenario, run);
+    struct lab_result *result =
+        lab_result_begin(scenario, run->tally.rows, run->keys_met, run->start_ns, run->end_ns);
     if (result == NULL || !add_run(result, scenario, index, run)) {
         lab_result_destroy(result);
         return false;

@@ -146,6 +146,7 @@ struct lab_host_agent {
 
 /* A delete that is planned or under way. */
 struct lab_delete {
+    uint32_t next; /* 1 + the next free slot; 0: none */
     uint32_t key, tries, serial;
     bool is_waiting; /* it waits for an answer */
     int64_t bucket;
@@ -155,8 +156,8 @@ struct lab_delete {
 };
 struct lab_deletes_open {
     struct lab_delete *items;
-    uint32_t *free_slots;
-    uint32_t capacity, free_count;
+    size_t count, capacity;
+    uint32_t free;             /* 1 + the first free slot; 0: none */
     uint64_t asked, confirmed; /* numbers of deletes requested and confirmed so far */
 };
 
@@ -252,7 +253,7 @@ struct lab_cluster_run {
     bool out_of_memory;
     bool has_own_times;   /* wl_has_own_times() */
     uint64_t pause_at;    /* number of events at the next safe point */
-    bool is_over;         /* its result is in the tally, or it stopped early (lab/context.h) */
+    bool is_over;         /* it stopped early (lab/context.h) */
     uint32_t rows_untold; /* number of rows that the progress lacks */
 };
 

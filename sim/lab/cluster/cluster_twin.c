@@ -4,7 +4,10 @@
  * actions are not executed. After a random share of the agent's steps, and of its actions, the twin is saved
  * and loaded again. An agent depends only on its inputs, so the twin has the same answers, actions and
  * deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ as soon as that field
- * matters. The agent itself is never restored, so what the twin has once lost stays lost. */
+ * matters. The agent itself is never restored, so what the twin has once lost stays lost. Twins of clients of
+ * identifiers work like those of agents. In: the inputs and actions of agents. Kept: the twins. Out:
+ * violations.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +19,10 @@
 #include "oracles.h"
 
 struct twin {
-    struct bk_agent *agent; /* NULL: it has parted */
+    bool is_here;           /* false: it has parted */
+    struct bk_agent *agent; /* in `memory` */
     void *memory;           /* of the core */
+    struct bk_idgen idgen;  /* of a client */
     unsigned char *state;   /* a checkpoint */
     size_t room;
 };
@@ -30,109 +35,114 @@ static void part(struct lab_cluster_run *run, struct twin *twin, const struct cl
                  const char *why)
 {
     bool has_key = event->operation != NULL || event->kind == CLUSTER_ROW_REFUSED;
-    twin->agent = NULL; /* reported once, because everything that follows would differ, too */
+    twin->is_here = false; /* reported once, because everything that follows would differ, too */
     lab_violate(run, LAB_ORACLE_RESTORED, has_key ? event->key : LAB_NO_KEY, 1,
-                "agent %u: restored from its checkpoint it %s", event->agent, why);
+                "%s %u: restored from its checkpoint it %s", run->idgen != NULL ? "client" : "agent",
+                event->agent, why);
 }
 
-/* Saves `from` into the twin's buffer for checkpoints. */
-static bool save(struct twin *twin, const struct bk_agent *from, size_t *size)
+/* Makes room for a checkpoint of this size. False when out of memory. */
+static bool has_room(struct twin *twin, size_t size)
 {
-    *size = bk_agent_state_size(from);
-    if (*size > twin->room) {
-        unsigned char *state = realloc(twin->state, 2 * *size);
-        if (state == NULL)
-            return false;
-        twin->state = state;
-        twin->room = 2 * *size;
+    unsigned char *state = size <= twin->room ? twin->state : realloc(twin->state, 2 * size);
+    if (state == NULL)
+        return false;
+    twin->room = size <= twin->room ? twin->room : 2 * size;
+    twin->state = state;
+    return true;
+}
+
+/* Saves the twin, or at first the agent itself, and loads it. */
+static void restore(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
+{
+    const uint32_t number = event->agent;
+    bool is_first = event->kind == CLUSTER_AGENT_STARTED, is_loaded;
+    twin->is_here = false;
+    if (run->idgen != NULL) {
+        const struct bk_idgen *from = is_first ? &run->idgen->clients[number].idgen : &twin->idgen;
+        const struct bk_idgen_config config = lab_idgen_config(run, number);
+        const size_t size = bk_idgen_state_size(from);
+        if (!has_room(twin, size)) {
+            run->out_of_memory = true;
+            return;
+        }
+        is_loaded = bk_idgen_save(from, twin->state, size) == BK_OK &&
+                    bk_idgen_load(&config, twin->state, size, &twin->idgen) == BK_OK;
+    } else {
+        const struct bk_agent *from = is_first ? run->agents[number].agent : twin->agent;
+        const struct bk_agent_config config = lab_agent_config(run, number);
+        const size_t size = bk_agent_state_size(from), bytes = bk_agent_size(&config);
+        if (twin->memory == NULL)
+            twin->memory = malloc(bytes);
+        if (twin->memory == NULL || !has_room(twin, size) ||
+            bk_agent_save(from, twin->state, size) != BK_OK) {
+            run->out_of_memory = true;
+            return;
+        }
+        is_loaded = bk_agent_load(twin->memory, bytes, &config, twin->state, size, &twin->agent) == BK_OK;
     }
-    return bk_agent_save(from, twin->state, *size) == BK_OK;
-}
-
-static void restore(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event,
-                    const struct bk_agent *from)
-{
-    struct bk_agent_config config = lab_agent_config(run, event->agent);
-    size_t size, room = bk_agent_size(&config);
-    if (twin->memory == NULL)
-        twin->memory = malloc(room);
-    if (twin->memory == NULL || !save(twin, from, &size)) {
-        run->out_of_memory = true;
-        twin->agent = NULL;
-    } else if (bk_agent_load(twin->memory, room, &config, twin->state, size, &twin->agent) != BK_OK) {
+    twin->is_here = true;
+    if (!is_loaded)
         part(run, twin, event, "cannot be loaded");
-    }
 }
 
-/* Whether a twin is saved and loaded now: at all steps of an agent at one moment, or at
- * none. */
-static bool cluster_twin_is_due(const struct lab_cluster_run *run, uint32_t number)
+/* Whether a twin is saved and loaded now: at all steps of an agent at one moment, or at none. */
+static bool is_due(const struct lab_cluster_run *run, uint32_t number)
 {
     uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
     double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
     return draw < run->scenario->agents.twin_share;
 }
 
-static void takes_row(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
+static void takes(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
 {
     const struct lab_host_operation *operation = event->operation;
-    enum bk_status due = operation == NULL ? BK_ERROR_BUSY : BK_OK;
+    const bool is_row = event->kind == CLUSTER_ROW_TAKEN || event->kind == CLUSTER_ROW_REFUSED;
+    const enum bk_status due = operation != NULL        ? BK_OK
+                               : !is_row && event->flag ? BK_ERROR_WALK_TOO_LONG
+                                                        : BK_ERROR_BUSY;
     uint32_t number = 0;
-    if (bk_agent_write(twin->agent, event->time_ns, event->key, event->row, &number) != due ||
-        (operation != NULL && operation != &run->agents[event->agent].operations[number]))
-        part(run, twin, event, "takes a row as another operation");
+    enum bk_status status = is_row
+                                ? bk_agent_write(twin->agent, event->time_ns, event->key, event->row, &number)
+                                : bk_agent_read(twin->agent, event->time_ns, event->key,
+                                                (uint64_t)event->value, event->query, &number);
+    if (status != due || (operation != NULL && operation != &run->agents[event->agent].operations[number]))
+        part(run, twin, event,
+             is_row ? "takes a row as another operation" : "takes a read as another operation");
 }
 
-static void takes_read(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
-{
-    const struct lab_host_operation *operation = event->operation;
-    enum bk_status due = operation != NULL ? BK_OK : event->flag ? BK_ERROR_WALK_TOO_LONG : BK_ERROR_BUSY;
-    uint32_t number = 0;
-    if (bk_agent_read(twin->agent, event->time_ns, event->key, (uint64_t)event->value, event->query,
-                      &number) != due ||
-        (operation != NULL && operation != &run->agents[event->agent].operations[number]))
-        part(run, twin, event, "takes a read as another operation");
-}
-
+/* Actions are zeroed first, so padding bytes are equal. */
 static void acts(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
 {
+    const bool is_id = event->kind == CLUSTER_ID_ACTED;
     struct bk_action other;
-    if (cluster_twin_is_due(run, event->agent))
-        restore(run, twin, event, twin->agent); /* with the actions that it has not taken yet */
-    if (twin->agent == NULL)
+    struct bk_idgen_action id_other;
+    if (!is_id && is_due(run, event->agent))
+        restore(run, twin, event); /* with the actions that it has not taken yet */
+    if (!twin->is_here)
         return;
-    if (!bk_agent_next(twin->agent, &other))
+    if (is_id ? !bk_idgen_next(&twin->idgen, &id_other) : !bk_agent_next(twin->agent, &other))
         part(run, twin, event, "sends no request");
-    else if (memcmp(&other, event->action, sizeof other) != 0) /* zeroed, so padding bytes are equal */
+    else if (is_id ? memcmp(&id_other, event->id_action, sizeof id_other) != 0
+                   : memcmp(&other, event->action, sizeof other) != 0)
         part(run, twin, event, "sends another request");
 }
 
 static void rests(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
 {
-    const struct bk_agent *agent = run->agents[event->agent].agent;
+    const uint32_t number = event->agent;
+    const bool is_id = run->idgen != NULL;
     struct bk_action other;
-    if (bk_agent_next(twin->agent, &other))
+    struct bk_idgen_action id_other;
+    if (is_id ? bk_idgen_next(&twin->idgen, &id_other) : bk_agent_next(twin->agent, &other))
         part(run, twin, event, "sends more requests");
-    if (twin->agent != NULL && bk_agent_deadline(twin->agent) != bk_agent_deadline(agent))
+    else if (is_id ? bk_idgen_deadline(&twin->idgen) != bk_idgen_deadline(&run->idgen->clients[number].idgen)
+                   : bk_agent_deadline(twin->agent) != bk_agent_deadline(run->agents[number].agent))
         part(run, twin, event, "wakes at another time");
-    if (twin->agent == NULL || !cluster_twin_is_due(run, event->agent))
+    if (!twin->is_here || !is_due(run, number))
         return;
     run->oracles.verdict.probes[LAB_PROBE_RESTORED]++;
-    restore(run, twin, event, twin->agent);
-}
-
-/* The agent has got an outcome, or new settings. */
-static void is_told(struct lab_cluster_run *run, struct twin *twin, const struct cluster_event *event)
-{
-    const struct lab_host_agent *host = &run->agents[event->agent];
-    if (event->kind == CLUSTER_AGENT_DEPLOYED) {
-        if (host->is_up && bk_agent_change(twin->agent, &host->history) != BK_OK)
-            part(run, twin, event, "does not take new settings");
-        return;
-    }
-    uint32_t number = (uint32_t)(event->operation - host->operations);
-    if (bk_agent_outcome(twin->agent, event->time_ns, number, &event->operation->outcome) != BK_OK)
-        part(run, twin, event, "waits for nothing");
+    restore(run, twin, event);
 }
 
 static void hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
@@ -140,32 +150,48 @@ static void hear(struct lab_cluster_run *run, void *state, const struct cluster_
     struct twins *twins = state;
     if (event->agent == LAB_EVENT_NOBODY)
         return;
+    const struct lab_host_agent *host = &run->agents[event->agent];
     struct twin *twin = &twins->of[event->agent];
+    int64_t other = 0;
     if (event->kind == CLUSTER_AGENT_STARTED)
-        restore(run, twin, event, run->agents[event->agent].agent);
-    else if (twin->agent == NULL)
+        restore(run, twin, event);
+    else if (!twin->is_here)
         return;
-    else if (event->kind == CLUSTER_ROW_TAKEN || event->kind == CLUSTER_ROW_REFUSED)
-        takes_row(run, twin, event);
-    else if (event->kind == CLUSTER_READ_TAKEN || event->kind == CLUSTER_READ_REFUSED)
-        takes_read(run, twin, event);
-    else if (event->kind == CLUSTER_ACTED)
+    else if (event->kind == CLUSTER_ACTED || event->kind == CLUSTER_ID_ACTED)
         acts(run, twin, event);
     else if (event->kind == CLUSTER_AGENT_RESTS)
         rests(run, twin, event);
+    else if (event->kind == CLUSTER_AGENT_TICKED && run->idgen != NULL)
+        bk_idgen_tick(&twin->idgen, event->time_ns);
     else if (event->kind == CLUSTER_AGENT_TICKED)
         bk_agent_tick(twin->agent, event->time_ns);
-    else
-        is_told(run, twin, event);
+    else if (event->kind == CLUSTER_AGENT_DEPLOYED) {
+        if (host->is_up && bk_agent_change(twin->agent, &host->history) != BK_OK)
+            part(run, twin, event, "does not take new settings");
+    } else if (event->kind == CLUSTER_TOLD) {
+        if (bk_agent_outcome(twin->agent, event->time_ns, (uint32_t)(event->operation - host->operations),
+                             &event->operation->outcome) != BK_OK)
+            part(run, twin, event, "waits for nothing");
+    } else if (event->kind == CLUSTER_ID_TOLD) {
+        if (bk_idgen_outcome(&twin->idgen, event->time_ns, event->id_outcome) != BK_OK)
+            part(run, twin, event, "waits for nothing");
+    } else if (event->kind != CLUSTER_ID_TOOK)
+        takes(run, twin, event);
+    else if (bk_idgen_take(&twin->idgen, event->time_ns, &other) != (enum bk_status)event->number ||
+             other != event->value)
+        part(run, twin, event, "hands out another identifier");
 }
 
 static uint64_t wants(const struct lab_cluster_run *run)
 {
-    if (run->scenario->agents.twin_share <= 0 || run->idgen != NULL)
+    const uint64_t all =
+        CLUSTER_WANTS(AGENT_STARTED) | CLUSTER_WANTS(AGENT_RESTS) | CLUSTER_WANTS(AGENT_TICKED);
+    if (run->scenario->agents.twin_share <= 0)
         return 0;
-    return CLUSTER_WANTS(AGENT_STARTED) | CLUSTER_WANTS(ROW_TAKEN) | CLUSTER_WANTS(ROW_REFUSED) |
-           CLUSTER_WANTS(READ_TAKEN) | CLUSTER_WANTS(READ_REFUSED) | CLUSTER_WANTS(ACTED) |
-           CLUSTER_WANTS(AGENT_RESTS) | CLUSTER_WANTS(AGENT_TICKED) | CLUSTER_WANTS(TOLD) |
+    if (run->idgen != NULL)
+        return all | CLUSTER_WANTS(ID_ACTED) | CLUSTER_WANTS(ID_TOLD) | CLUSTER_WANTS(ID_TOOK);
+    return all | CLUSTER_WANTS(ROW_TAKEN) | CLUSTER_WANTS(ROW_REFUSED) | CLUSTER_WANTS(READ_TAKEN) |
+           CLUSTER_WANTS(READ_REFUSED) | CLUSTER_WANTS(ACTED) | CLUSTER_WANTS(TOLD) |
            CLUSTER_WANTS(AGENT_DEPLOYED);
 }
 
@@ -190,98 +216,3 @@ static void destroy(void *state)
 
 const struct cluster_observer cluster_twins = {
     .name = "twins", .wants = wants, .begin = begin, .on_event = hear, .destroy = destroy};
-
-/* --- restored, for identifiers: a client that was restored from its own checkpoint gives the same
- * identifiers and makes the same requests as one that never stopped. Twins of clients work like those of
- * agents, see cluster_twin.c. */
-
-/* An upper bound of the size of a client's checkpoint. */
-#define CHECKPOINT_MAX 512u
-
-struct id_twin {
-    struct bk_idgen idgen;
-    bool has_parted;
-};
-
-static void id_part(struct lab_cluster_run *run, struct id_twin *twin, uint32_t number, const char *why)
-{
-    twin->has_parted = true; /* reported once, because everything that follows would differ, too */
-    lab_violate(run, LAB_ORACLE_RESTORED, LAB_NO_KEY, 1, "client %u: restored from its checkpoint it %s",
-                number, why);
-}
-
-/* Loads a checkpoint of `from` into the twin. */
-static void id_restore(struct lab_cluster_run *run, struct id_twin *twin, uint32_t number,
-                       const struct bk_idgen *from)
-{
-    struct bk_idgen_config config = lab_idgen_config(run, number);
-    unsigned char state[CHECKPOINT_MAX];
-    size_t size = bk_idgen_state_size(from);
-    twin->has_parted = false;
-    if (bk_idgen_save(from, state, sizeof state) != BK_OK ||
-        bk_idgen_load(&config, state, size, &twin->idgen) != BK_OK)
-        id_part(run, twin, number, "cannot be loaded");
-}
-
-static void id_acts(struct lab_cluster_run *run, struct id_twin *twin, const struct cluster_event *event)
-{
-    struct bk_idgen_action other;
-    if (!bk_idgen_next(&twin->idgen, &other))
-        id_part(run, twin, event->agent, "sends no request");
-    else if (memcmp(&other, event->id_action, sizeof other) != 0) /* both are zeroed first */
-        id_part(run, twin, event->agent, "sends another request");
-}
-
-static void id_rests(struct lab_cluster_run *run, struct id_twin *twin, uint32_t number)
-{
-    struct bk_idgen_action other;
-    if (bk_idgen_next(&twin->idgen, &other))
-        id_part(run, twin, number, "sends more requests");
-    else if (bk_idgen_deadline(&twin->idgen) != bk_idgen_deadline(&run->idgen->clients[number].idgen))
-        id_part(run, twin, number, "wakes at another time");
-    if (twin->has_parted || !cluster_twin_is_due(run, number))
-        return;
-    run->oracles.verdict.probes[LAB_PROBE_RESTORED]++;
-    id_restore(run, twin, number, &twin->idgen);
-}
-
-static void id_hear(struct lab_cluster_run *run, void *state, const struct cluster_event *event)
-{
-    const uint32_t number = event->agent;
-    struct id_twin *twin = (struct id_twin *)state + number;
-    int64_t other = 0;
-    if (event->kind == CLUSTER_AGENT_STARTED)
-        id_restore(run, twin, number, &run->idgen->clients[number].idgen);
-    else if (twin->has_parted)
-        return;
-    else if (event->kind == CLUSTER_ID_ACTED)
-        id_acts(run, twin, event);
-    else if (event->kind == CLUSTER_AGENT_RESTS)
-        id_rests(run, twin, number);
-    else if (event->kind == CLUSTER_AGENT_TICKED)
-        bk_idgen_tick(&twin->idgen, event->time_ns);
-    else if (event->kind == CLUSTER_ID_TOLD &&
-             bk_idgen_outcome(&twin->idgen, event->time_ns, event->id_outcome) != BK_OK)
-        id_part(run, twin, number, "waits for nothing");
-    else if (event->kind == CLUSTER_ID_TOOK &&
-             (bk_idgen_take(&twin->idgen, event->time_ns, &other) != (enum bk_status)event->number ||
-              other != event->value))
-        id_part(run, twin, number, "hands out another identifier");
-}
-
-static uint64_t id_wants(const struct lab_cluster_run *run)
-{
-    if (run->scenario->agents.twin_share <= 0 || run->idgen == NULL)
-        return 0;
-    return CLUSTER_WANTS(AGENT_STARTED) | CLUSTER_WANTS(ID_ACTED) | CLUSTER_WANTS(AGENT_RESTS) |
-           CLUSTER_WANTS(AGENT_TICKED) | CLUSTER_WANTS(ID_TOLD) | CLUSTER_WANTS(ID_TOOK);
-}
-
-static bool id_begin(struct lab_cluster_run *run, void **state)
-{
-    *state = calloc(run->agent_count, sizeof(struct id_twin));
-    return *state != NULL;
-}
-
-const struct cluster_observer cluster_id_twins = {
-    .name = "twins of clients", .wants = id_wants, .begin = id_begin, .on_event = id_hear, .destroy = free};

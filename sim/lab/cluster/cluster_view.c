@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Queries of a run: an agent's clock and strategy, the settings that apply at the scenario's dates, and the
- * registers and counters of a key. */
+/* What follows from a run. In: the run. Kept: nothing. Out: an agent's clock and strategy, the settings that
+ * apply at the scenario's dates, the registers and counters of a key; an action as a statement, and a reply
+ * as the outcome of an action. */
 #include <assert.h>
 #include <string.h>
 

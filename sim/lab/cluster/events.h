@@ -147,7 +147,7 @@ void cluster_tell(struct lab_cluster_run *run, const struct cluster_event *event
 
 /* --- The observers of a cluster run that the program has. */
 extern const struct cluster_observer cluster_event_trace, cluster_history, cluster_oracles, cluster_views,
-    cluster_latencies, cluster_twins, cluster_id_twins;
+    cluster_latencies, cluster_twins;
 
 /* --- cluster_result.c: each agent's view of one key's bucket, around its first change. The engine looks at
  * intervals. */

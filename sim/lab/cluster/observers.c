@@ -3,6 +3,10 @@
  * program has a table of its own, with the judges of the engine. */
 #include "events.h"
 
-const struct cluster_observer *const cluster_observers[] = {
-    &cluster_event_trace, &cluster_history, &cluster_oracles,  &cluster_views,
-    &cluster_latencies,   &cluster_twins,   &cluster_id_twins, NULL};
+const struct cluster_observer *const cluster_observers[] = {&cluster_event_trace,
+                                                            &cluster_history,
+                                                            &cluster_oracles,
+                                                            &cluster_views,
+                                                            &cluster_latencies,
+                                                            &cluster_twins,
+                                                            NULL};

@@ -251,6 +251,7 @@ static void test_random_increments_equal_a_plain_list(void **state)
         list.count = 0;
         list.due = list.lost = list.doubled = 0;
         list.amount_due = list.amount_lost = list.amount_doubled = 0;
+        assert_true(sim_table_create(&run.oracles.increments.table, &run.out_of_memory));
         try_random(&run, &list, &random, seed % 10 == 0 ? 3000 : 300);
         size_t used = 0;
         for (size_t i = 0; i < list.count; i++) {

@@ -368,4 +368,4 @@ static const struct cluster_observer latencies = {
 const struct cluster_observer *const cluster_observers[] = {
     &cluster_event_trace, &cluster_history, &cluster_oracles,
     &cluster_views,       &latencies,       &cluster_twins,
-    &cluster_id_twins,    &cluster_judges,  NULL};
+    &cluster_judges,      NULL};

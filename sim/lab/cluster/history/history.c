@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a history: a line for each input of an agent, for each fault, and for each change of what is stored.
- * The actions of agents follow from these. */
+/* Histories. In: the events of a run, or the lines of a history. Kept: nothing but the run. Out: a line for
+ * each input of an agent, for each fault, and for each change of what is stored, from which the actions of
+ * agents follow; or the run once more. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,8 +18,11 @@
 
 #define LINE_SIZE 512
 
-static const char *const action_names[] = {LAB_ACTION_NAMES};
-static const char *const outcome_names[] = {LAB_OUTCOME_NAMES};
+/* In the order of enum bk_action_kind, and of enum bk_outcome_kind. */
+static const char *const action_names[] = {"put_row",     "read_state",   "write_state", "cas_state",
+                                           "add_counter", "read_counter", "read_start",  "write_start",
+                                           "cas_lock",    "count_rows",   "read_rows"};
+static const char *const outcome_names[] = {"applied", "not_applied", "refused", "unknown"};
 
 static void add(const struct lab_cluster_run *run, uint32_t key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -345,30 +349,27 @@ static void learn_counter(struct lab_cluster_run *run, const struct lab_host_ope
 static bool read_outcome(struct event *event, struct lab_host_operation *operation)
 {
     struct bk_outcome *outcome = &operation->outcome;
-    int64_t value = 0, *signed_places[] = {&outcome->counter};
     int64_t rows = 0, older = 0, empty = 0, filled = 0, scanned = 0;
     struct {
         const char *name;
         int64_t *place;
-    } const figures[] = {
-        {"counter", signed_places[0]}, {"rows", &rows},      {"older", &older}, {"empty", &empty},
-        {"filled", &filled},           {"scanned", &scanned}};
+    } const figures[] = {{"counter", &outcome->counter},
+                         {"rows", &rows},
+                         {"older", &older},
+                         {"empty", &empty},
+                         {"filled", &filled},
+                         {"scanned", &scanned}};
+    const size_t count = sizeof figures / sizeof *figures;
     while (*event->at != '\0') {
-        bool is_known = false;
+        size_t i = 0;
         if (word(event, "columns")) {
             if (!read_columns(event, &outcome->mask, outcome->columns))
                 return fail(event);
             continue;
         }
-        for (size_t i = 0; i < sizeof figures / sizeof *figures && !is_known; i++) {
-            if (word(event, figures[i].name)) {
-                is_known = true;
-                if (!lab_history_number(&event->at, &value))
-                    return fail(event);
-                *figures[i].place = value;
-            }
-        }
-        if (!is_known)
+        while (i < count && !number(event, figures[i].name, figures[i].place))
+            i++;
+        if (i == count)
             return fail(event);
     }
     outcome->rows = operation->rows = (uint64_t)rows;
@@ -383,7 +384,6 @@ static bool read_outcome(struct event *event, struct lab_host_operation *operati
 static bool is_asked(const struct event *event, const struct lab_host_operation *operation, uint32_t action,
                      int64_t bucket)
 {
-    static const char *const names[] = {LAB_ACTION_NAMES};
     bool is_open = operation->is_active && operation->outstanding > 0;
     if (is_open && operation->action == action && operation->key == event->line->key &&
         (action != BK_ACT_PUT_ROW || operation->bucket == bucket))
@@ -397,19 +397,18 @@ static bool is_asked(const struct event *event, const struct lab_host_operation 
     return lab_history_fail(event->line, event->error,
                             "the outcome is of %s, but by the answers that its agent got it asked %s; the "
                             "history is incomplete, or the scenario has other settings",
-                            names[action], is_open ? names[operation->action] : "nothing");
+                            action_names[action], is_open ? action_names[operation->action] : "nothing");
 }
 
 static bool hear(struct event *event, uint32_t agent)
 {
-    static const char *const actions[] = {LAB_ACTION_NAMES}, *const outcomes[] = {LAB_OUTCOME_NAMES};
     struct lab_cluster_run *run = event->run;
     int64_t operation_number, bucket = 0;
     uint32_t action, outcome;
     if (!lab_history_number(&event->at, &operation_number) || operation_number < 0 ||
         operation_number >= run->operation_count ||
-        !name_of(event, actions, sizeof actions / sizeof *actions, &action) ||
-        !name_of(event, outcomes, sizeof outcomes / sizeof *outcomes, &outcome))
+        !name_of(event, action_names, sizeof action_names / sizeof *action_names, &action) ||
+        !name_of(event, outcome_names, sizeof outcome_names / sizeof *outcome_names, &outcome))
         return fail(event);
     struct lab_host_operation *operation = &run->agents[agent].operations[operation_number];
     if (action == BK_ACT_PUT_ROW && !number(event, "bucket", &bucket))
@@ -709,7 +708,7 @@ bool lab_replay_events(struct lab_cluster_run *run, struct sim_error *error)
     if (!read_lines(run, error))
         return false;
     lab_agents_leave(run);
-    return run->replay->tables == NULL || lab_tables_read(run, run->replay->tables, error);
+    return run->replay->tables == NULL || lab_tables_settle(run, error);
 }
 
 bool lab_replay_rest(struct lab_cluster_run *run)

@@ -8,12 +8,6 @@
 
 #include "cluster_run.h"
 
-/* Names in the order of enum bk_action_kind, and of enum bk_outcome_kind. */
-#define LAB_ACTION_NAMES                                                                                     \
-    "put_row", "read_state", "write_state", "cas_state", "add_counter", "read_counter", "read_start",        \
-        "write_start", "cas_lock", "count_rows", "read_rows"
-#define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
-
 /* --- judge.c: the lines of several files, merged by their times. */
 struct lab_history_line {
     const char *path;
@@ -40,14 +34,13 @@ bool lab_history_number(const char **at, int64_t *out);
 /* --- history.c: replays a history, and checks it against each row and state that it stores. */
 struct lab_replay {
     struct lab_history *history;
-    const char *tables; /* path of the tables that were read back; NULL: none */
+    struct lab_tables *tables; /* that were read back; NULL: none */
     int64_t start_ns;
     bool is_observed;  /* written by processes, none of which knows everything that is stored */
     bool is_exhausted; /* the history says that no more events would have occurred */
     bool has_ended;
     uint64_t *stored; /* by partition of the ledger: sums of hashes of the recorded rows */
     size_t stored_capacity;
-    struct lab_untold *untold; /* effects that are not in the history; NULL: no tables were read back */
     struct sim_error *error;
 };
 /* A line "strategy LABEL begins at NS" of a run of the lab, or "... is observed from NS" of processes. */
@@ -63,18 +56,9 @@ void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket,
 /* Replays the rest of a history after its run has ended: copies of rows. False when the error is set. */
 bool lab_replay_rest(struct lab_cluster_run *run);
 
-/* --- judge.c: the tables as they were read back after the run. */
-bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error);
-enum lab_tables_kind { LAB_TABLES_ROW, LAB_TABLES_STATE, LAB_TABLES_COUNTER };
-struct lab_tables_line {
-    enum lab_tables_kind kind;
-    int64_t key, numbers[BK_COLUMN_COUNT]; /* in the order of the line */
-};
-/* Called for each line. When it returns false, the error is set and reading ends. */
-typedef bool lab_tables_visit(void *context, const struct lab_history_line *line,
-                              const struct lab_tables_line *found, struct sim_error *error);
-
-void lab_untold_destroy(struct lab_untold *untold); /* untold may be NULL */
+/* --- judge.c: the tables as they were read back after the run, whose rows, states and counters take effect.
+ */
+bool lab_tables_settle(struct lab_cluster_run *run, struct sim_error *error);
 /* Called when a row is put: stores it, if the tables have it and the history never says so. */
 void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action);
 /* Called when a counter has the value `total`: if this is more than the known increments add up to,

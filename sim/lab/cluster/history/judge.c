@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
+/* Judges histories. In: their files, whose lines are merged by time, and perhaps the tables that were read
+ * back. Kept: a buffer of each file, and the tables. Out: the result of the strategies that were found in
+ * them, each of which is replayed (history.c). */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
@@ -64,21 +66,16 @@ bool lab_history_word(const char **at, const char *word)
 
 bool lab_history_number(const char **at, int64_t *out)
 {
-    const char *next = *at;
-    bool is_negative = *next == '-';
-    uint64_t value = 0, most = is_negative ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
-    next += is_negative;
-    const char *first = next;
-    for (; *next >= '0' && *next <= '9'; next++) {
-        uint64_t digit = (uint64_t)(*next - '0');
-        if (value > (most - digit) / 10)
-            return false;
-        value = 10 * value + digit;
-    }
-    if (next == first || (*next != ' ' && *next != '\0'))
+    const char *digits = *at + (**at == '-');
+    char *end;
+    if (*digits < '0' || *digits > '9')
         return false;
-    *out = is_negative ? (int64_t)(0 - value) : (int64_t)value;
-    *at = next + (*next == ' ');
+    errno = 0;
+    int64_t value = strtoll(*at, &end, 10);
+    if (errno != 0 || (*end != ' ' && *end != '\0'))
+        return false;
+    *out = value;
+    *at = end + (*end == ' ');
     return true;
 }
 
@@ -90,14 +87,10 @@ static bool read_time(const char **at, int64_t *out_ns)
     if (whole == 0 || whole > 10 || next[whole] != '.' || strspn(next + whole + 1, "0123456789") != 9 ||
         strncmp(next + whole + 10, " s  ", 4) != 0)
         return false;
-    int64_t time_ns = 0;
-    for (size_t i = 0; i < whole + 10; i++) {
-        if (time_ns > SIM_QUEUE_TIME_MAX / 10 - 1)
-            return false;
-        if (i != whole)
-            time_ns = 10 * time_ns + (next[i] - '0');
-    }
-    *out_ns = time_ns;
+    int64_t seconds = strtoll(next, NULL, 10);
+    if (seconds >= SIM_QUEUE_TIME_MAX / SIM_SECOND)
+        return false;
+    *out_ns = seconds * SIM_SECOND + strtoll(next + whole + 1, NULL, 10);
     *at = next + whole + 14;
     return true;
 }
@@ -112,9 +105,7 @@ static bool read_key(const char **at, struct lab_history_line *line)
     size_t size = strspn(next + 4, "0123456789");
     if (size == 0 || size > 9 || strncmp(next + 4 + size, ": ", 2) != 0)
         return false;
-    line->key = 0;
-    for (size_t i = 0; i < size; i++)
-        line->key = 10 * line->key + (uint32_t)(next[4 + i] - '0');
+    line->key = (uint32_t)strtoul(next + 4, NULL, 10);
     *at = next + size + 6;
     return true;
 }
@@ -275,37 +266,24 @@ void lab_history_again(struct lab_history *history)
  * outcome that they have took effect, and rows that are stored according to the history and are not in the
  * tables are lost. */
 
-/* The rows found in a partition of the ledger. */
-struct found {
-    uint64_t rows, sum;
+enum kind { ROW, STATE, COUNTER };
+struct item {
+    uint64_t line;
+    enum kind kind;
+    int64_t key, numbers[BK_COLUMN_COUNT]; /* in the order of the line */
 };
 
-struct tables {
-    struct lab_cluster_run *run;
-    struct lab_open_row *open; /* rows of unknown outcome, sorted */
-    size_t open_count;
-    struct found *found;
-    uint32_t found_count;
-    bool *has_state; /* whether each key has a state */
+/* The tables as they were read. Some effects have no line in the history, because their author was killed
+ * before it got the outcome, or never got it. For rows, the tables show them: such a row counts as stored
+ * from its request on, so that it is not counted before it is stored. For counters, each read shows them, if
+ * it finds more than is known. */
+struct lab_tables {
+    const char *path;
+    struct item *items;
+    size_t count, capacity;
+    struct lab_open_row *rows; /* sorted; is_heard: the history has it, or it is stored by now */
+    size_t row_count;
 };
-
-static bool begin(struct tables *tables)
-{
-    const struct lab_oracles *oracles = &tables->run->oracles;
-    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
-    tables->found_count = oracles->partition_count;
-    tables->found = calloc((size_t)tables->found_count + 1, sizeof *tables->found);
-    tables->has_state = calloc(tables->run->key_count, sizeof *tables->has_state);
-    tables->open = calloc(lists[0]->count + lists[1]->count + 1, sizeof *tables->open);
-    if (tables->found == NULL || tables->has_state == NULL || tables->open == NULL)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        for (size_t j = 0; j < lists[i]->count; j++)
-            tables->open[tables->open_count++] = lists[i]->items[j];
-    }
-    qsort(tables->open, tables->open_count, sizeof *tables->open, lab_open_compare);
-    return true;
-}
 
 /* Parses the number before the next comma, and advances *at beyond it. */
 static bool field(char **at, int64_t *out)
@@ -318,43 +296,7 @@ static bool field(char **at, int64_t *out)
     return lab_history_number(&number, out) && *number == '\0';
 }
 
-static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
-{
-    struct lab_cluster_run *run = tables->run;
-    const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
-    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
-    bool is_known = index < tables->found_count;
-    bool is_open =
-        bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, lab_open_compare) != NULL;
-    if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
-        lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
-    if (!is_known)
-        return;
-    tables->found[index].rows++;
-    tables->found[index].sum += sim_mix64(row + 1);
-}
-
-static void find_state(struct tables *tables, uint32_t key, const int64_t *columns)
-{
-    struct lab_cluster_run *run = tables->run;
-    int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
-    uint32_t mask, all = (1u << BK_COLUMN_COUNT) - 1;
-    bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
-    tables->has_state[key] = true;
-    if (!is_there || memcmp(known, told, BK_COLUMN_COUNT * sizeof *known) != 0)
-        cass_record_columns(run->cluster, lab_state_register(key), told, all);
-}
-
-/* Increments of unknown outcome took effect as far as the counter exceeds the sum of the others. */
-static void find_counter(struct tables *tables, uint32_t key, int64_t bucket, int64_t total)
-{
-    uint64_t counter = lab_counter_key(tables->run, key, bucket);
-    int64_t missing = lab_untold_increments(tables->run, counter, total);
-    if (missing != 0)
-        cass_record_addition(tables->run->cluster, counter, UINT64_MAX, missing);
-}
-
-static bool read_line(const struct lab_history_line *line, char *text, struct lab_tables_line *out,
+static bool read_item(const struct lab_history_line *line, char *text, struct item *out,
                       struct sim_error *error)
 {
     static const struct {
@@ -368,7 +310,8 @@ static bool read_line(const struct lab_history_line *line, char *text, struct la
     bool ok = kind < 3 && field(&at, &out->key);
     for (size_t i = 0; ok && i < kinds[kind].numbers; i++)
         ok = field(&at, &out->numbers[i]);
-    out->kind = (enum lab_tables_kind)kind;
+    out->line = line->number;
+    out->kind = (enum kind)kind;
     return (ok && *at == '\0') ||
            lab_history_fail(
                line, error,
@@ -376,133 +319,37 @@ static bool read_line(const struct lab_history_line *line, char *text, struct la
                "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/live.md)");
 }
 
-static bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)
+static bool read_items(struct lab_tables *tables, FILE *stream, struct sim_error *error)
 {
-    struct lab_history_line line = {.path = path};
-    struct lab_tables_line found;
-    int reason;
-    char buffer[SIM_REASON_SIZE], *text = NULL;
+    struct lab_history_line line = {.path = tables->path};
+    char *text = NULL;
     size_t room = 0;
     ssize_t size;
-    FILE *stream = sim_input_stream(path, &reason);
-    if (stream == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
-                        sim_input_reason(reason, buffer, sizeof buffer));
     bool ok = true;
     while (ok && (size = getline(&text, &room, stream)) > 0) {
         line.number++;
         size -= text[size - 1] == '\n';
         text[size] = '\0';
-        ok = size == 0 || (read_line(&line, text, &found, error) && visit(context, &line, &found, error));
+        if (size == 0)
+            continue;
+        ok = sim_grow(&tables->items, &tables->capacity, tables->count + 1, sizeof *tables->items)
+                 ? read_item(&line, text, &tables->items[tables->count++], error)
+                 : sim_fail_memory(error);
     }
-    ok = ok && (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", path));
-    fclose(stream);
     free(text);
-    return ok;
+    return ok &&
+           (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", tables->path));
 }
 
-static bool take_line(void *context, const struct lab_history_line *line, const struct lab_tables_line *found,
-                      struct sim_error *error)
+static struct lab_open_row *find_told(const struct lab_tables *tables, uint64_t key, int64_t bucket,
+                                      int64_t row)
 {
-    struct tables *tables = context;
-    const struct lab_cluster_run *run = tables->run;
-    const int64_t *numbers = found->numbers;
-    uint32_t key = (uint32_t)found->key;
-    if (found->key < 0 || found->key >= run->key_count)
-        return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", found->key,
-                                run->key_count);
-    if (!lab_is_possible_bucket(run, numbers[0]) || (found->kind == LAB_TABLES_ROW && numbers[1] < 0))
-        return lab_history_fail(line, error, "a bucket and a row's number are 0 or more");
-    if (found->kind == LAB_TABLES_ROW)
-        find_row(tables, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
-    else if (found->kind == LAB_TABLES_STATE)
-        find_state(tables, key, numbers);
-    else
-        find_counter(tables, key, numbers[0], numbers[1]);
-    return true;
-}
-
-/* Sets the rows of the ledger and of the cluster to those of the tables. */
-static void settle(struct tables *tables)
-{
-    struct lab_cluster_run *run = tables->run;
-    const struct lab_replay *replay = run->replay;
-    for (uint32_t i = 0; i < tables->found_count; i++) {
-        struct lab_partition *partition = &run->oracles.partitions[i];
-        const struct found *found = &tables->found[i];
-        partition->balance += found->sum - (i < replay->stored_capacity ? replay->stored[i] : 0);
-        partition->stored = found->rows;
-        cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
-    }
-    int64_t none[CASS_COLUMNS] = {0}, columns[CASS_COLUMNS];
-    uint32_t mask;
-    for (uint32_t key = 0; lab_keeps_state(run) && key < run->key_count; key++) {
-        if (!tables->has_state[key] &&
-            cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
-            cass_record_columns(run->cluster, lab_state_register(key), none, 0);
-    }
-}
-
-bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error)
-{
-    struct tables tables = {.run = run};
-    bool ok = (begin(&tables) || sim_fail_memory(error)) && lab_tables_each(path, take_line, &tables, error);
-    if (ok)
-        settle(&tables);
-    free(tables.open);
-    free(tables.found);
-    free(tables.has_state);
-    return ok;
-}
-
-/* --- Effects that the history has no line for, because their author was killed before it got the outcome, or
- * never got it. For rows, the tables that were read back show them: such a row counts as stored from its
- * request on, so that it is not counted before it is stored. For counters, each read shows them, if it finds
- * more than is known. */
-
-struct untold_row {
-    uint32_t key;
-    bool is_done; /* the history has it, or it is stored by now */
-    int64_t bucket, row;
-};
-
-struct lab_untold {
-    struct untold_row *rows; /* sorted when all are known */
-    size_t count, capacity;
-};
-
-static int compare(const void *a, const void *b)
-{
-    const struct untold_row *one = a, *other = b;
-    if (one->key != other->key)
-        return one->key < other->key ? -1 : 1;
-    if (one->row != other->row)
-        return one->row < other->row ? -1 : 1;
-    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
-}
-
-static struct untold_row *find(const struct lab_untold *untold, uint64_t key, int64_t bucket, int64_t row)
-{
-    const struct untold_row wanted = {.key = (uint32_t)key, .bucket = bucket, .row = row};
-    return untold->count == 0 ? NULL : bsearch(&wanted, untold->rows, untold->count, sizeof wanted, compare);
-}
-
-static bool take_row(void *context, const struct lab_history_line *line, const struct lab_tables_line *found,
-                     struct sim_error *error)
-{
-    struct lab_untold *untold = context;
-    (void)line;
-    if (found->kind != LAB_TABLES_ROW || found->key < 0 || found->key > UINT32_MAX)
-        return true; /* the reader of all tables reports the error */
-    if (!sim_grow(&untold->rows, &untold->capacity, untold->count + 1, sizeof *untold->rows))
-        return sim_fail_memory(error);
-    untold->rows[untold->count++] = (struct untold_row){
-        .key = (uint32_t)found->key, .bucket = found->numbers[0], .row = found->numbers[1]};
-    return true;
+    const struct lab_open_row wanted = {.key = (uint32_t)key, .bucket = bucket, .row = (uint64_t)row};
+    return bsearch(&wanted, tables->rows, tables->row_count, sizeof wanted, lab_open_compare);
 }
 
 /* Handles "row N is stored in bucket B ...". */
-static void mark_told(struct lab_untold *untold, const struct lab_history_line *line)
+static void mark_told(struct lab_tables *tables, const struct lab_history_line *line)
 {
     const char *at = line->text;
     int64_t row, bucket;
@@ -510,48 +357,55 @@ static void mark_told(struct lab_untold *untold, const struct lab_history_line *
         strncmp(at, "is stored in bucket ", 20) != 0)
         return;
     at += 20;
-    struct untold_row *found = lab_history_number(&at, &bucket) ? find(untold, line->key, bucket, row) : NULL;
+    struct lab_open_row *found =
+        lab_history_number(&at, &bucket) ? find_told(tables, line->key, bucket, row) : NULL;
     if (found != NULL)
-        found->is_done = true;
+        found->is_heard = true;
 }
 
-/* Requests that took effect, but whose effect is not in the history. */
-static bool lab_untold_find(const char *const *paths, size_t count, const char *tables,
-                            const struct lab_progress *progress, struct lab_untold **out,
-                            struct sim_error *error)
+/* Reads the tables, and marks their rows that the history has. */
+static bool open_tables(const char *const *paths, size_t count, const char *path,
+                        const struct lab_progress *progress, struct lab_tables *tables,
+                        struct sim_error *error)
 {
-    struct lab_untold *untold = *out = calloc(1, sizeof *untold);
     struct lab_history *history = NULL;
     const struct lab_history_line *line;
-    if (untold == NULL)
-        return sim_fail_memory(error);
-    bool ok = lab_tables_each(tables, take_row, untold, error);
-    if (untold->count > 0)
-        qsort(untold->rows, untold->count, sizeof *untold->rows, compare);
+    int reason;
+    char buffer[SIM_REASON_SIZE];
+    FILE *stream = sim_input_stream(path, &reason);
+    *tables = (struct lab_tables){.path = path};
+    if (stream == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
+                        sim_input_reason(reason, buffer, sizeof buffer));
+    bool ok = read_items(tables, stream, error);
+    fclose(stream);
+    tables->rows = calloc(tables->count + 1, sizeof *tables->rows);
+    ok = ok && (tables->rows != NULL || sim_fail_memory(error));
+    for (size_t i = 0; ok && i < tables->count; i++) {
+        const struct item *item = &tables->items[i];
+        if (item->kind == ROW)
+            tables->rows[tables->row_count++] = (struct lab_open_row){
+                .key = (uint32_t)item->key, .bucket = item->numbers[0], .row = (uint64_t)item->numbers[1]};
+    }
+    if (ok)
+        qsort(tables->rows, tables->row_count, sizeof *tables->rows, lab_open_compare);
     ok = ok && lab_history_open(paths, count, progress, &history, error);
     while (ok && lab_history_next(history, &line, error))
-        mark_told(untold, line);
+        mark_told(tables, line);
     lab_history_close(history);
     return ok && error->class == SIM_ERROR_NONE;
-}
-
-void lab_untold_destroy(struct lab_untold *untold)
-{
-    if (untold != NULL)
-        free(untold->rows);
-    free(untold);
 }
 
 void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action)
 {
     const struct lab_replay *replay = run->replay;
-    if (action->kind != BK_ACT_PUT_ROW || !replay->is_observed || replay->untold == NULL)
+    if (action->kind != BK_ACT_PUT_ROW || !replay->is_observed || replay->tables == NULL)
         return;
     int64_t number = (int64_t)action->row.sequence;
-    struct untold_row *found = find(replay->untold, action->key, action->bucket, number);
-    if (found == NULL || found->is_done)
+    struct lab_open_row *found = find_told(replay->tables, action->key, action->bucket, number);
+    if (found == NULL || found->is_heard)
         return;
-    found->is_done = true;
+    found->is_heard = true;
     lab_replay_store(run, (uint32_t)action->key, action->bucket, action->row.sequence, action->row.time_ns,
                      (int64_t)action->row.id, CASS_EVERY_REPLICA);
 }
@@ -576,8 +430,8 @@ int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int
 {
     int64_t missing = total - cass_counter_total(run->cluster, counter);
     for (int pass = 0; pass < 2 && missing > 0; pass++) {
-        for (size_t i = 0; i < run->oracles.increments.capacity && missing > 0; i++) {
-            const struct lab_increment *increment = &run->oracles.increments.slots[i];
+        for (size_t i = 0; i < run->oracles.increments.count && missing > 0; i++) {
+            const struct lab_increment *increment = &run->oracles.increments.items[i];
             int64_t amount = (int64_t)increment->amount;
             if (!increment->is_used || increment->counter != counter || increment->applied > 0 ||
                 amount > missing || (pass == 0 && is_under_way(run, increment)))
@@ -587,6 +441,133 @@ int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int
         }
     }
     return missing;
+}
+
+/* --- After the run: what the tables have takes effect. */
+
+/* The rows found in a partition of the ledger. */
+struct found {
+    uint64_t rows, sum;
+};
+
+struct settling {
+    struct lab_cluster_run *run;
+    struct lab_open_row *open; /* rows of unknown outcome, sorted */
+    size_t open_count;
+    struct found *found;
+    uint32_t found_count;
+    bool *has_state; /* whether each key has a state */
+};
+
+static bool begin(struct settling *settling)
+{
+    const struct lab_oracles *oracles = &settling->run->oracles;
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    settling->found_count = oracles->partition_count;
+    settling->found = calloc((size_t)settling->found_count + 1, sizeof *settling->found);
+    settling->has_state = calloc(settling->run->key_count, sizeof *settling->has_state);
+    settling->open = calloc(lists[0]->count + lists[1]->count + 1, sizeof *settling->open);
+    if (settling->found == NULL || settling->has_state == NULL || settling->open == NULL)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; j < lists[i]->count; j++)
+            settling->open[settling->open_count++] = lists[i]->items[j];
+    }
+    qsort(settling->open, settling->open_count, sizeof *settling->open, lab_open_compare);
+    return true;
+}
+
+static void find_row(struct settling *settling, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
+{
+    struct lab_cluster_run *run = settling->run;
+    const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
+    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
+    bool is_known = index < settling->found_count;
+    bool is_open =
+        bsearch(&wanted, settling->open, settling->open_count, sizeof wanted, lab_open_compare) != NULL;
+    if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
+        lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
+    if (!is_known)
+        return;
+    settling->found[index].rows++;
+    settling->found[index].sum += sim_mix64(row + 1);
+}
+
+static void find_state(struct settling *settling, uint32_t key, const int64_t *columns)
+{
+    struct lab_cluster_run *run = settling->run;
+    int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
+    uint32_t mask, all = (1u << BK_COLUMN_COUNT) - 1;
+    bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
+    settling->has_state[key] = true;
+    if (!is_there || memcmp(known, told, BK_COLUMN_COUNT * sizeof *known) != 0)
+        cass_record_columns(run->cluster, lab_state_register(key), told, all);
+}
+
+/* Increments of unknown outcome took effect as far as the counter exceeds the sum of the others. */
+static void find_counter(struct settling *settling, uint32_t key, int64_t bucket, int64_t total)
+{
+    uint64_t counter = lab_counter_key(settling->run, key, bucket);
+    int64_t missing = lab_untold_increments(settling->run, counter, total);
+    if (missing != 0)
+        cass_record_addition(settling->run->cluster, counter, UINT64_MAX, missing);
+}
+
+static bool find_item(struct settling *settling, const char *path, const struct item *item,
+                      struct sim_error *error)
+{
+    const struct lab_cluster_run *run = settling->run;
+    const struct lab_history_line line = {.path = path, .number = item->line};
+    const int64_t *numbers = item->numbers;
+    uint32_t key = (uint32_t)item->key;
+    if (item->key < 0 || item->key >= run->key_count)
+        return lab_history_fail(&line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", item->key,
+                                run->key_count);
+    if (!lab_is_possible_bucket(run, numbers[0]) || (item->kind == ROW && numbers[1] < 0))
+        return lab_history_fail(&line, error, "a bucket and a row's number are 0 or more");
+    if (item->kind == ROW)
+        find_row(settling, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
+    else if (item->kind == STATE)
+        find_state(settling, key, numbers);
+    else
+        find_counter(settling, key, numbers[0], numbers[1]);
+    return true;
+}
+
+/* Sets the rows of the ledger and of the cluster to those of the tables. */
+static void settle(const struct settling *settling)
+{
+    struct lab_cluster_run *run = settling->run;
+    const struct lab_replay *replay = run->replay;
+    for (uint32_t i = 0; i < settling->found_count; i++) {
+        struct lab_partition *partition = &run->oracles.partitions[i];
+        const struct found *found = &settling->found[i];
+        partition->balance += found->sum - (i < replay->stored_capacity ? replay->stored[i] : 0);
+        partition->stored = found->rows;
+        cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
+    }
+    int64_t none[CASS_COLUMNS] = {0}, columns[CASS_COLUMNS];
+    uint32_t mask;
+    for (uint32_t key = 0; lab_keeps_state(run) && key < run->key_count; key++) {
+        if (!settling->has_state[key] &&
+            cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+            cass_record_columns(run->cluster, lab_state_register(key), none, 0);
+    }
+}
+
+bool lab_tables_settle(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_tables *tables = run->replay->tables;
+    struct settling settling = {.run = run};
+    bool ok = begin(&settling) || sim_fail_memory(error);
+    for (size_t i = 0; ok && i < tables->count; i++)
+        ok = find_item(&settling, tables->path, &tables->items[i], error);
+    if (ok)
+        settle(&settling);
+    free(settling.open);
+    free(settling.found);
+    free(settling.has_state);
+    return ok;
 }
 
 /* --- Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
@@ -630,7 +611,7 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
 }
 
 static bool find_strategy(const struct lab_scenario *scenario, const struct lab_history_line *line,
-                          struct lab_cluster_run **runs, struct lab_replay *replay, size_t *out,
+                          struct lab_result **results, struct lab_replay *replay, size_t *out,
                           struct sim_error *error)
 {
     struct lab_replay_head head;
@@ -645,7 +626,7 @@ static bool find_strategy(const struct lab_scenario *scenario, const struct lab_
     }
     if (*out == scenario->strategy_count)
         return lab_history_fail(line, error, "%s has no strategy '%s'", scenario->path, head.label);
-    if (runs[*out] != NULL)
+    if (results[*out] != NULL)
         return lab_history_fail(line, error, "strategy '%s' begins a second time", head.label);
     if (head.start_ns < -SIM_QUEUE_TIME_MAX / 2 || head.start_ns > SIM_QUEUE_TIME_MAX / 2)
         return lab_history_fail(line, error, "a run begins between the years 1897 and 2043");
@@ -659,18 +640,18 @@ static bool find_strategy(const struct lab_scenario *scenario, const struct lab_
 
 static bool replay_all(const struct lab_scenario *scenario, const struct lab_rows *rows,
                        const struct lab_run_context *context, struct lab_replay *replay,
-                       struct lab_cluster_run **runs, struct sim_error *error)
+                       struct lab_result **results, struct sim_error *error)
 {
     const struct lab_history_line *line;
     size_t count = 0, index = 0;
     while (lab_history_next(replay->history, &line, error)) {
-        if (!find_strategy(scenario, line, runs, replay, &index, error))
+        if (!find_strategy(scenario, line, results, replay, &index, error))
             return false;
-        runs[index] = lab_cluster_run_replay(scenario, index, rows, context, replay, error);
+        bool ok = lab_cluster_play(scenario, index, rows, context, replay, &results[index], error);
         free(replay->stored);
         replay->stored = NULL;
         replay->stored_capacity = 0;
-        if (error->class != SIM_ERROR_NONE)
+        if (!ok)
             return false;
         count++;
     }
@@ -683,21 +664,23 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
                struct sim_error *error)
 {
     const struct lab_run_context context = {.progress = progress};
-    struct lab_replay replay = {.tables = tables};
+    struct lab_tables read = {0};
+    struct lab_replay replay = {.tables = tables == NULL ? NULL : &read};
     struct lab_rows *rows = NULL;
-    struct lab_cluster_run **runs = calloc(scenario->strategy_count + 1, sizeof *runs);
+    struct lab_result **results = calloc(scenario->strategy_count + 1, sizeof *results);
     *out = NULL;
-    bool ok = (runs != NULL || sim_fail_memory(error)) && check_scenario(scenario, error) &&
+    bool ok = (results != NULL || sim_fail_memory(error)) && check_scenario(scenario, error) &&
               lab_cluster_rows(scenario, &context, &rows, error) &&
-              (tables == NULL || lab_untold_find(paths, count, tables, progress, &replay.untold, error)) &&
+              (tables == NULL || open_tables(paths, count, tables, progress, &read, error)) &&
               lab_history_open(paths, count, progress, &replay.history, error) &&
-              replay_all(scenario, rows, &context, &replay, runs, error) &&
-              (lab_cluster_result_some(scenario, runs, out) || sim_fail_memory(error));
-    for (size_t i = 0; runs != NULL && i < scenario->strategy_count; i++)
-        lab_cluster_run_destroy(runs[i]);
-    free(runs);
+              replay_all(scenario, rows, &context, &replay, results, error) &&
+              (lab_cluster_result(scenario, results, out) || sim_fail_memory(error));
+    for (size_t i = 0; results != NULL && i < scenario->strategy_count; i++)
+        lab_result_destroy(results[i]);
+    free(results);
     lab_history_close(replay.history);
-    lab_untold_destroy(replay.untold);
+    free(read.items);
+    free(read.rows);
     lab_rows_destroy(rows);
     return ok;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The host of clients of identifiers: passes events to the core's bk_idgen, executes its actions on the mock
- * cluster, and takes identifiers from it, one after the other. */
+/* The host of clients of identifiers. In: events of the queue, and replies of the mock cluster. Kept: the
+ * core's bk_idgen of each client, and its request under way. Out: its actions as requests, the identifiers
+ * that it hands out, one after the other, and their metrics. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,234 +102,6 @@ static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, in
     cluster_emit(run, IDS_GIVEN, .agent = number, .value = first, .time_ns = last);
 }
 
-static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    struct cass_statement statement;
-    lab_idgen_statement(run, action, &statement);
-    client->serial++;
-    client->is_asking = true;
-    client->action = action->kind;
-    client->asked_ns = sim_queue_now(&run->queue);
-    run->operations_active++;
-    cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
-    struct sim_event event = {LAB_EVENT_TIMEOUT, number, 0, client->serial};
-    client->timeout =
-        lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
-}
-
-/* After the end no client begins a new operation. Current operations continue until they have received every
- * reply. */
-static void set_tick(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    int64_t deadline_ns = bk_idgen_deadline(&run->idgen->clients[number].idgen);
-    if (deadline_ns == INT64_MAX || run->arrivals_pending == 0)
-        return;
-    if (agent->tick != 0)
-        return;
-    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
-    int64_t due_ns = deadline_ns <= clock_ns ? now_ns
-                     : clock_ns < 0 && deadline_ns > INT64_MAX + clock_ns
-                         ? SIM_QUEUE_TIME_MAX
-                         : lab_until(now_ns, deadline_ns - clock_ns);
-    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
-}
-
-static void pump(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_idgen *idgen = run->idgen;
-    struct lab_id_client *client = &idgen->clients[number];
-    struct bk_idgen_action action;
-    bool is_ready = false;
-    if (run->agents[number].is_paused)
-        return;
-    while (bk_idgen_next(&client->idgen, &action)) {
-        cluster_emit(run, ID_ACTED, .agent = number, .id_action = &action);
-        lab_idgen_watch(run, number, &action);
-        if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
-            is_ready = true;
-        else
-            ask(run, number, &action);
-    }
-    set_tick(run, number);
-    if (is_ready) {
-        client->is_leasing = false;
-        want(run, number, 0);
-    }
-    cluster_emit(run, AGENT_RESTS, .agent = number);
-}
-
-/* Takes the next identifier after the last one was used. If identifiers are used in no time, takes all that
- * the client has, which are of one stripe. */
-static void take(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    int64_t now_ns = sim_queue_now(&run->queue), think_ns = run->scenario->identifiers.think_ns;
-    int64_t id, first = 0, last = 0;
-    uint64_t each = run->scenario->identifiers.each;
-    if (now_ns >= run->end_ns || (each != 0 && client->given >= each))
-        return;
-    enum bk_status status;
-    int64_t clock_ns = lab_agent_clock(run, number);
-    while ((status = bk_idgen_take(&client->idgen, clock_ns, &id)) == BK_OK) {
-        cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
-        first = first == 0 ? id : first;
-        last = id;
-        client->given++;
-        if (client->given == each) {
-            give(run, number, first, last);
-            finish(run);
-            return;
-        }
-        if (think_ns == 0)
-            continue;
-        give(run, number, first, last);
-        want(run, number, think_ns);
-        return;
-    }
-    assert(status == BK_ERROR_EMPTY);
-    cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
-    if (first != 0)
-        give(run, number, first, last);
-    client->is_leasing = true;
-    client->leased_ns = now_ns;
-    pump(run, number);
-}
-
-static void conclude(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    client->is_asking = false;
-    run->operations_active--;
-    cluster_emit(run, ID_HEARD, .agent = number, .id_outcome = outcome, .number = client->action);
-    if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
-        outcome->kind == BK_IDGEN_APPLIED)
-        lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
-                          (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
-    int64_t clock_ns = lab_agent_clock(run, number);
-    bk_idgen_outcome(&client->idgen, clock_ns, outcome);
-    cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
-    pump(run, number);
-}
-
-static void reply(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    uint32_t number = (uint32_t)(event->a >> 32);
-    struct lab_id_client *client = &run->idgen->clients[number];
-    if (client->serial != (uint32_t)event->a || !client->is_asking) {
-        cass_reply_discard(run->cluster, event->b);
-        return;
-    }
-    struct bk_idgen_outcome outcome;
-    cluster_emit(run, ID_REPLIED, .agent = number, .flag = true);
-    lab_idgen_outcome(run, client->action, event->b, &outcome);
-    sim_queue_cancel(&run->queue, client->timeout);
-    conclude(run, number, &outcome);
-}
-
-static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    const struct lab_id_client *client = &run->idgen->clients[event->target];
-    if (client->serial != (uint32_t)event->b || !client->is_asking)
-        return;
-    cluster_emit(run, ID_REPLIED, .agent = event->target);
-    conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
-}
-
-static void tick(struct lab_cluster_run *run, uint32_t number)
-{
-    int64_t clock_ns = lab_agent_clock(run, number);
-    run->agents[number].tick = 0;
-    bk_idgen_tick(&run->idgen->clients[number].idgen, clock_ns);
-    cluster_emit(run, AGENT_TICKED, .agent = number, .time_ns = clock_ns);
-    pump(run, number);
-}
-
-bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    bool is_client = event->kind == LAB_EVENT_TAKE || event->kind == LAB_EVENT_TICK ||
-                     event->kind == LAB_EVENT_TIMEOUT || event->kind == CASS_EVENT_REPLY;
-    if (event->kind == CASS_EVENT_REPLY && run->agents[event->target].is_paused)
-        cluster_emit(run, REPLY_CAME, .agent = event->target, .sim = event);
-    if (is_client && lab_agent_waits(run, event))
-        return true;
-    switch (event->kind) {
-    case LAB_EVENT_TAKE:
-        if (run->idgen->clients[event->target].serial_of_life == event->a)
-            take(run, event->target);
-        return true;
-    case LAB_EVENT_IDS_END:
-        run->arrivals_pending = 0;
-        return true;
-    case LAB_EVENT_TICK:
-        tick(run, event->target);
-        return true;
-    case LAB_EVENT_TIMEOUT:
-        time_out(run, event);
-        return true;
-    case CASS_EVENT_REPLY:
-        reply(run, event);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The client crashed, so its reply will be ignored. */
-static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
-{
-    if (!client->is_asking)
-        return;
-    sim_queue_cancel(&run->queue, client->timeout);
-    client->serial++;
-    client->is_asking = false;
-    run->operations_active--;
-}
-
-void lab_idgen_crash(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    orphan(run, &run->idgen->clients[number]);
-    run->idgen->clients[number].serial_of_life++;
-    if (agent->tick != 0)
-        sim_queue_cancel(&run->queue, agent->tick);
-    agent->tick = 0;
-}
-
-void lab_idgen_restart(struct lab_cluster_run *run, uint32_t number)
-{
-    run->agents[number].restart = 0;
-    start(run, number, true);
-}
-
-void lab_idgen_resume(struct lab_cluster_run *run, uint32_t number)
-{
-    pump(run, number);
-}
-
-void lab_idgen_waits(struct lab_cluster_run *run, const struct sim_event *timeout, uint64_t handle)
-{
-    struct lab_id_client *client = &run->idgen->clients[timeout->target];
-    if (client->serial == (uint32_t)timeout->b && client->is_asking)
-        client->timeout = handle;
-}
-
-void lab_idgen_leave(struct lab_cluster_run *run)
-{
-    for (uint32_t i = 0; i < run->agent_count; i++)
-        orphan(run, &run->idgen->clients[i]);
-}
-
-struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint32_t number)
-{
-    struct bk_idgen_config config = run->idgen->config;
-    config.client_id = (uint64_t)number + 1;
-    if (config.choice == BK_IDGEN_ROTATE)
-        config.stripe = (config.stripe - 1 + number) % config.stripes + 1;
-    return config;
-}
-
 /* --- Converts a client's action to a Cassandra statement, and Cassandra's reply to its outcome, and counts
  * them. */
 
@@ -336,8 +109,8 @@ struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint3
 #define LAST_KEY(stripe) ((uint64_t)(stripe)*2)
 #define LOCK_KEY(stripe) ((uint64_t)(stripe)*2 + 1)
 
-void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
-                         struct cass_statement *out)
+static void make_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
+                           struct cass_statement *out)
 {
     const struct lab_consistency *level = &run->scenario->consistency;
     *out = (struct cass_statement){
@@ -379,8 +152,8 @@ void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idge
     }
 }
 
-void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind kind, uint64_t slot,
-                       struct bk_idgen_outcome *out)
+static void take_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind kind, uint64_t slot,
+                         struct bk_idgen_outcome *out)
 {
     struct lab_idgen *idgen = run->idgen;
     bool is_conditional = kind == BK_IDGEN_CAS_LOCK || kind == BK_IDGEN_CAS_LAST;
@@ -451,10 +224,230 @@ static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struc
         lab_histogram_add(&run->latency[LAB_LATENCY_LEASE], (uint64_t)(now_ns - client->leased_ns), 1, 1);
 }
 
-void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+/* --- Events. */
+
+static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
 {
-    count(run, action);
-    watch_lock(run, number, action);
+    struct lab_id_client *client = &run->idgen->clients[number];
+    struct cass_statement statement;
+    make_statement(run, action, &statement);
+    client->serial++;
+    client->is_asking = true;
+    client->action = action->kind;
+    client->asked_ns = sim_queue_now(&run->queue);
+    run->operations_active++;
+    cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
+    struct sim_event event = {LAB_EVENT_TIMEOUT, number, 0, client->serial};
+    client->timeout =
+        lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
+}
+
+/* After the end no client begins a new operation. Current operations continue until they have received every
+ * reply. */
+static void set_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t deadline_ns = bk_idgen_deadline(&run->idgen->clients[number].idgen);
+    if (deadline_ns == INT64_MAX || run->arrivals_pending == 0)
+        return;
+    if (agent->tick != 0)
+        return;
+    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
+    int64_t due_ns = deadline_ns <= clock_ns ? now_ns
+                     : clock_ns < 0 && deadline_ns > INT64_MAX + clock_ns
+                         ? SIM_QUEUE_TIME_MAX
+                         : lab_until(now_ns, deadline_ns - clock_ns);
+    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
+}
+
+void lab_idgen_resume(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_idgen *idgen = run->idgen;
+    struct lab_id_client *client = &idgen->clients[number];
+    struct bk_idgen_action action;
+    bool is_ready = false;
+    if (run->agents[number].is_paused)
+        return;
+    while (bk_idgen_next(&client->idgen, &action)) {
+        cluster_emit(run, ID_ACTED, .agent = number, .id_action = &action);
+        count(run, &action);
+        watch_lock(run, number, &action);
+        if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
+            is_ready = true;
+        else
+            ask(run, number, &action);
+    }
+    set_tick(run, number);
+    if (is_ready) {
+        client->is_leasing = false;
+        want(run, number, 0);
+    }
+    cluster_emit(run, AGENT_RESTS, .agent = number);
+}
+
+/* Takes the next identifier after the last one was used. If identifiers are used in no time, takes all that
+ * the client has, which are of one stripe. */
+static void take(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    int64_t now_ns = sim_queue_now(&run->queue), think_ns = run->scenario->identifiers.think_ns;
+    int64_t id, first = 0, last = 0;
+    uint64_t each = run->scenario->identifiers.each;
+    if (now_ns >= run->end_ns || (each != 0 && client->given >= each))
+        return;
+    enum bk_status status;
+    int64_t clock_ns = lab_agent_clock(run, number);
+    while ((status = bk_idgen_take(&client->idgen, clock_ns, &id)) == BK_OK) {
+        cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
+        first = first == 0 ? id : first;
+        last = id;
+        client->given++;
+        if (client->given == each) {
+            give(run, number, first, last);
+            finish(run);
+            return;
+        }
+        if (think_ns == 0)
+            continue;
+        give(run, number, first, last);
+        want(run, number, think_ns);
+        return;
+    }
+    assert(status == BK_ERROR_EMPTY);
+    cluster_emit(run, ID_TOOK, .agent = number, .time_ns = clock_ns, .number = status, .value = id);
+    if (first != 0)
+        give(run, number, first, last);
+    client->is_leasing = true;
+    client->leased_ns = now_ns;
+    lab_idgen_resume(run, number);
+}
+
+static void conclude(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    client->is_asking = false;
+    run->operations_active--;
+    cluster_emit(run, ID_HEARD, .agent = number, .id_outcome = outcome, .number = client->action);
+    if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
+        outcome->kind == BK_IDGEN_APPLIED)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
+                          (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
+    int64_t clock_ns = lab_agent_clock(run, number);
+    bk_idgen_outcome(&client->idgen, clock_ns, outcome);
+    cluster_emit(run, ID_TOLD, .agent = number, .id_outcome = outcome, .time_ns = clock_ns);
+    lab_idgen_resume(run, number);
+}
+
+static void reply(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t number = (uint32_t)(event->a >> 32);
+    struct lab_id_client *client = &run->idgen->clients[number];
+    if (client->serial != (uint32_t)event->a || !client->is_asking) {
+        cass_reply_discard(run->cluster, event->b);
+        return;
+    }
+    struct bk_idgen_outcome outcome;
+    cluster_emit(run, ID_REPLIED, .agent = number, .flag = true);
+    take_outcome(run, client->action, event->b, &outcome);
+    sim_queue_cancel(&run->queue, client->timeout);
+    conclude(run, number, &outcome);
+}
+
+static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    const struct lab_id_client *client = &run->idgen->clients[event->target];
+    if (client->serial != (uint32_t)event->b || !client->is_asking)
+        return;
+    cluster_emit(run, ID_REPLIED, .agent = event->target);
+    conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
+}
+
+static void tick(struct lab_cluster_run *run, uint32_t number)
+{
+    int64_t clock_ns = lab_agent_clock(run, number);
+    run->agents[number].tick = 0;
+    bk_idgen_tick(&run->idgen->clients[number].idgen, clock_ns);
+    cluster_emit(run, AGENT_TICKED, .agent = number, .time_ns = clock_ns);
+    lab_idgen_resume(run, number);
+}
+
+bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    bool is_client = event->kind == LAB_EVENT_TAKE || event->kind == LAB_EVENT_TICK ||
+                     event->kind == LAB_EVENT_TIMEOUT || event->kind == CASS_EVENT_REPLY;
+    if (event->kind == CASS_EVENT_REPLY && run->agents[event->target].is_paused)
+        cluster_emit(run, REPLY_CAME, .agent = event->target, .sim = event);
+    if (is_client && lab_agent_waits(run, event))
+        return true;
+    switch (event->kind) {
+    case LAB_EVENT_TAKE:
+        if (run->idgen->clients[event->target].serial_of_life == event->a)
+            take(run, event->target);
+        return true;
+    case LAB_EVENT_IDS_END:
+        run->arrivals_pending = 0;
+        return true;
+    case LAB_EVENT_TICK:
+        tick(run, event->target);
+        return true;
+    case LAB_EVENT_TIMEOUT:
+        time_out(run, event);
+        return true;
+    case CASS_EVENT_REPLY:
+        reply(run, event);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The client crashed, so its reply will be ignored. */
+static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
+{
+    if (!client->is_asking)
+        return;
+    sim_queue_cancel(&run->queue, client->timeout);
+    client->serial++;
+    client->is_asking = false;
+    run->operations_active--;
+}
+
+void lab_idgen_crash(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    orphan(run, &run->idgen->clients[number]);
+    run->idgen->clients[number].serial_of_life++;
+    if (agent->tick != 0)
+        sim_queue_cancel(&run->queue, agent->tick);
+    agent->tick = 0;
+}
+
+void lab_idgen_restart(struct lab_cluster_run *run, uint32_t number)
+{
+    run->agents[number].restart = 0;
+    start(run, number, true);
+}
+
+void lab_idgen_waits(struct lab_cluster_run *run, const struct sim_event *timeout, uint64_t handle)
+{
+    struct lab_id_client *client = &run->idgen->clients[timeout->target];
+    if (client->serial == (uint32_t)timeout->b && client->is_asking)
+        client->timeout = handle;
+}
+
+void lab_idgen_leave(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; i < run->agent_count; i++)
+        orphan(run, &run->idgen->clients[i]);
+}
+
+struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint32_t number)
+{
+    struct bk_idgen_config config = run->idgen->config;
+    config.client_id = (uint64_t)number + 1;
+    if (config.choice == BK_IDGEN_ROTATE)
+        config.stripe = (config.stripe - 1 + number) % config.stripes + 1;
+    return config;
 }
 
 /* --- The metrics of a run of identifiers. */

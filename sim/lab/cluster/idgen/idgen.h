@@ -34,7 +34,6 @@ void lab_idgen_leave(struct lab_cluster_run *run);
 void lab_idgen_tally(struct lab_cluster_run *run);
 bool lab_idgen_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
 
-/* --- Shared by the files of this folder. */
 struct lab_id_client {
     struct bk_idgen idgen;
     uint32_t serial; /* serial of the request under way */
@@ -64,14 +63,5 @@ struct lab_idgen {
 
 /* The config of a client: each has a different client_id, and possibly another first stripe. */
 struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint32_t client);
-
-/* --- idgen.c */
-void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
-                         struct cass_statement *out);
-/* Takes the reply of an action, and converts it to an outcome. */
-void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind kind, uint64_t slot,
-                       struct bk_idgen_outcome *out);
-/* Counts an action. */
-void lab_idgen_watch(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *action);
 
 #endif

@@ -100,19 +100,6 @@ static bool hints_may_hold_rows(const struct lab_cluster_run *run)
     return run->scenario->consistency.write == CASS_ANY;
 }
 
-void lab_conserved_end(struct lab_cluster_run *run)
-{
-    uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
-    if (run->tally.rows != told)
-        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "%" PRIu64 " rows arrived, but %" PRIu64 " were acknowledged, refused or left unresolved",
-                    run->tally.rows, told);
-    if (!hints_may_hold_rows(run))
-        judge_partitions(run);
-    if (lab_adds_to_counters(run))
-        judge_counters(run);
-}
-
 /* A request that a slow node has begun takes the longer time even if the node is not slow any more. */
 static int64_t served_by_ns(const struct lab_cluster_run *run)
 {
@@ -367,52 +354,52 @@ void lab_expired_end(struct lab_cluster_run *run, uint64_t expired)
  * increment whether it was applied once, never or twice, and its value. Increments that were certainly
  * applied once are forgotten. */
 
-static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row)
+static uint32_t hash_of(uint64_t counter, uint64_t row)
 {
-    return (size_t)sim_mix64(counter * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64(row)) &
-           (increments->capacity - 1);
+    return (uint32_t)sim_mix64(counter * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64(row));
 }
 
-/* Returns the slot of an increment, or the free slot where it would be inserted. */
-static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row)
+/* Returns NULL for an increment that is not known. */
+static struct lab_increment *find(const struct lab_increments *increments, uint64_t counter, uint64_t row)
 {
-    size_t at = slot_of(increments, counter, row);
-    while (increments->slots[at].is_used &&
-           (increments->slots[at].counter != counter || increments->slots[at].row != row))
-        at = (at + 1) & (increments->capacity - 1);
-    return &increments->slots[at];
-}
-
-static bool grow(struct lab_increments *increments)
-{
-    struct lab_increments old = *increments;
-    size_t capacity = old.capacity == 0 ? 64 : old.capacity * 2;
-    struct lab_increment *slots = calloc(capacity, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    increments->slots = slots;
-    increments->capacity = capacity;
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (old.slots[i].is_used)
-            *find(increments, old.slots[i].counter, old.slots[i].row) = old.slots[i];
+    const struct sim_table *table = &increments->table;
+    for (const struct sim_slot *slot = sim_table_first(table, hash_of(counter, row)); slot->index != 0;
+         slot = sim_table_next(table, slot)) {
+        struct lab_increment *increment = &increments->items[slot->index];
+        if (increment->counter == counter && increment->row == row)
+            return increment;
     }
-    free(old.slots);
-    return true;
+    return NULL;
+}
+
+static struct lab_increment *add_increment(struct lab_cluster_run *run, uint64_t counter, uint64_t row)
+{
+    struct lab_increments *increments = &run->oracles.increments;
+    uint32_t index = increments->free;
+    if (index != 0) {
+        increments->free = increments->items[index].next;
+    } else {
+        index = increments->count == 0 ? 1 : (uint32_t)increments->count;
+        if (!sim_grow(&increments->items, &increments->capacity, (size_t)index + 1,
+                      sizeof *increments->items)) {
+            run->out_of_memory = true;
+            return NULL;
+        }
+        increments->items[0] = (struct lab_increment){0};
+        increments->count = (size_t)index + 1;
+    }
+    increments->items[index] = (struct lab_increment){.counter = counter, .row = row, .is_used = true};
+    increments->used++;
+    sim_table_put(&increments->table, hash_of(counter, row), index);
+    return &increments->items[index];
 }
 
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
-    struct lab_increments *increments = &run->oracles.increments;
-    if (2 * (increments->used + 1) > increments->capacity && !grow(increments)) {
-        run->out_of_memory = true;
+    struct lab_increment *increment = find(&run->oracles.increments, counter, row);
+    if (increment == NULL && (increment = add_increment(run, counter, row)) == NULL)
         return;
-    }
-    struct lab_increment *increment = find(increments, counter, row);
-    if (!increment->is_used) {
-        *increment =
-            (struct lab_increment){.counter = counter, .row = row, .amount = amount, .is_used = true};
-        increments->used++;
-    }
+    increment->amount = increment->asked == 0 ? amount : increment->amount;
     increment->asked++;
 }
 
@@ -439,7 +426,7 @@ static struct books books_of(struct lab_cluster_run *run, uint64_t counter)
 }
 
 /* Called when `count` increments were applied that were not requested. */
-static void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+static void add_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
 {
     struct books books = books_of(run, counter);
     if (books.doubled != NULL)
@@ -467,7 +454,7 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
     else if (operation->action == BK_ACT_ADD_COUNTER)
         /* The base of the next bucket may lack it; then it is counted again there. A bucket of guarded has a
          * counter of its own. */
-        lab_increment_doubled(run, operation->counter, run->config.coordination != BK_GUARDED);
+        add_doubled(run, operation->counter, run->config.coordination != BK_GUARDED);
     else if (!lab_plain_state_is_weak(run) && (total < 0 || (uint64_t)total < operation->added))
         lab_violate_bare(run, LAB_ORACLE_CONSERVED, books.key,
                          "a counter is read as %" PRId64 ", and %" PRIu64
@@ -478,30 +465,15 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increments *increments = &run->oracles.increments;
-    struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
+    struct lab_increment *increment = find(increments, counter, row);
     /* A forgotten increment was applied once before: its message arrived twice. */
-    if (increment != NULL && increment->is_used) {
+    if (increment != NULL) {
         increment->applied++;
     } else {
         increments->doubled++;
         increments->amount_doubled += amount;
-        lab_increment_doubled(run, counter, 1);
+        add_doubled(run, counter, 1);
     }
-}
-
-/* Moves later entries up, so that the table needs no markers of removed entries. */
-static void forget(struct lab_increments *increments, struct lab_increment *increment)
-{
-    size_t mask = increments->capacity - 1, hole = (size_t)(increment - increments->slots);
-    increments->used--;
-    for (size_t at = (hole + 1) & mask; increments->slots[at].is_used; at = (at + 1) & mask) {
-        size_t home = slot_of(increments, increments->slots[at].counter, increments->slots[at].row);
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            increments->slots[hole] = increments->slots[at];
-            hole = at;
-        }
-    }
-    increments->slots[hole] = (struct lab_increment){0};
 }
 
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
@@ -516,16 +488,21 @@ void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_oper
         return;
     }
     struct lab_increment *increment = find(increments, operation->counter, operation->row);
-    if (is_counted && increment->asked == 1 && increment->applied == 1)
-        forget(increments, increment);
+    if (increment == NULL || !is_counted || increment->asked != 1 || increment->applied != 1)
+        return;
+    uint32_t index = (uint32_t)(increment - increments->items);
+    sim_table_remove(&increments->table, hash_of(increment->counter, increment->row), index);
+    *increment = (struct lab_increment){.next = increments->free};
+    increments->free = index;
+    increments->used--;
 }
 
 /* The remaining increments had an unknown outcome. */
 void lab_increments_end(struct lab_cluster_run *run)
 {
     struct lab_increments *increments = &run->oracles.increments;
-    for (size_t i = 0; i < increments->capacity; i++) {
-        const struct lab_increment *increment = &increments->slots[i];
+    for (size_t i = 0; i < increments->count; i++) {
+        const struct lab_increment *increment = &increments->items[i];
         if (!increment->is_used)
             continue;
         uint64_t lost = increment->applied == 0, doubled = lost > 0 ? 0 : increment->applied - 1;
@@ -564,7 +541,7 @@ static void sort(struct lab_open_rows *rows)
     rows->count = kept;
 }
 
-void lab_no_duplicates_end(struct lab_cluster_run *run)
+static void no_duplicates_end(struct lab_cluster_run *run)
 {
     struct lab_open_rows *moved = &run->oracles.moved;
     sort(moved);
@@ -587,4 +564,19 @@ void lab_no_duplicates_end(struct lab_cluster_run *run)
                     "row %" PRIu64 " is in %" PRIu32 " buckets, the last of them %" PRId64, row->row, buckets,
                     last->bucket);
     }
+}
+
+void lab_conserved_end(struct lab_cluster_run *run)
+{
+    no_duplicates_end(run);
+    lab_increments_end(run);
+    uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
+    if (run->tally.rows != told)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows arrived, but %" PRIu64 " were acknowledged, refused or left unresolved",
+                    run->tally.rows, told);
+    if (!hints_may_hold_rows(run))
+        judge_partitions(run);
+    if (lab_adds_to_counters(run))
+        judge_counters(run);
 }

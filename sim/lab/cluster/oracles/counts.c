@@ -61,7 +61,7 @@ static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_pa
 }
 
 /* A change must not be dated more than the lead ahead, by any clock within the bound. */
-void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns)
+static void bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
     int64_t latest_ns = lab_until(lab_until(now_ns, run->config.lead_ns), run->config.clock_bound_ns);
@@ -73,8 +73,8 @@ void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t chang
                     (double)run->config.lead_ns / 1e9);
 }
 
-void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *partition,
-                         const struct lab_host_operation *operation)
+static void bounded_at_once(struct lab_cluster_run *run, struct lab_partition *partition,
+                            const struct lab_host_operation *operation)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     /* Two operations that count at once may write the same number. One that resets the counter discards
@@ -90,8 +90,8 @@ void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *part
         run->oracles.partitions[newest].overlapping += takes;
 }
 
-void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
-                         const struct lab_host_operation *operation, bool is_counted)
+static void bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
+                            const struct lab_host_operation *operation, bool is_counted)
 {
     const struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
@@ -133,8 +133,8 @@ static bool may_fill(const struct lab_cluster_run *run, const struct lab_partiti
 
 /* Returns the greatest (is_most) or the least threshold of the settings that apply to the partition's rows.
  */
-static uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
-                                 bool is_most)
+static uint64_t threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                             bool is_most)
 {
     uint32_t count = run->strategy->settings.change_count + 1;
     uint64_t found = is_most ? 0 : UINT64_MAX;
@@ -194,7 +194,7 @@ static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t 
 static uint64_t distribution_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
                                 uint64_t lost)
 {
-    uint64_t threshold = lab_threshold_of(run, partition, true) + lost;
+    uint64_t threshold = threshold_of(run, partition, true) + lost;
     const struct bk_strategy *rarest = NULL;
     if (run->config.strategy.kind == BK_COUNT)
         return threshold;
@@ -284,7 +284,7 @@ static uint64_t lost_of(const struct lab_cluster_run *run, const struct lab_part
     return partition->increments_lost + (overwrites ? partition->overlapping % ROWS_MANY : 0);
 }
 
-void lab_bounded_end(struct lab_cluster_run *run)
+static void bounded_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
@@ -332,7 +332,7 @@ double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64
 
 #define SPARE 16u
 
-void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition)
+static void live_fired(struct lab_cluster_run *run, struct lab_partition *partition)
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[partition->key];
@@ -344,7 +344,7 @@ void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition
         partition->fired_since_healthy = 0;
     }
     int64_t now_ns = sim_queue_now(&run->queue);
-    uint64_t full = 2 * lab_threshold_of(run, partition, true) + SPARE;
+    uint64_t full = 2 * threshold_of(run, partition, true) + SPARE;
     if (++partition->fired_since_healthy == full) {
         partition->full_ns = now_ns;
     } else if (partition->fired_since_healthy > full && now_ns - partition->full_ns > oracles->lag_ns) {
@@ -353,7 +353,7 @@ void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition
     }
 }
 
-void lab_live_end(struct lab_cluster_run *run)
+static void live_end(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_LIVE])
@@ -397,8 +397,8 @@ static void note(struct lab_cluster_run *run, uint32_t key, int64_t from_ns)
                          lab_health_well_ns(run) < 0 ? LAB_OPEN_ENDED : over_ns);
 }
 
-void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
-                             const struct lab_host_operation *operation)
+static void filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
+                                const struct lab_host_operation *operation)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     if (!counts_in_state(run))
@@ -437,8 +437,8 @@ static uint64_t doubled_by_now(const struct lab_cluster_run *run, uint32_t key, 
     const struct lab_increments *increments = &run->oracles.increments;
     bool is_of_bucket = run->config.coordination == BK_GUARDED;
     uint64_t doubled = 0;
-    for (size_t i = 0; i < increments->capacity; i++) {
-        const struct lab_increment *increment = &increments->slots[i];
+    for (size_t i = 0; i < increments->count; i++) {
+        const struct lab_increment *increment = &increments->items[i];
         uint32_t owner;
         int64_t owned;
         if (!increment->is_used || increment->applied < 2)
@@ -457,7 +457,7 @@ static bool is_filled(const struct lab_cluster_run *run, uint32_t key, int64_t b
     const struct lab_oracles *oracles = &run->oracles;
     uint32_t index = lab_partition_find(oracles, key, bucket);
     const struct lab_partition *partition = index == LAB_NO_PARTITION ? NULL : &oracles->partitions[index];
-    *wants = lab_threshold_of(run, partition, false);
+    *wants = threshold_of(run, partition, false);
     *has = 0;
     if (partition != NULL && run->config.strategy.kind == BK_COUNT)
         *has = run->config.source == BK_SOURCE_MEMORY ? partition->placed : partition->stored;
@@ -467,7 +467,7 @@ static bool is_filled(const struct lab_cluster_run *run, uint32_t key, int64_t b
     return *has + spare >= *wants || *has + spare + doubled_by_now(run, key, bucket) >= *wants;
 }
 
-void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before)
+static void filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     int64_t now_ns = sim_queue_now(&run->queue);
@@ -506,7 +506,7 @@ static bool is_numbered(const struct lab_cluster_run *run, const struct lab_part
     return (uint64_t)partition->bucket < run->keys[partition->key].rows / rows;
 }
 
-void lab_filled_end(struct lab_cluster_run *run)
+static void filled_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
     enum bk_source source = run->config.source;
@@ -521,7 +521,7 @@ void lab_filled_end(struct lab_cluster_run *run)
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
         uint32_t key = partition->key;
-        uint64_t rows = lab_threshold_of(run, partition, false);
+        uint64_t rows = threshold_of(run, partition, false);
         if (!is_numbered(run, partition) || partition->placed >= rows)
             continue;
         missing[key] += rows - partition->placed;
@@ -546,7 +546,7 @@ static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bu
     return partition == LAB_NO_PARTITION || run->oracles.partitions[partition].stored == 0;
 }
 
-void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
+static void no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
     int64_t current = lab_state_bucket_at(run, key, sim_queue_now(&run->queue));
@@ -558,11 +558,11 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
     }
 }
 
-void lab_no_gaps_end(struct lab_cluster_run *run)
+static void no_gaps_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
     for (uint32_t key = 0; lab_rows_fire(run) && key < oracles->key_count; key++)
-        lab_no_gaps_changed(run, key);
+        no_gaps_changed(run, key);
     if (run->config.strategy.kind != BK_COUNT)
         return;
     for (uint32_t key = 0; key < oracles->key_count; key++) {
@@ -582,4 +582,47 @@ void lab_no_gaps_end(struct lab_cluster_run *run)
         if (empty > 0 && oracles->keys[key].missed / each >= empty)
             lab_condition_of_key(run, LAB_CONDITION_REFUSED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
+}
+
+/* --- What the ledger tells all of them. */
+
+void lab_counts_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
+                             const struct lab_host_operation *operation)
+{
+    filled_acknowledged(run, partition, operation);
+    if (run->oracles.keys[operation->key].counting > 0)
+        bounded_at_once(run, partition, operation);
+    if (!operation->fires)
+        return;
+    partition->fired++;
+    live_fired(run, partition);
+}
+
+void lab_counts_ended(struct lab_cluster_run *run, struct lab_partition *partition,
+                      const struct lab_host_operation *operation, bool is_counted)
+{
+    bounded_counted(run, partition, operation, is_counted);
+    if (is_counted)
+        return;
+    lab_filled_unknown(run, operation);
+    partition->increments_lost++;
+    lab_condition_of_key(run, LAB_CONDITION_LOST_INCREMENT, operation->key, sim_queue_now(&run->queue),
+                         LAB_OPEN_ENDED);
+}
+
+void lab_counts_changed(struct lab_cluster_run *run, uint32_t key, int64_t before, int64_t change_ns)
+{
+    no_gaps_changed(run, key);
+    if (run->oracles.keys[key].state_bucket <= before)
+        return;
+    bounded_rolled(run, key, change_ns);
+    filled_rolled(run, key, before);
+}
+
+void lab_counts_end(struct lab_cluster_run *run)
+{
+    no_gaps_end(run);
+    bounded_end(run);
+    filled_end(run);
+    live_end(run);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ledger: which rows were placed, stored and acknowledged, per key and partition. */
+/* The ledger. In: rows that arrive, are placed, stored and acknowledged, and states as they are stored. Kept:
+ * an account of each key and partition. Out: what the oracles judge by, and the violations that they count.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,9 +16,8 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips and a contended update */
-#define LAG_TRIPS   20
-#define TABLE_SLOTS 64u
+#define LAG_OWN_NS (2 * SIM_SECOND) /* a few round trips and a contended update */
+#define LAG_TRIPS  20
 
 /* Links a partition between its neighbours. Usually it is the key's highest one. */
 static void link_partition(struct lab_oracles *oracles, uint32_t index)
@@ -49,26 +50,6 @@ static uint32_t hash_of(uint32_t key, int64_t bucket)
     return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
 }
 
-/* There are at least two slots per partition, so that searches are short. */
-static bool table_grow(struct lab_oracles *oracles)
-{
-    size_t slots = 2 * ((size_t)oracles->table_mask + 1);
-    uint32_t *table = slots > UINT32_MAX ? NULL : sim_memory_zeroed(slots * sizeof *table);
-    if (table == NULL)
-        return false;
-    free(oracles->table);
-    oracles->table = table;
-    oracles->table_mask = (uint32_t)slots - 1;
-    for (uint32_t i = 0; i < oracles->partition_count; i++) {
-        const struct lab_partition *partition = &oracles->partitions[i];
-        uint32_t at = hash_of(partition->key, partition->bucket) & oracles->table_mask;
-        while (table[at] != 0)
-            at = (at + 1) & oracles->table_mask;
-        table[at] = i + 1;
-    }
-    return true;
-}
-
 SIM_OUT_OF_LINE static uint32_t partition_add(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {
     static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
@@ -79,7 +60,7 @@ SIM_OUT_OF_LINE static uint32_t partition_add(struct lab_cluster_run *run, uint3
             oracles->partitions, oracles->partition_count * sizeof *grown, capacity * sizeof *grown);
         if (grown != NULL)
             oracles->partitions = grown;
-        if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
+        if (grown == NULL) {
             run->out_of_memory = true;
             return LAB_NO_PARTITION;
         }
@@ -97,10 +78,7 @@ SIM_OUT_OF_LINE static uint32_t partition_add(struct lab_cluster_run *run, uint3
                                                         .first_ns = sim_queue_now(&run->queue),
                                                         .first_unhealthy_ns = unhealthy_ns,
                                                         .last_unhealthy_ns = unhealthy_ns};
-    uint32_t at = hash_of(key, bucket) & oracles->table_mask;
-    while (oracles->table[at] != 0)
-        at = (at + 1) & oracles->table_mask;
-    oracles->table[at] = index + 1;
+    sim_table_put(&oracles->table, hash_of(key, bucket), index + 1);
     if (oracles->is_linked)
         link_partition(oracles, index);
     oracles->keys[key].recent = index;
@@ -223,10 +201,9 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     struct lab_oracles *oracles = &run->oracles;
     const struct lab_scenario *scenario = run->scenario;
     enum bk_kind kind = run->config.strategy.kind;
-    oracles->table = calloc(TABLE_SLOTS, sizeof *oracles->table);
-    oracles->table_mask = TABLE_SLOTS - 1;
     oracles->keys = lab_keys_memory(run, run->key_count * sizeof *oracles->keys);
-    if (oracles->table == NULL || oracles->keys == NULL)
+    if (oracles->keys == NULL || !sim_table_create(&oracles->table, &run->out_of_memory) ||
+        !sim_table_create(&oracles->increments.table, &run->out_of_memory))
         return false;
     oracles->key_count = run->key_count;
     oracles->second_until_ns = INT64_MIN;
@@ -317,13 +294,8 @@ void lab_oracles_end(struct lab_cluster_run *run)
             window_set(window, window->placement.rows, LAB_UNPLACED);
         run->tally.placement_digest += sim_placement_finish(&window->placement, i);
     }
-    lab_no_gaps_end(run);
-    lab_no_duplicates_end(run);
-    lab_bounded_end(run);
-    lab_filled_end(run);
-    lab_increments_end(run);
+    lab_counts_end(run);
     lab_conserved_end(run);
-    lab_live_end(run);
     lab_conditions_end(run);
     lab_excuses_settle(run, true);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
@@ -345,10 +317,11 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
     for (uint32_t i = 0; oracles->partitions != NULL && i < oracles->partition_count; i++)
         free(oracles->partitions[i].disk);
     free(oracles->partitions);
-    free(oracles->table);
+    free(oracles->table.slots);
     free(oracles->open.items);
     free(oracles->moved.items);
-    free(oracles->increments.slots);
+    free(oracles->increments.table.slots);
+    free(oracles->increments.items);
     free(oracles->spans.items);
     free(oracles->doubts.items);
     *oracles = (struct lab_oracles){.verdict = oracles->verdict};
@@ -442,21 +415,6 @@ static bool is_in_order(const struct lab_partition *partition, int64_t time_ns)
     return partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns;
 }
 
-SIM_OUT_OF_LINE static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition,
-                                        uint64_t row, int64_t time_ns, uint32_t agent)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
-    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
-        struct lab_partition *above = &oracles->partitions[i];
-        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
-        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
-        lab_extreme_add(&above->below, time_ns, agent);
-    }
-    lab_agreement_placed(run, partition, row, time_ns, agent, &higher);
-    lab_monotone_placed(run, partition, row, time_ns, &higher);
-}
-
 /* A row with a time of its own may come into a bucket that is closed. */
 SIM_OUT_OF_LINE static void watch_closed(struct lab_cluster_run *run, struct lab_partition *partition)
 {
@@ -489,7 +447,7 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     if (SIM_UNLIKELY(oracles->has_own_times))
         watch_closed(run, partition);
     if (oracles->is_ordered && SIM_UNLIKELY(!is_in_order(partition, time_ns)))
-        judge_order(run, partition, row, time_ns, agent);
+        lab_order_placed(run, partition, row, time_ns, agent);
     if (oracles->keeps_times) {
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
@@ -533,14 +491,9 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     lab_available_acknowledged(run, operation);
     if (SIM_UNLIKELY(!lab_findable_is_usual(run, partition)))
         lab_findable_acknowledged(run, key, partition, operation);
-    if (SIM_UNLIKELY(!lab_filled_is_usual(run, partition)))
-        lab_filled_acknowledged(run, partition, operation);
-    if (SIM_UNLIKELY(ledger->counting++ > 0))
-        lab_bounded_at_once(run, partition, operation);
-    if (SIM_UNLIKELY(operation->fires)) {
-        partition->fired++;
-        lab_live_fired(run, partition);
-    }
+    if (SIM_UNLIKELY(operation->fires || !lab_counts_are_usual(run, partition)))
+        lab_counts_acknowledged(run, partition, operation);
+    ledger->counting++;
 }
 
 void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
@@ -568,26 +521,19 @@ void lab_oracles_tell_ended(struct lab_cluster_run *run, const struct lab_host_o
         return;
     uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
     if (index != LAB_NO_PARTITION)
-        lab_bounded_counted(run, &oracles->partitions[index], operation, is_counted);
-    if (index != LAB_NO_PARTITION && !is_counted) {
-        lab_filled_unknown(run, operation);
-        oracles->partitions[index].increments_lost++;
-        lab_condition_of_key(run, LAB_CONDITION_LOST_INCREMENT, operation->key, sim_queue_now(&run->queue),
-                             LAB_OPEN_ENDED);
-    }
+        lab_counts_ended(run, &oracles->partitions[index], operation, is_counted);
     if (run->config.counter == BK_COUNTER_COLUMN && !is_number)
         lab_increment_ended(run, operation, is_counted);
 }
 
 uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
 {
-    for (uint32_t at = hash_of(key, bucket) & oracles->table_mask; oracles->table[at] != 0;
-         at = (at + 1) & oracles->table_mask) {
-        const struct lab_partition *partition = &oracles->partitions[oracles->table[at] - 1];
-        if (partition->key == key && partition->bucket == bucket) {
-            oracles->keys[key].recent = oracles->table[at] - 1;
-            return oracles->table[at] - 1;
-        }
+    const struct sim_table *table = &oracles->table;
+    for (const struct sim_slot *slot = sim_table_first(table, hash_of(key, bucket)); slot->index != 0;
+         slot = sim_table_next(table, slot)) {
+        const struct lab_partition *partition = &oracles->partitions[slot->index - 1];
+        if (partition->key == key && partition->bucket == bucket)
+            return oracles->keys[key].recent = slot->index - 1;
     }
     return LAB_NO_PARTITION;
 }
@@ -787,11 +733,7 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
         lab_findable_lowered(run, key_index);
     else
         run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
-    lab_no_gaps_changed(run, key_index);
-    if (columns[BK_BUCKET] > before) {
-        lab_bounded_rolled(run, key_index, change_ns);
-        lab_filled_rolled(run, key_index, before);
-    }
+    lab_counts_changed(run, key_index, before, change_ns);
     if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
         run->oracles.rolls_until_ns = change_ns;
 }

@@ -14,6 +14,7 @@
 
 #include "bucketing/agent.h"
 #include "kernel/digest.h"
+#include "kernel/table.h"
 #include "lab/oracle.h"
 
 struct lab_cluster_run;
@@ -147,11 +148,14 @@ struct lab_increment {
     uint64_t counter, row;
     uint64_t amount; /* amount of each of these increments */
     uint32_t asked, applied;
+    uint32_t next; /* of a free one */
     bool is_used;
 };
 struct lab_increments {
-    struct lab_increment *slots;
-    size_t used, capacity;                            /* a power of two, or 0 */
+    struct lab_increment *items; /* the first is not used */
+    size_t count, capacity, used;
+    struct sim_table table;                           /* of items by (counter, row) */
+    uint32_t free;                                    /* the first free item; 0: none */
     uint64_t due, lost, doubled;                      /* numbers of increments */
     uint64_t amount_due, amount_lost, amount_doubled; /* sums of their amounts */
 };
@@ -195,9 +199,7 @@ struct lab_oracles {
     bool finds_all;     /* a reader queries all replicas, and no agent skips windows */
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
-    uint32_t *table; /* hash table of partitions by (key, bucket); an entry is 0 if free, otherwise the number
-                        + 1 */
-    uint32_t table_mask;
+    struct sim_table table; /* of partitions by (key, bucket): numbers + 1 */
     struct lab_key_ledger *keys;
     uint32_t key_count, newest_rows;
     bool is_ordered;        /* buckets follow row times: probabilistic, time, unbucketed */

@@ -207,9 +207,9 @@ void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
 const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
                                              const struct lab_key_ledger *ledger);
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
-/* An agent puts a row for the first time. `higher`: the earliest row of all higher partitions. */
-void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
-                          int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
+/* A row is put for the first time, not into the highest bucket, or it is not newer than all lower ones. */
+void lab_order_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                      int64_t time_ns, uint32_t agent);
 /* An agent accepted a row with this time. */
 void lab_lines_begun(struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
 /* A row is put for the first time. */
@@ -224,23 +224,26 @@ int64_t lab_line_of(const struct bk_strategy *strategy, int64_t time_ns); /* by 
 bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key);
 /* Returns whether the time is that of a line. False without a greatest age. */
 bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns);
-void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
-                         int64_t time_ns, const struct lab_extreme *higher);
-void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
-void lab_no_gaps_end(struct lab_cluster_run *run);
-void lab_no_duplicates_end(struct lab_cluster_run *run);
-void lab_bounded_end(struct lab_cluster_run *run);
+/* --- counts.c: bounded, live, filled, no_gaps. */
 /* Returns whether the key's set of an agent's cache is shared by more keys than it holds, so that the key may
  * be evicted. */
 bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key);
-/* The key's state names a later bucket, which begins at change_ns. */
-void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns);
-/* The operation's row was acknowledged while other rows of the key are being counted. */
-void lab_bounded_at_once(struct lab_cluster_run *run, struct lab_partition *partition,
-                         const struct lab_host_operation *operation);
-/* The operation ended. `is_counted`: its row was counted. */
-void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
-                         const struct lab_host_operation *operation, bool is_counted);
+/* The operation's row was acknowledged, and may be counted from now on. lab_counts_are_usual(): no other row
+ * of the key is being counted, and its state has not changed and does not change. */
+static inline bool lab_counts_are_usual(const struct lab_cluster_run *run,
+                                        const struct lab_partition *partition)
+{
+    const struct lab_key_ledger *ledger = &run->oracles.keys[partition->key];
+    return ledger->counting == 0 && ledger->writes_open == 0 && partition->bucket >= ledger->state_bucket;
+}
+void lab_counts_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
+                             const struct lab_host_operation *operation);
+/* The operation of a row that fires has ended. `is_counted`: its row was counted. */
+void lab_counts_ended(struct lab_cluster_run *run, struct lab_partition *partition,
+                      const struct lab_host_operation *operation, bool is_counted);
+/* The key's state has changed; it named the bucket `before`, and names one that begins at change_ns. */
+void lab_counts_changed(struct lab_cluster_run *run, uint32_t key, int64_t before, int64_t change_ns);
+void lab_counts_end(struct lab_cluster_run *run);
 /* For strategies whose rows fire: returns the mean increment of a counter by `rows` rows of `bytes` bytes in
  * total. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
@@ -283,29 +286,14 @@ bool lab_contends_for_rows(const struct lab_cluster_run *run);
  * rows, and waits for it: for its number, or for the roll at a line. */
 bool lab_contends_by_row(const struct lab_cluster_run *run);
 int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
-/* The operation's row was acknowledged, and may be counted from now on. lab_filled_is_usual(): no other row
- * of the key is being counted, and its state has not changed and does not change. */
-static inline bool lab_filled_is_usual(const struct lab_cluster_run *run,
-                                       const struct lab_partition *partition)
-{
-    const struct lab_key_ledger *ledger = &run->oracles.keys[partition->key];
-    return ledger->counting == 0 && ledger->writes_open == 0 && partition->bucket >= ledger->state_bucket;
-}
-void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
-                             const struct lab_host_operation *operation);
 /* The operation writes the bucket or the dates of the key's state. */
 void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* It is unknown whether the operation's row was counted, or how often. */
 void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* The key's state names a later bucket than `before`. */
-void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
-void lab_filled_end(struct lab_cluster_run *run);
 void lab_conserved_end(struct lab_cluster_run *run);
 /* Heals the cluster, lets it deliver hints and messages that are still due, and judges. This changes the
  * cluster, so call it when the result of the run is complete. */
 void lab_conserved_delivered(struct lab_cluster_run *run);
-void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
-void lab_live_end(struct lab_cluster_run *run);
 /* --- Rows that expire. Without a time to live of rows, these functions do nothing. */
 /* Returns false when out of memory. */
 bool lab_lives_begin(struct lab_cluster_run *run);

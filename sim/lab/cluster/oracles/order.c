@@ -21,14 +21,14 @@ static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns
 }
 
 /* Either row may be the misplaced one, and neither was put before its time. */
-static int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
+static int64_t cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue), least_ns = time_ns < other_ns ? time_ns : other_ns;
     return least_ns < now_ns ? least_ns : now_ns;
 }
 
-void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
-                          int64_t time_ns, uint32_t agent, const struct lab_extreme *higher)
+static void judge_agreement(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                            int64_t time_ns, uint32_t agent, const struct lab_extreme *higher)
 {
     int64_t tolerance_ns = run->oracles.tolerance_ns;
     int64_t below_ns = of_another(&partition->below, agent), above_ns = of_another(higher, agent);
@@ -37,8 +37,8 @@ void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partitio
     if (!is_early && !is_late)
         return;
     int64_t other_ns = is_early ? below_ns : -above_ns;
-    lab_violate_within(run, LAB_ORACLE_AGREEMENT, partition->key, 1,
-                       lab_order_cause_ns(run, time_ns, other_ns), sim_queue_now(&run->queue),
+    lab_violate_within(run, LAB_ORACLE_AGREEMENT, partition->key, 1, cause_ns(run, time_ns, other_ns),
+                       sim_queue_now(&run->queue),
                        "agent %" PRIu32 " puts row %" PRIu64 " of %.6f s into bucket %" PRId64
                        ", and another one of %.6f s into a %s one",
                        agent, row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, other_ns),
@@ -49,8 +49,8 @@ void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partitio
  * and rows with the same time share a bucket: the boundary of a grant, a date or a window belongs to one
  * side. */
 
-void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
-                         int64_t time_ns, const struct lab_extreme *higher)
+static void judge_monotone(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                           int64_t time_ns, const struct lab_extreme *higher)
 {
     int64_t below_ns = partition->below.time_ns[0], above_ns = -higher->time_ns[0];
     bool has_below = below_ns != -INT64_MAX, has_above = higher->time_ns[0] != -INT64_MAX;
@@ -58,7 +58,7 @@ void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition
     if (!is_early && !(has_above && above_ns <= time_ns))
         return;
     int64_t other_ns = is_early ? below_ns : above_ns;
-    int64_t now_ns = sim_queue_now(&run->queue), from_ns = lab_order_cause_ns(run, time_ns, other_ns);
+    int64_t now_ns = sim_queue_now(&run->queue), from_ns = cause_ns(run, time_ns, other_ns);
     if (other_ns != time_ns) { /* of rows with the same time, those of higher buckets count as newer */
         run->oracles.keys[partition->key].misplaced_ns = now_ns;
         run->oracles.keys[partition->key].misplaced_from_ns = from_ns;
@@ -67,6 +67,21 @@ void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition
                        "row %" PRIu64 " of %.6f s goes to bucket %" PRId64 ", one of %.6f s went to a %s one",
                        row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, other_ns),
                        is_early ? "lower" : "higher");
+}
+
+void lab_order_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                      int64_t time_ns, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
+        struct lab_partition *above = &oracles->partitions[i];
+        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
+        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
+        lab_extreme_add(&above->below, time_ns, agent);
+    }
+    judge_agreement(run, partition, row, time_ns, agent, &higher);
+    judge_monotone(run, partition, row, time_ns, &higher);
 }
 
 /* --- lines: with a greatest age, no row is put into a bucket that has a row from before a line that is
