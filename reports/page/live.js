@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The interactive section: the user changes bits and threshold, and sees their exact distribution
-// (distribution.js) at once. report_page_live() in live.c writes the markup. Text from a user is always set
-// as text, never as HTML.
+// (distribution.js) at once. The markup is live.html; the values to start with are attributes of its section,
+// which page.c writes. Text from a user is always set as text, never as HTML.
 (function () {
     "use strict";
     const distribution = bucketlabDistribution;
@@ -14,8 +14,8 @@
     const CHANCE_NAMES = ["all", "1 in 1,000", "1 in a million", "1 in a billion"];
     const SIZE_MAX = 2 ** 53;
     const SVG = "http://www.w3.org/2000/svg";
-    const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30,
-                    tib: 2 ** 40 };
+    const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, pb: 1e15, eb: 1e18, kib: 2 ** 10, mib: 2 ** 20,
+                    gib: 2 ** 30, tib: 2 ** 40 };
     const thresholds = thresholdLadder();
 
     const bitsSlider = byId("live-bits");
@@ -33,9 +33,9 @@
     function begin() {
         thresholdSlider.max = thresholds.length - 1;
         section.classList.add("live-on");
+        for (const id of ["bits-number", "threshold-number", "limit-rows", "limit-bytes", "row-bytes", "tiny", "rate"])
+            byId("live-" + id).value = section.getAttribute("data-" + id);
         byId("live-controls").hidden = false;
-        for (const row of section.querySelectorAll("tr[data-figure]"))
-            row.appendChild(document.createElement("td")).className = "live-that-is";
         chart.setAttribute("id", "live-chart");
         chart.setAttribute("role", "slider");
         chart.setAttribute("tabindex", "0");
@@ -47,8 +47,11 @@
         byId("live-controls").addEventListener("submit", (event) => event.preventDefault());
         for (const input of section.querySelectorAll("input:not([type=range])"))
             input.addEventListener("input", update);
-        if (start !== null)
+        if (start !== null) {
+            byId("live-controls").prepend(start.parentElement);
+            start.parentElement.hidden = false;
             start.addEventListener("change", startFrom);
+        }
         chart.addEventListener("pointermove", pointAt);
         chart.addEventListener("pointerleave", () => readHere(null));
         chart.addEventListener("blur", () => readHere(null));
@@ -120,10 +123,10 @@
     }
 
     function bytes(asked, input, name) {
-        const parts = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?i?B)\s*$/i.exec(input.value);
+        const parts = /^\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([KMGTPE]?i?B)\s*$/i.exec(input.value);
         const isNone = input.value.trim() === "";
         const unit = parts === null ? undefined : UNITS[parts[2].toLowerCase()];
-        const value = isNone ? 0 : unit === undefined ? NaN : Number(parts[1]) * unit;
+        const value = isNone ? 0 : unit === undefined ? NaN : Number(parts[1].replaceAll(",", "")) * unit;
         return judge(asked, input, value >= 0 && value < Infinity, value,
                      name + " must be a size with its unit, for example 350 B or 100 MB.");
     }

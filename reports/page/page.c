@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "bucketing/strategy.h"
 #include "kernel/time.h"
 #include "sheet.h"
 
@@ -291,6 +292,100 @@ static void write_run(struct report_sheet *sheet)
     report_sheet_close(sheet);
 }
 
+/* Whether the interactive section can start with the settings of this strategy: stores them. A probability
+ * that is not a power of two is rounded to the nearest one. */
+static bool can_start(const struct lab_strategy_result *strategy, uint32_t *bits, uint64_t *threshold)
+{
+    /* The greatest that page/distribution.js accepts: beyond it, sizes would not be exact in a double. */
+    static const uint64_t threshold_max = 1000000;
+    const struct bk_strategy *settings = &strategy->settings.strategy;
+    if (strategy->settings.is_idgen || strategy->settings.observed != WL_OBSERVED_AUTO ||
+        settings->kind != BK_PROBABILISTIC || settings->of.probabilistic.threshold > threshold_max) {
+        return false;
+    }
+    *threshold = settings->of.probabilistic.threshold;
+    *bits = settings->of.probabilistic.bits;
+    if (settings->of.probabilistic.chance_denominator != 0) {
+        *bits = (uint32_t)fmin(BK_BITS_MAX, round(log2((double)settings->of.probabilistic.chance_denominator /
+                                                       (double)settings->of.probabilistic.chance_numerator)));
+    }
+    return true;
+}
+
+/* If the run has several suitable strategies, their settings are choices to start with. */
+static void write_starts(struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    size_t count = 0;
+    uint32_t bits;
+    uint64_t threshold;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        count += can_start(&result->strategies[i], &bits, &threshold);
+    }
+    if (count < 2) {
+        return;
+    }
+    report_sheet_element(sheet, "p", "hidden", "", NULL);
+    report_sheet_leaf(sheet, "label", "Begin with", "for", "live-start", NULL);
+    report_sheet_element(sheet, "select", "id", "live-start", NULL);
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (can_start(&result->strategies[i], &bits, &threshold)) {
+            report_sheet_leaf(sheet, "option", report_clean(sheet->arena, result->strategies[i].label),
+                              "value", report_text(sheet->arena, "%" PRIu32 " %" PRIu64, bits, threshold),
+                              NULL);
+        }
+    }
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+/* Writes an attribute of the interactive section; an unknown value is empty. */
+static void write_start(struct report_sheet *sheet, const char *name, bool is_known, const char *text)
+{
+    report_sheet_attribute(sheet, name, is_known ? text : "");
+}
+
+/* The interactive section begins with the first suitable strategy, and otherwise with usual settings. All
+ * strategies of a run place the same rows, so the mean row is that of any of them. A run with only
+ * identifiers has no section. */
+static void write_live(struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    const struct lab_limits *limits = &result->limits;
+    struct report_arena *arena = sheet->arena;
+    uint32_t bits = 9;
+    uint64_t threshold = 40;
+    double row = 0;
+    bool has_partitions = false;
+    for (size_t i = result->strategy_count; i-- > 0;) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const double rows = (double)(strategy->closed_rows.sum + strategy->open_rows.sum);
+        const double bytes = (double)(strategy->closed_bytes.sum + strategy->open_bytes.sum);
+        const bool is_run = strategy->settings.observed == WL_OBSERVED_AUTO;
+        can_start(strategy, &bits, &threshold);
+        has_partitions |= !strategy->settings.is_idgen;
+        row = is_run && rows > 0 && bytes > 0 ? bytes / rows : row;
+    }
+    if (!has_partitions) {
+        return;
+    }
+    const double seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9;
+    const double rate = (double)result->rows / (double)result->keys / seconds;
+    report_sheet_element(sheet, "section", "id", "live", "aria-labelledby", "live-title", "data-bits-number",
+                         report_text(arena, "%" PRIu32, bits), "data-threshold-number",
+                         report_text(arena, "%" PRIu64, threshold), NULL);
+    write_start(sheet, "data-limit-rows", limits->partition_rows > 0,
+                report_text(arena, "%" PRIu64, limits->partition_rows));
+    write_start(sheet, "data-limit-bytes", limits->partition_bytes > 0,
+                report_exact(arena, limits->partition_bytes, REPORT_BYTES));
+    write_start(sheet, "data-row-bytes", row > 0, report_text(arena, row >= 1000 ? "%.0f B" : "%.4g B", row));
+    write_start(sheet, "data-tiny", limits->tiny_rows > 0, report_text(arena, "%" PRIu64, limits->tiny_rows));
+    write_start(sheet, "data-rate", isfinite(rate) && rate > 0, report_text(arena, "%.3g", rate));
+    write_starts(sheet);
+    report_sheet_note(sheet, xmlTextWriterWriteRaw(sheet->writer, report_page_live));
+    report_sheet_close(sheet);
+}
+
 static void write_page(struct report_sheet *sheet)
 {
     const struct report_page *page = sheet->page;
@@ -313,7 +408,7 @@ static void write_page(struct report_sheet *sheet)
     report_page_table(sheet);
     report_page_charts(sheet);
     report_page_expects(sheet);
-    report_page_live(sheet);
+    write_live(sheet);
     write_run(sheet);
     report_sheet_close(sheet);
     write_embedded(

@@ -57,8 +57,6 @@ bool report_page_make(const struct report_page *page, struct report_bytes *out, 
 /* --- table.c: the comparison, and the expectations */
 void report_page_table(struct report_sheet *sheet);
 void report_page_expects(struct report_sheet *sheet);
-/* --- live.c: one <section id="live">, unless the run has only identifiers */
-void report_page_live(struct report_sheet *sheet);
 /* --- charts.c */
 void report_page_charts(struct report_sheet *sheet);
 /* How to read a chart, in two or three sentences; NULL for a chart without an explanation */
@@ -71,8 +69,8 @@ void report_page_svg(struct report_sheet *sheet, const struct report_chart *char
 /* Writes the definitions that the charts of a page share: once per page, before the first chart. */
 void report_page_svg_patterns(struct report_sheet *sheet);
 
-/* The style sheets and scripts in reports/page/, which the build embeds. */
-extern const unsigned char report_page_style[], report_page_script[];
-extern const size_t report_page_style_size, report_page_script_size;
+/* The style sheets, the scripts and the interactive section in reports/page/, which the build embeds. */
+extern const unsigned char report_page_style[], report_page_script[], report_page_live[];
+extern const size_t report_page_style_size, report_page_script_size, report_page_live_size;
 
 #endif

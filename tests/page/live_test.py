@@ -114,25 +114,6 @@ class LiveTest(PageTest):
                                     bits, threshold, shares)
             self.assertEqual(mine, [each["rows"] for each in told["quantiles"]], (bits, threshold))
 
-    def test_figures_without_scripts_are_those_with_them(self):
-        for name in self.names():
-            self.browser.scripts(False)
-            try:
-                self.open(name)
-                before = self.figures_alone()
-            finally:
-                self.browser.scripts(True)
-            self.open(name)
-            after = self.figures_alone()
-            self.assertEqual(set(before), set(after))
-            for figure, value in after.items():
-                self.close(float(before[figure]), float(value), 1e-9, (name, figure))
-
-    def figures_alone(self):
-        return self.browser.evaluate("Object.fromEntries([...document.querySelectorAll('#live tr[data-figure]')]"
-                                     ".filter(row => !row.hidden)"
-                                     ".map(row => [row.dataset.figure, row.querySelector('data').value]))")
-
     def test_threshold_slider_goes_to_the_maximum(self):
         self.open("cluster")
         last = int(self.browser.run("return document.getElementById('live-threshold').max"))

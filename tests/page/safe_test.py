@@ -79,7 +79,7 @@ class SafeTest(PageTest):
                 text = self.browser.evaluate("document.body.innerText")
                 shown = self.browser.evaluate(
                     "[...document.querySelectorAll('#theme, #contents, #live-controls, .verdict, #strategies, "
-                    "#live noscript, .live-figures, #chart-sizes-rows svg, #run-digest')]"
+                    "#live noscript, #chart-sizes-rows svg, #run-digest')]"
                     ".filter(each => each.checkVisibility()).map(each => each.id || each.className || each.tagName)")
             finally:
                 self.browser.scripts(True)
@@ -88,7 +88,7 @@ class SafeTest(PageTest):
             self.assertIn("enable scripts for this page", text)
             for gone in ("theme", "contents", "live-controls"):
                 self.assertNotIn(gone, shown)
-            for part in ("verdict", "strategies", "NOSCRIPT", "live-figures", "run-digest"):
+            for part in ("verdict", "strategies", "NOSCRIPT", "run-digest"):
                 self.assertIn(part, shown)
 
 

@@ -349,6 +349,62 @@ static void test_omitted_chart_is_named_with_its_reason(void **state)
     lab_result_destroy(result);
 }
 
+static void assert_start(const struct read_page *page, const char *name, const char *expected)
+{
+    char path[64];
+    snprintf(path, sizeof path, "//section[@id='live']/@data-%s", name);
+    assert_text(page, path, expected);
+}
+
+static void test_calculator_begins_with_the_run(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t bits;
+        uint64_t threshold;
+        const char *label;
+    } settings[] = {{3, 1000001, "beyond the fields"}, {4, 100, "<img src=x>\"&"}, {8, 80, "</script>"}};
+    struct lab_result *result = fixture_result("live", "synthetic");
+    struct bk_strategy strategy;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(bk_strategy_probabilistic(settings[i].bits, settings[i].threshold, &strategy),
+                         BK_OK);
+        struct lab_strategy_result *added = fixture_add(result, settings[i].label, &strategy);
+        fixture_put(added, false, 1500, 10);
+        fixture_metrics(result, added, 1, 0, 0);
+    }
+    assert_int_equal(bk_strategy_probabilistic_chance(1, 300, 70, &strategy), BK_OK);
+    fixture_add(result, "rare", &strategy);
+    result->keys = 10;
+    result->rows = 16000;
+    result->end_ns = result->start_ns + INT64_C(1000) * 1000000000;
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_start(&page, "bits-number", "4");
+    assert_start(&page, "threshold-number", "100");
+    assert_start(&page, "limit-rows", "100000");
+    assert_start(&page, "limit-bytes", "100\u202fMB");
+    assert_start(&page, "row-bytes", "350 B");
+    assert_start(&page, "tiny", "24");
+    assert_start(&page, "rate", "1.6");
+    assert_text(&page, "//option[@value='4 100']", settings[1].label);
+    assert_text(&page, "//option[@value='8 80']", settings[2].label);
+    assert_text(&page, "//option[@value='8 70']", "rare");
+    assert_int_equal(count(&page, "//option"), 3);
+    close_page(&page);
+    result->limits = (struct lab_limits){0};
+    result->strategy_count = 1;
+    open_page(&source, &page);
+    assert_start(&page, "bits-number", "9");
+    assert_start(&page, "threshold-number", "40");
+    assert_start(&page, "limit-bytes", "");
+    assert_int_equal(count(&page, "//option"), 0);
+    close_page(&page);
+    result->strategy_count = 4;
+    lab_result_destroy(result);
+}
+
 static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **state)
 {
     (void)state;
@@ -502,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_rows_read_to_be_counted_are_no_cost_per_1000_rows),
         cmocka_unit_test(test_page_shows_the_question_and_the_command),
         cmocka_unit_test(test_omitted_chart_is_named_with_its_reason),
+        cmocka_unit_test(test_calculator_begins_with_the_run),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
         cmocka_unit_test(test_answer_of_tune_replaces_that_of_the_run),
