@@ -425,9 +425,7 @@ static void fill_figures(const struct change *change, bool is_harmful, struct re
     };
     /* With a single look there is no interval between samples to show. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
-    for (size_t i = 0; i < count; i++) {
-        report_figure_add(arena, panel, &figures[i]);
-    }
+    report_figures_add(arena, panel, figures, count);
 }
 
 static const char *note_of(const struct change *change, struct report_arena *arena)
@@ -504,13 +502,9 @@ static void fill_legend(struct report_chart *chart)
     }
 }
 
-void report_changes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart)
 {
-    (void)is_bytes;
-    chart->form = REPORT_FORM_LANES;
-    chart->name = "bucket-changes";
-    chart->title = "Each agent's view of a key's bucket";
     struct change *changes = report_take(arena, result->strategy_count, sizeof *changes);
     const struct lab_strategy_result **strategies =
         report_take(arena, result->strategy_count, sizeof *strategies);

@@ -130,13 +130,9 @@ static void add_share(const struct lab_result *result, struct report_arena *aren
     finish_column(chart, column, false);
 }
 
-void report_costs_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart)
 {
-    (void)is_bytes;
-    chart->form = REPORT_FORM_TABLE;
-    chart->name = "costs";
-    chart->title = "What each strategy costs";
     chart->rows = report_take(arena, result->strategy_count, sizeof *chart->rows);
     chart->columns = report_take(arena, COLUMNS_MAX, sizeof *chart->columns);
     chart->row_count = result->strategy_count;
@@ -251,9 +247,7 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
          .is_alarm = score->judgment.within == LAB_EXCEEDS},
         {.name = "partitions per read", .text = metric_text(arena, reads)},
     };
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        report_figure_add(arena, panel, &figures[i]);
-    }
+    report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
 }
 
 static const char *left_out(struct report_arena *arena, size_t shown, size_t all)
@@ -266,15 +260,12 @@ static const char *left_out(struct report_arena *arena, size_t shown, size_t all
                      shown, all);
 }
 
-void report_summary_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart)
 {
     struct report_answer answer;
-    struct report_chart sizes = {.absent = NULL};
+    struct report_chart sizes = {.is_bytes = is_better_in_bytes(result)};
     size_t shown[SHOWN_MAX];
-    chart->form = REPORT_FORM_SUMMARY;
-    chart->name = "summary";
-    chart->title = "Which strategy";
     if (result->strategy_count == 0 || result->strategies[0].settings.is_idgen) {
         chart->absent = "identifiers have no partitions";
         return;
@@ -283,9 +274,8 @@ void report_summary_fill(const struct lab_result *result, bool is_bytes, struct 
         chart->absent = "tune chose over several seeds; a single seed may lead to another choice";
         return;
     }
-    is_bytes = is_better_in_bytes(result);
     report_answer_run(result, arena, &answer);
-    report_partitions_fill(result, is_bytes, arena, &sizes);
+    report_partitions_fill(result, arena, &sizes);
     if (sizes.absent != NULL) {
         chart->absent = "no partition holds a row";
         return;
@@ -298,7 +288,7 @@ void report_summary_fill(const struct lab_result *result, bool is_bytes, struct 
             report_text(arena, "%s: %s", answer.lines[i].label, answer.lines[i].text);
     }
     chart->x = sizes.x;
-    chart->x.title = report_text(arena, "%s per partition%s", is_bytes ? "bytes" : "rows",
+    chart->x.title = report_text(arena, "%s per partition%s", sizes.is_bytes ? "bytes" : "rows",
                                  sizes.panels[0].y.is_log ? " (log counts)" : "");
     if (answer.chosen != SIZE_MAX) {
         report_legend_add(chart, REPORT_INK_CHOSEN, "the choice");

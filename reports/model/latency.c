@@ -263,13 +263,9 @@ static void fill_panel(const struct operation *operation, const struct report_se
     }
 }
 
-void report_latency_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart)
 {
-    (void)is_bytes;
-    chart->form = REPORT_FORM_CURVES;
-    chart->name = "latency";
-    chart->title = "Latency by percentile";
     chart->absent = why_absent(result, arena);
     if (chart->absent != NULL) {
         return;

@@ -153,40 +153,32 @@ static void fill_bars(const struct lab_histogram *reads, const struct places *pl
 static void fill_reads_figures(const struct lab_strategy_result *strategy, struct report_arena *arena,
                                struct report_panel *panel)
 {
-    static const struct {
+    /* A read that was cut off queried the greatest number of partitions that a read may query. */
+    const char *most = report_number(arena, (double)strategy->read_partitions.most);
+    const struct {
         const char *name, *metric;
+        enum report_alarm alarm;
+        bool is_key;
     } wanted[] = {
-        {"reads", "reads.count"},
-        {"mean", "reads.partitions_per_read.mean"},
-        {"p99", "reads.partitions_per_read.p99"},
-        {"most", "reads.partitions_per_read.max"},
-        /* These figures are alarms and are left out when they are 0. */
-        {"failed", "reads.failed"},
-        {"incomplete", "reads.incomplete"},
-        {"out of order", "reads.out_of_order"},
-        {"cut off", "reads.cut_off"},
+        {"reads", "reads.count", REPORT_NO_ALARM, false},
+        {"mean", "reads.partitions_per_read.mean", REPORT_NO_ALARM, true},
+        {"p99", "reads.partitions_per_read.p99", REPORT_NO_ALARM, true},
+        {"most", "reads.partitions_per_read.max", REPORT_NO_ALARM, false},
+        {"failed", "reads.failed", REPORT_ALARM_ONLY, false},
+        {"incomplete", "reads.incomplete", REPORT_ALARM_ONLY, false},
+        {"out of order", "reads.out_of_order", REPORT_ALARM_ONLY, false},
+        {report_text(arena, "cut off at %s", most), "reads.cut_off", REPORT_ALARM_ONLY, false},
     };
-    enum { ALARMS_FROM = 4, WANTED_COUNT = sizeof wanted / sizeof wanted[0] };
-    for (size_t i = 0; i < WANTED_COUNT; i++) {
-        double value, mean;
-        if (i == ALARMS_FROM && report_metric(strategy, "reads.empty_partitions_per_read", &value) &&
+    double empty, mean;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (i == 4 && report_metric(strategy, "reads.empty_partitions_per_read", &empty) &&
             report_metric(strategy, "reads.partitions_per_read.mean", &mean) && mean > 0) {
-            report_figure_add(arena, panel,
-                              &(struct report_figure){.name = "without a row",
-                                                      .text = report_percent(arena, value / mean)});
+            const struct report_figure figure = {"without a row", report_percent(arena, empty / mean), false,
+                                                 false};
+            report_figures_add(arena, panel, &figure, 1);
         }
-        if (report_metric(strategy, wanted[i].metric, &value) && (value > 0 || i < ALARMS_FROM)) {
-            /* A read that was cut off queried the greatest number of partitions that a read may query. */
-            const char *most = report_number(arena, (double)strategy->read_partitions.most);
-            const bool is_cut_off = i + 1 == WANTED_COUNT;
-            report_figure_add(arena, panel,
-                              &(struct report_figure){
-                                  .name = is_cut_off ? report_text(arena, "%s at %s", wanted[i].name, most)
-                                                     : wanted[i].name,
-                                  .text = report_number(arena, value),
-                                  .is_alarm = i >= ALARMS_FROM,
-                                  .is_key = i == 1 || i == 2});
-        }
+        report_metric_add(arena, panel, strategy, wanted[i].name, wanted[i].metric, REPORT_ROWS,
+                          wanted[i].alarm, wanted[i].is_key);
     }
 }
 
@@ -201,13 +193,9 @@ static void fill_reads_panel(const struct lab_strategy_result *strategy, const s
     fill_reads_figures(strategy, arena, panel);
 }
 
-void report_reads_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart)
 {
-    (void)is_bytes;
-    chart->form = REPORT_FORM_STACK;
-    chart->name = "reads";
-    chart->title = "Partitions per read";
     struct places places;
     if (!find_range(result, &places)) {
         chart->absent = why_no_reads(result);
@@ -298,8 +286,8 @@ static void fill_nodes_figures(const struct lab_strategy_result *strategy, doubl
         {.name = "fullest / even", .text = report_number(arena, (double)most / mean), .is_key = true},
         {.name = "emptiest / even", .text = report_number(arena, (double)least / mean), .is_key = true},
     };
-    for (size_t i = 0; total > 0 && i < sizeof figures / sizeof figures[0]; i++) {
-        report_figure_add(arena, panel, &figures[i]);
+    if (total > 0) {
+        report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
     }
 }
 
@@ -345,13 +333,9 @@ static void fill_nodes_panel(const struct lab_strategy_result *strategy, bool is
     fill_nodes_figures(strategy, total, arena, panel);
 }
 
-void report_nodes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_nodes_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart)
 {
-    (void)is_bytes;
-    chart->form = REPORT_FORM_STACK;
-    chart->name = "nodes";
-    chart->title = "Load per node";
     const size_t count = most_nodes(result);
     if (count < 2) {
         chart->absent = why_no_nodes(result);

@@ -12,22 +12,91 @@
 #include "lab/judgment.h"
 #include "parts.h"
 
+/* `reading`: how to read the chart, in two or three sentences; a summary is not in a page. */
 static const struct {
-    report_fill *fill;
+    const char *name, *title;
+    enum report_form form;
     bool is_bytes;
-} fills[REPORT_KIND_COUNT] = {
-    [REPORT_PARTITIONS_ROWS] = {report_partitions_fill, false},
-    [REPORT_PARTITIONS_BYTES] = {report_partitions_fill, true},
-    [REPORT_SURVIVAL_ROWS] = {report_survival_fill, false},
-    [REPORT_SURVIVAL_BYTES] = {report_survival_fill, true},
-    [REPORT_TIMELINE] = {report_timeline_fill, false},
-    [REPORT_READS] = {report_reads_fill, false},
-    [REPORT_COSTS] = {report_costs_fill, false},
-    [REPORT_NODES] = {report_nodes_fill, false},
-    [REPORT_LATENCY] = {report_latency_fill, false},
-    [REPORT_BUCKET_CHANGES] = {report_changes_fill, false},
-    [REPORT_SUMMARY] = {report_summary_fill, false},
+    report_fill *fill;
+    const char *reading;
+} kinds[REPORT_KIND_COUNT] = {
+    [REPORT_PARTITIONS_ROWS] =
+        {"partitions-rows", "Rows per partition", REPORT_FORM_STACK, false, report_partitions_fill,
+         "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and "
+         "the higher it is, the more partitions there are of that size. Hatched partitions are still open "
+         "and "
+         "will grow. The black line is what the exact distribution predicts; beyond the dashed line "
+         "partitions"
+         " exceed the limit."},
+    [REPORT_PARTITIONS_BYTES] = {"partitions-bytes", "Bytes per partition", REPORT_FORM_STACK, true,
+                                 report_partitions_fill,
+                                 "The same partitions, by their bytes on disk. Rows of unequal size make "
+                                 "this distribution wider than "
+                                 "that of rows: a partition of few rows can exceed a limit in bytes."},
+    [REPORT_SURVIVAL_ROWS] =
+        {"survival-rows", "Partitions larger than x rows", REPORT_FORM_CURVES, false, report_survival_fill,
+         "One line per strategy: its height at a size is the share of partitions that are larger. Where it "
+         "crosses the limit, its height is the share over the limit; a line that ends to the left stays "
+         "within"
+         " the limit. A vertical drop means that all partitions have the same size. Dashed lines are the "
+         "exact"
+         " distributions."},
+    [REPORT_SURVIVAL_BYTES] =
+        {"survival-bytes", "Partitions larger than x bytes", REPORT_FORM_CURVES, true, report_survival_fill,
+         "The same partitions by their bytes on disk: how large the largest are, and how few they are."},
+    [REPORT_TIMELINE] =
+        {"timeline", "", REPORT_FORM_STACK, false, report_timeline_fill,
+         "Each strip is one strategy, from left to right in time: a column is the partitions that began in "
+         "it,"
+         " at their final sizes. A level line means that the load does not change their sizes; the dark part "
+         "spans the middle 80%, the pale part all. Hatched partitions are still open, and small because they "
+         "are young."},
+    [REPORT_READS] =
+        {"reads", "Partitions per read", REPORT_FORM_STACK, false, report_reads_fill,
+         "Each strip is one strategy; a bar at 3 is the share of reads that had to query three partitions. "
+         "Further left is better: each partition is a separate request, and the slowest one decides how long "
+         "the read takes."},
+    [REPORT_COSTS] =
+        {"costs", "What each strategy costs", REPORT_FORM_TABLE, false, report_costs_fill,
+         "One row per strategy, one column per cost; shorter bars are better. Where a heading says log "
+         "scale, "
+         "each step to the right is a multiple: compare the numbers, not the lengths. The tick next to a bar "
+         "marks the 99th percentile."},
+    [REPORT_NODES] =
+        {"nodes", "Load per node", REPORT_FORM_STACK, false, report_nodes_fill,
+         "Each strip is one strategy, each bar one node with all of its data, replicas included; the line "
+         "marks an even load. A bar far above the line is a node that got the few huge partitions; many "
+         "small "
+         "partitions spread evenly."},
+    [REPORT_LATENCY] =
+        {"latency", "Latency by percentile", REPORT_FORM_CURVES, false, report_latency_fill,
+         "One panel per operation, one line per strategy: its height at 99% is the time within which 99 of "
+         "100"
+         " operations were done. Each nine takes the same width, so the slowest few, which users remember, "
+         "are"
+         " not squeezed into the edge. Lower is better; where two lines diverge, one strategy waits for "
+         "something that the other does not need."},
+    [REPORT_BUCKET_CHANGES] = {"bucket-changes", "Each agent's view of a key's bucket", REPORT_FORM_LANES,
+                               false, report_changes_fill,
+                               "Each lane is one agent, from left to right in time, coloured by the bucket "
+                               "that it believes the key "
+                               "to be in. Where lanes have different colours at one time, agents disagree, "
+                               "and rows may land in two "
+                               "partitions at once."},
+    [REPORT_SUMMARY] = {"summary", "Which strategy", REPORT_FORM_SUMMARY, false, report_summary_fill, ""},
 };
+
+const struct lab_histogram *report_sizes(const struct lab_strategy_result *strategy, bool is_bytes,
+                                         enum lab_partition_state state)
+{
+    return state == LAB_CLOSED ? (is_bytes ? &strategy->closed_bytes : &strategy->closed_rows)
+                               : (is_bytes ? &strategy->open_bytes : &strategy->open_rows);
+}
+
+uint64_t report_limit_shown(uint64_t limit, uint64_t most)
+{
+    return limit != 0 && limit / 100 <= most && limit < UINT64_MAX / 2 ? limit + limit / 2 : 0;
+}
 
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text)
 {
@@ -64,14 +133,28 @@ struct lab_bin *report_sorted(struct report_arena *arena, const struct lab_histo
     return bins;
 }
 
-void report_figure_add(struct report_arena *arena, struct report_panel *panel,
-                       const struct report_figure *figure)
+void report_figures_add(struct report_arena *arena, struct report_panel *panel,
+                        const struct report_figure *figures, size_t count)
 {
     if (panel->figures == NULL) {
         panel->figures = report_take(arena, REPORT_FIGURES_MAX, sizeof *panel->figures);
     }
-    assert(panel->figure_count < REPORT_FIGURES_MAX);
-    panel->figures[panel->figure_count++] = *figure;
+    for (size_t i = 0; i < count; i++) {
+        assert(panel->figure_count < REPORT_FIGURES_MAX);
+        panel->figures[panel->figure_count++] = figures[i];
+    }
+}
+
+void report_metric_add(struct report_arena *arena, struct report_panel *panel,
+                       const struct lab_strategy_result *strategy, const char *name, const char *metric,
+                       enum report_unit unit, enum report_alarm alarm, bool is_key)
+{
+    double value;
+    if (report_metric(strategy, metric, &value) && (value > 0 || alarm != REPORT_ALARM_ONLY)) {
+        const struct report_figure figure = {name, report_size(arena, value, unit),
+                                             alarm != REPORT_NO_ALARM && value > 0, is_key};
+        report_figures_add(arena, panel, &figure, 1);
+    }
 }
 
 void report_select(const struct lab_result *result, bool (*has)(const struct lab_strategy_result *),
@@ -255,7 +338,12 @@ struct report_chart *report_chart_make(const struct lab_result *result, enum rep
                                        struct report_arena *arena)
 {
     struct report_chart *chart = report_take(arena, 1, sizeof *chart);
-    fills[kind].fill(result, fills[kind].is_bytes, arena, chart);
+    *chart = (struct report_chart){.name = kinds[kind].name,
+                                   .title = kinds[kind].title,
+                                   .reading = kinds[kind].reading,
+                                   .form = kinds[kind].form,
+                                   .is_bytes = kinds[kind].is_bytes};
+    kinds[kind].fill(result, arena, chart);
     fill_heading(result, arena, chart);
     if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         chart->absent = "identifiers have no partitions";

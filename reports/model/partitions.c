@@ -269,15 +269,11 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
                                 is_bytes ? result->limits.partition_bytes : result->limits.partition_rows};
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        const struct lab_histogram *both[] = {is_bytes ? &strategy->closed_bytes : &strategy->closed_rows,
-                                              is_bytes ? &strategy->open_bytes : &strategy->open_rows};
-        for (size_t k = 0; k < 2; k++) {
-            if (both[k]->count == 0) {
-                continue;
-            }
-            domain.most = both[k]->most > domain.most ? both[k]->most : domain.most;
-            if (domain.least == 0 || both[k]->least < domain.least) {
-                domain.least = both[k]->least > 0 ? both[k]->least : 1;
+        for (int state = 0; state < LAB_STATES; state++) {
+            const struct lab_histogram *sizes = report_sizes(strategy, is_bytes, state);
+            domain.most = sizes->most > domain.most ? sizes->most : domain.most;
+            if (sizes->count > 0 && (domain.least == 0 || sizes->least < domain.least)) {
+                domain.least = sizes->least > 0 ? sizes->least : 1;
             }
         }
         double min;
@@ -290,48 +286,86 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
     /* Axes of rows begin at 1. Axes of bytes begin at the least size, because partitions of a few bytes do
      * not occur. */
     domain.least = is_bytes ? domain.least : 1;
-    domain.shown = domain.most;
-    /* The axis includes a limit that is near the sizes. A limit far beyond them would squeeze the bars. */
-    if (domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2 &&
-        domain.shown < domain.limit + domain.limit / 2) {
-        domain.shown = domain.limit + domain.limit / 2;
-    }
+    const uint64_t shown = report_limit_shown(domain.limit, domain.most);
+    domain.shown = shown > domain.most ? shown : domain.most;
     if (domain.most != 0 && domain.least < UINT64_MAX / 10 && domain.shown < 10 * domain.least) {
         domain.shown = 10 * domain.least;
     }
     return domain;
 }
 
-static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
-                       struct report_arena *arena, double *counts)
+static const double *counts_of(const struct lab_histogram *histogram, const struct report_bins *bins,
+                               struct report_arena *arena)
 {
     size_t count;
     const struct lab_bin *sorted = report_sorted(arena, histogram, &count);
+    double *counts = report_take(arena, bins->count, sizeof *counts);
     for (size_t i = 0; i < count; i++) {
         counts[report_bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
     }
+    return counts;
 }
 
-static void fill_bars(const struct report_bins *bins, const double *closed, const double *open,
-                      struct report_arena *arena, struct report_panel *panel)
+static const char *sizes_of(const struct report_bar *bar, bool is_bytes, struct report_arena *arena)
 {
-    panel->bars = report_take(arena, 2 * bins->count, sizeof *panel->bars);
-    for (size_t i = 0; i < bins->count; i++) {
-        struct report_bar bar = {.from = report_bins_edge_log10(bins->edges[i]),
-                                 .to = report_bins_edge_log10(bins->edges[i + 1]),
-                                 .first = (double)(bins->edges[i] + 1),
-                                 .last = (double)bins->edges[i + 1]};
-        if (closed[i] > 0) {
-            bar.high = bar.count = closed[i];
-            bar.ink = REPORT_INK_CLOSED;
-            panel->bars[panel->bar_count++] = bar;
-        }
-        if (open[i] > 0) {
-            bar.low = closed[i];
-            bar.high = closed[i] + open[i];
-            bar.count = open[i];
-            bar.ink = REPORT_INK_OPEN;
-            panel->bars[panel->bar_count++] = bar;
+    const char *last = report_grouped(arena, (uint64_t)bar->last), *unit = is_bytes ? "byte" : "row";
+    if (bar->first == bar->last) {
+        return report_text(arena, "%s %s%s", last, unit, bar->last == 1 ? "" : "s");
+    }
+    return report_text(arena, "%s to %s %ss", report_grouped(arena, (uint64_t)bar->first), last, unit);
+}
+
+static bool has_distribution(const struct lab_strategy_result *strategy, bool is_bytes)
+{
+    return !is_bytes && strategy->settings.strategy.kind == BK_PROBABILISTIC &&
+           strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
+}
+
+/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact distribution expects 1,198.7". */
+static const char *hint_of(const struct lab_strategy_result *strategy, bool is_bytes,
+                           const struct report_bar *bar, struct report_arena *arena)
+{
+    const uint64_t closed = report_sizes(strategy, is_bytes, LAB_CLOSED)->count;
+    const double total = (double)closed + (double)report_sizes(strategy, is_bytes, LAB_OPEN)->count;
+    const char *state = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed"
+                        : bar->ink == REPORT_INK_CLOSED                 ? "closed"
+                                                                        : "open";
+    const char *hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes_of(bar, is_bytes, arena),
+                                   report_full(arena, bar->count), state, bar->count == 1 ? "" : "s",
+                                   report_percent(arena, bar->count / total));
+    if (bar->ink != REPORT_INK_CLOSED || !has_distribution(strategy, is_bytes)) {
+        return hint;
+    }
+    const struct tune_distribution distribution = tune_distribution_of(&strategy->settings.strategy, 1);
+    const double expected =
+        (double)closed * (at_or_below(&distribution, bar->last) - at_or_below(&distribution, bar->first - 1));
+    return report_text(arena, "%s; the exact distribution expects %s", hint,
+                       report_full(arena, floor(10 * expected + 0.5) / 10));
+}
+
+/* Bars of open partitions are on top of those of closed ones. */
+static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes,
+                      const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+{
+    const double *counts[LAB_STATES];
+    for (int state = 0; state < LAB_STATES; state++) {
+        counts[state] = counts_of(report_sizes(strategy, is_bytes, state), bins, arena);
+    }
+    panel->bars = report_take(arena, LAB_STATES * bins->count, sizeof *panel->bars);
+    for (size_t i = 0; i < LAB_STATES * bins->count; i++) {
+        const size_t bin = i / LAB_STATES, state = i % LAB_STATES;
+        const double low = state == LAB_OPEN ? counts[LAB_CLOSED][bin] : 0;
+        if (counts[state][bin] > 0) {
+            struct report_bar *bar = &panel->bars[panel->bar_count++];
+            *bar = (struct report_bar){.from = report_bins_edge_log10(bins->edges[bin]),
+                                       .to = report_bins_edge_log10(bins->edges[bin + 1]),
+                                       .low = low,
+                                       .high = low + counts[state][bin],
+                                       .first = (double)(bins->edges[bin] + 1),
+                                       .last = (double)bins->edges[bin + 1],
+                                       .count = counts[state][bin],
+                                       .ink = state == LAB_OPEN ? REPORT_INK_OPEN : REPORT_INK_CLOSED};
+            bar->hint = hint_of(strategy, is_bytes, bar, arena);
         }
     }
 }
@@ -368,90 +402,33 @@ static const char *observed_note(const struct lab_strategy_result *strategy, boo
     return "";
 }
 
-static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_bytes,
-                            struct report_arena *arena)
-{
-    const uint64_t first = bins->edges[bin] + 1, last = bins->edges[bin + 1];
-    const char *unit = is_bytes ? "byte" : "row";
-    if (first == last) {
-        return report_text(arena, "%s %s%s", report_grouped(arena, last), unit, last == 1 ? "" : "s");
-    }
-    return report_text(arena, "%s to %s %ss", report_grouped(arena, first), report_grouped(arena, last),
-                       unit);
-}
-
-static bool has_distribution(const struct lab_strategy_result *strategy, bool is_bytes)
-{
-    return !is_bytes && strategy->settings.strategy.kind == BK_PROBABILISTIC &&
-           strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
-}
-
-/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact distribution expects 1,198.7". */
-static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
-                       const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
-{
-    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-    const struct lab_histogram *open = is_bytes ? &strategy->open_bytes : &strategy->open_rows;
-    const double total = (double)closed->count + (double)open->count;
-    size_t bin = 0;
-    for (size_t i = 0; i < panel->bar_count; i++) {
-        struct report_bar *bar = &panel->bars[i];
-        while (report_bins_edge_log10(bins->edges[bin]) < bar->from) {
-            bin++;
-        }
-        const double count = bar->high - bar->low;
-        const char *sizes = sizes_of(bins, bin, is_bytes, arena);
-        const char *state = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed"
-                            : bar->ink == REPORT_INK_CLOSED                 ? "closed"
-                                                                            : "open";
-        bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
-                                state, count == 1 ? "" : "s", report_percent(arena, count / total));
-        if (bar->ink == REPORT_INK_CLOSED && has_distribution(strategy, is_bytes)) {
-            const struct tune_distribution distribution =
-                tune_distribution_of(&strategy->settings.strategy, 1);
-            const double expected =
-                (double)closed->count * (at_or_below(&distribution, (double)bins->edges[bin + 1]) -
-                                         at_or_below(&distribution, (double)bins->edges[bin]));
-            bar->hint = report_text(arena, "%s; the exact distribution expects %s", bar->hint,
-                                    report_full(arena, floor(10 * expected + 0.5) / 10));
-        }
-    }
-}
-
+/* Open partitions say nothing about a strategy's precision, so the percentiles are those of closed partitions
+ * if there are any. */
 static void fill_figures(const struct lab_strategy_result *strategy, bool is_bytes,
                          struct report_arena *arena, struct report_panel *panel)
 {
     const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
-    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-    /* Open partitions say nothing about a strategy's precision, so the percentiles are those of closed
-     * partitions if there are any. */
-    const char *of = closed->count > 0 ? "closed" : "all";
+    const char *of = report_sizes(strategy, is_bytes, LAB_CLOSED)->count > 0 ? "closed" : "all";
     const char *what = is_bytes ? "bytes" : "rows";
     const struct {
         const char *name, *metric;
         enum report_unit unit;
-        bool alarms, is_key;
+        enum report_alarm alarm;
+        bool is_key;
     } wanted[] = {
-        {"partitions", "partitions.total", REPORT_ROWS, false, true},
-        {"closed", "partitions.closed", REPORT_ROWS, false, false},
+        {"partitions", "partitions.total", REPORT_ROWS, REPORT_NO_ALARM, true},
+        {"closed", "partitions.closed", REPORT_ROWS, REPORT_NO_ALARM, false},
         {report_text(arena, "p50 of %s", of), report_text(arena, "partitions.%s.%s.p50", of, what), unit,
-         false, false},
+         REPORT_NO_ALARM, false},
         {report_text(arena, "p99 of %s", of), report_text(arena, "partitions.%s.%s.p99", of, what), unit,
-         false, true},
-        {"largest", report_text(arena, "partitions.all.%s.max", what), unit, false, true},
-        {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, true, true},
+         REPORT_NO_ALARM, true},
+        {"largest", report_text(arena, "partitions.all.%s.max", what), unit, REPORT_NO_ALARM, true},
+        {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, REPORT_ALARM,
+         true},
     };
-    enum { WANTED_COUNT = sizeof wanted / sizeof wanted[0] };
-    panel->figures = report_take(arena, WANTED_COUNT, sizeof *panel->figures);
-    for (size_t i = 0; i < WANTED_COUNT; i++) {
-        double value;
-        if (report_metric(strategy, wanted[i].metric, &value)) {
-            panel->figures[panel->figure_count++] =
-                (struct report_figure){.name = wanted[i].name,
-                                       .text = report_size(arena, value, wanted[i].unit),
-                                       .is_alarm = wanted[i].alarms && value > 0,
-                                       .is_key = wanted[i].is_key};
-        }
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        report_metric_add(arena, panel, strategy, wanted[i].name, wanted[i].metric, wanted[i].unit,
+                          wanted[i].alarm, wanted[i].is_key);
     }
 }
 
@@ -459,58 +436,46 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
                        const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
 {
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
-    double *counts = report_take(arena, 2 * bins->count, sizeof *counts);
-    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-    count_into(closed, bins, arena, counts);
-    count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
-    fill_bars(bins, counts, counts + bins->count, arena, panel);
+    fill_bars(strategy, is_bytes, bins, arena, panel);
     panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
                   : is_bytes                                      ? ""
                                                                   : distribution_note(arena, strategy);
     panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     if (panel->counts_are_shares) {
         widen_bars(strategy, bins, arena, panel);
-    } else {
-        fill_hints(strategy, is_bytes, bins, arena, panel);
     }
     if (has_distribution(strategy, is_bytes)) {
-        report_outline(&strategy->settings.strategy, bins, (double)closed->count, arena, panel);
+        report_outline(&strategy->settings.strategy, bins, (double)strategy->closed_rows.count, arena, panel);
     }
     fill_figures(strategy, is_bytes, arena, panel);
 }
 
 /* A bar ends at its largest size, and so do the shades: one begins above the limit, the other ends at the
  * largest tiny size. */
-static void fill_bands(const struct report_chart *chart, const struct domain *domain, uint64_t tiny,
+static void fill_bands(const struct report_axis *x, const struct domain *domain, uint64_t tiny,
                        struct report_arena *arena, struct report_panel *panel)
 {
     panel->bands = report_take(arena, 2, sizeof *panel->bands);
     if (tiny > 1) {
-        double end = report_log10((double)(tiny - 1));
         panel->bands[panel->band_count++] = (struct report_band){
-            .from = chart->x.low, .to = end < chart->x.high ? end : chart->x.high, .ink = REPORT_INK_TINY};
+            .from = x->low, .to = fmin(report_log10((double)(tiny - 1)), x->high), .ink = REPORT_INK_TINY};
     }
-    if (domain->limit != 0 && report_log10((double)domain->limit) < chart->x.high) {
-        double from = report_log10((double)domain->limit);
+    if (domain->limit != 0 && report_log10((double)domain->limit) < x->high) {
         panel->bands[panel->band_count++] = (struct report_band){
-            .from = from > chart->x.low ? from : chart->x.low, .to = chart->x.high, .ink = REPORT_INK_OVER};
+            .from = fmax(report_log10((double)domain->limit), x->low), .to = x->high, .ink = REPORT_INK_OVER};
     }
 }
 
-static void fill_legend(const struct lab_result *result, const struct domain *domain, bool is_bytes,
+static void fill_legend(const struct lab_result *result, const struct domain *domain,
                         struct report_arena *arena, struct report_chart *chart)
 {
-    const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
-    bool has_closed = false;
-    bool has_open = false;
-    bool has_distribution = false;
-    bool has_observed = false;
+    bool has_closed = false, has_open = false, has_curve = false, has_observed = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
+        const bool is_observed = result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
         has_closed |= result->strategies[i].closed_rows.count > 0;
-        bool is_observed = result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
         has_open |= !is_observed && result->strategies[i].open_rows.count > 0;
         has_observed |= is_observed;
-        has_distribution |= chart->panels[i].curve_count > 0;
+        has_curve |= chart->panels[i].curve_count > 0;
     }
     if (has_closed) {
         report_legend_add(chart, REPORT_INK_CLOSED, "closed partitions");
@@ -521,20 +486,17 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
                           : has_open    ? "open partitions, and all observed ones"
                                         : "observed partitions");
     }
-    if (has_distribution) {
+    if (has_curve) {
         report_legend_add(chart, REPORT_INK_DISTRIBUTION, "exact distribution (negative binomial)");
     }
-    if (!is_bytes && result->limits.tiny_rows > 1) {
+    if (!chart->is_bytes && result->limits.tiny_rows > 1) {
         report_legend_add(chart, REPORT_INK_TINY,
                           report_text(arena, "tiny: below %s rows",
                                       report_exact(arena, result->limits.tiny_rows, REPORT_ROWS)));
     }
     if (domain->limit != 0) {
-        bool is_shown = report_log10((double)domain->limit) < chart->x.high;
-        report_legend_add(chart, REPORT_INK_OVER,
-                          report_text(arena, "over the limit of %s%s%s",
-                                      report_exact(arena, domain->limit, unit), is_bytes ? "" : " rows",
-                                      is_shown ? "" : ", which is beyond the axis"));
+        report_limit_legend(arena, chart, domain->limit, chart->is_bytes,
+                            report_log10((double)domain->limit) < chart->x.high);
     }
 }
 
@@ -551,13 +513,11 @@ static void join_notes(struct report_chart *chart)
     }
 }
 
-void report_partitions_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_partitions_fill(const struct lab_result *result, struct report_arena *arena,
                             struct report_chart *chart)
 {
-    chart->form = REPORT_FORM_STACK;
-    chart->name = is_bytes ? "partitions-bytes" : "partitions-rows";
-    chart->title = is_bytes ? "Bytes per partition" : "Rows per partition";
-    struct domain domain = find_domain(result, is_bytes);
+    const bool is_bytes = chart->is_bytes;
+    const struct domain domain = find_domain(result, is_bytes);
     if (domain.most == 0) {
         chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;
@@ -570,9 +530,9 @@ void report_partitions_fill(const struct lab_result *result, bool is_bytes, stru
     chart->panel_count = result->strategy_count;
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_panel(&result->strategies[i], is_bytes, &bins, arena, &chart->panels[i]);
-        fill_bands(chart, &domain, is_bytes ? 0 : result->limits.tiny_rows, arena, &chart->panels[i]);
+        fill_bands(&chart->x, &domain, is_bytes ? 0 : result->limits.tiny_rows, arena, &chart->panels[i]);
     }
     report_counts_scale(arena, chart->panels, chart->panel_count, "partitions");
     join_notes(chart);
-    fill_legend(result, &domain, is_bytes, arena, chart);
+    fill_legend(result, &domain, arena, chart);
 }

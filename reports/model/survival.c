@@ -217,8 +217,8 @@ static void add_entries(const struct lab_result *result, struct report_arena *ar
         const bool is_drawn = drawn < out->drawn.count && out->drawn.items[drawn] == strategy;
         const enum report_ink ink = (enum report_ink)(REPORT_INK_LINE + (int)drawn);
         drawn += is_drawn;
-        const struct lab_histogram *closed = out->is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-        const struct lab_histogram *open = out->is_bytes ? &strategy->open_bytes : &strategy->open_rows;
+        const struct lab_histogram *closed = report_sizes(strategy, out->is_bytes, LAB_CLOSED);
+        const struct lab_histogram *open = report_sizes(strategy, out->is_bytes, LAB_OPEN);
         const struct lab_histogram *sizes = closed->count > 0 ? closed : open;
         const bool is_known =
             sizes->count > 0 && sizes->most > 0 && strategy->settings.observed != WL_OBSERVED_LARGEST;
@@ -355,7 +355,7 @@ static const char *hint_of(const struct entry *entry, bool is_bytes, const struc
 /* Each size is a step down, from the share of partitions that are at least as large to the share that are
  * larger. The last step ends at the share of a single partition, the least share that was observed. Hints are
  * at the lower ends of steps that are far enough from the last hint to be pointed at separately. */
-static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_arena *arena,
+static void fill_sizes(const struct entry *entry, struct report_arena *arena,
                        const struct report_chart *chart, struct report_line *line)
 {
     static const double gap = 0.01; /* share of the length of the axes */
@@ -380,7 +380,7 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
         const double away = fmax((x - last.x) / (chart->x.high - chart->x.low),
                                  (last.y - share) / (chart->y.high - chart->y.low));
         if (away >= gap || i + 1 == bin_count) {
-            hints[2 * i + 2] = hint_of(entry, is_bytes, &bins[i], arena);
+            hints[2 * i + 2] = hint_of(entry, chart->is_bytes, &bins[i], arena);
             last = points[2 * i + 2];
         }
     }
@@ -439,13 +439,10 @@ static void fill_notes(const struct selection *selection, struct report_arena *a
     }
 }
 
-void report_survival_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_survival_fill(const struct lab_result *result, struct report_arena *arena,
                           struct report_chart *chart)
 {
-    chart->form = REPORT_FORM_CURVES;
-    chart->name = is_bytes ? "survival-bytes" : "survival-rows";
-    chart->title = is_bytes ? "Partitions larger than x bytes" : "Partitions larger than x rows";
-    struct selection selection = {.is_bytes = is_bytes, .least_share = 0.1};
+    struct selection selection = {.is_bytes = chart->is_bytes, .least_share = 0.1};
     chart->lines = report_take(arena, REPORT_LINES_MAX, sizeof *chart->lines);
     add_entries(result, arena, &selection);
     if (selection.count == 0) {
@@ -476,7 +473,7 @@ void report_survival_fill(const struct lab_result *result, bool is_bytes, struct
             fill_percentiles(&selection.entries[i], arena, chart, line);
             chart->line_count -= line->sample_count == 0;
         } else {
-            fill_sizes(&selection.entries[i], is_bytes, arena, chart, line);
+            fill_sizes(&selection.entries[i], arena, chart, line);
         }
     }
     if (has_distribution) {

@@ -7,7 +7,8 @@ struct domain {
     enum lab_size_unit unit;
     uint64_t least, most; /* over all strategies; most is 0 if no strategy has a timeline */
     uint64_t limit;       /* 0 if there is none */
-    bool shows_limit, has_closed, has_open;
+    uint64_t shown;       /* as of report_limit_shown() */
+    bool has_closed, has_open;
 };
 
 static struct domain find_domain(const struct lab_result *result)
@@ -27,9 +28,7 @@ static struct domain find_domain(const struct lab_result *result)
             domain.has_open |= timeline->items[k].state == LAB_OPEN;
         }
     }
-    /* A limit far beyond the sizes is not shown, because it would squeeze them. */
-    domain.shows_limit =
-        domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2;
+    domain.shown = report_limit_shown(domain.limit, domain.most);
     return domain;
 }
 
@@ -162,19 +161,11 @@ static void fill_figures(const struct lab_strategy_result *strategy, const struc
          .is_key = true},
         {.name = "largest", .text = report_size(arena, (double)most, unit), .is_key = true},
     };
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        report_figure_add(arena, panel, &figures[i]);
-    }
-    double over;
-    if (domain->limit != 0 && report_metric(strategy,
-                                            domain->unit == LAB_IN_BYTES ? "partitions.over_limit_bytes"
-                                                                         : "partitions.over_limit_rows",
-                                            &over)) {
-        report_figure_add(arena, panel,
-                          &(struct report_figure){.name = "over the limit",
-                                                  .text = report_number(arena, over),
-                                                  .is_alarm = over > 0,
-                                                  .is_key = true});
+    report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
+    if (domain->limit != 0) {
+        report_metric_add(arena, panel, strategy, "over the limit",
+                          unit == REPORT_BYTES ? "partitions.over_limit_bytes" : "partitions.over_limit_rows",
+                          REPORT_ROWS, REPORT_ALARM, true);
     }
 }
 
@@ -188,7 +179,7 @@ static void fill_panel(const struct lab_result *result, const struct lab_strateg
     panel->y = *sizes;
     fill_steps(result, &strategy->timeline, domain->unit, x, arena, panel);
     panel->bands = report_take(arena, 1, sizeof *panel->bands);
-    if (domain->shows_limit) {
+    if (domain->shown > 0) {
         const double from = report_log10((double)domain->limit);
         panel->bands[panel->band_count++] =
             (struct report_band){.from = from > sizes->low ? from : sizes->low,
@@ -212,28 +203,23 @@ static void fill_legend(const struct domain *domain, struct report_arena *arena,
                       domain->has_closed && domain->has_open ? "median (dotted where all are open)"
                                                              : "median");
     if (domain->limit != 0) {
-        report_limit_legend(arena, chart, domain->limit, domain->unit == LAB_IN_BYTES, domain->shows_limit);
+        report_limit_legend(arena, chart, domain->limit, domain->unit == LAB_IN_BYTES, domain->shown > 0);
     }
 }
 
-void report_timeline_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
                           struct report_chart *chart)
 {
-    chart->form = REPORT_FORM_STACK;
-    chart->name = "timeline";
     const struct domain domain = find_domain(result);
-    is_bytes = domain.unit == LAB_IN_BYTES;
+    const bool is_bytes = domain.unit == LAB_IN_BYTES;
     chart->title = is_bytes ? "Bytes per partition over time" : "Rows per partition over time";
     if (domain.most == 0) {
         chart->absent = reason_of(result);
         return;
     }
     struct report_extremes extremes = report_no_extremes;
-    const uint64_t shown = domain.shows_limit && domain.limit + domain.limit / 2 > domain.most
-                               ? domain.limit + domain.limit / 2
-                               : domain.most;
     report_extremes_meet(&extremes, domain.least > 0 ? (double)domain.least : 1);
-    report_extremes_meet(&extremes, (double)shown);
+    report_extremes_meet(&extremes, (double)(domain.shown > domain.most ? domain.shown : domain.most));
     extremes.is_tight = extremes.is_upright = true;
     const struct report_curves_axis data = {is_bytes ? "bytes" : "rows",
                                             is_bytes ? REPORT_UNIT_BYTES : REPORT_UNIT_PLAIN, REPORT_LOG};

@@ -9,66 +9,6 @@
 #include "reports/scale.h"
 #include "sheet.h"
 
-static const struct {
-    const char *chart, *reading;
-} readings[] = {
-    {"partitions-rows",
-     "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and "
-     "the higher it is, the more partitions there are of that size. Hatched partitions are still open and "
-     "will grow. The black line is what the exact distribution predicts; beyond the dashed line partitions"
-     " exceed the limit."},
-    {"partitions-bytes",
-     "The same partitions, by their bytes on disk. Rows of unequal size make this distribution wider than "
-     "that of rows: a partition of few rows can exceed a limit in bytes."},
-    {"survival-rows",
-     "One line per strategy: its height at a size is the share of partitions that are larger. Where it "
-     "crosses the limit, its height is the share over the limit; a line that ends to the left stays within"
-     " the limit. A vertical drop means that all partitions have the same size. Dashed lines are the exact"
-     " distributions."},
-    {"survival-bytes",
-     "The same partitions by their bytes on disk: how large the largest are, and how few they are."},
-    {"timeline",
-     "Each strip is one strategy, from left to right in time: a column is the partitions that began in it,"
-     " at their final sizes. A level line means that the load does not change their sizes; the dark part "
-     "spans the middle 80%, the pale part all. Hatched partitions are still open, and small because they "
-     "are young."},
-    {"reads",
-     "Each strip is one strategy; a bar at 3 is the share of reads that had to query three partitions. "
-     "Further left is better: each partition is a separate request, and the slowest one decides how long "
-     "the read takes."},
-    {"costs",
-     "One row per strategy, one column per cost; shorter bars are better. Where a heading says log scale, "
-     "each step to the right is a multiple: compare the numbers, not the lengths. The tick next to a bar "
-     "marks the 99th percentile."},
-    {"nodes",
-     "Each strip is one strategy, each bar one node with all of its data, replicas included; the line "
-     "marks an even load. A bar far above the line is a node that got the few huge partitions; many small "
-     "partitions spread evenly."},
-    {"latency",
-     "One panel per operation, one line per strategy: its height at 99% is the time within which 99 of 100"
-     " operations were done. Each nine takes the same width, so the slowest few, which users remember, are"
-     " not squeezed into the edge. Lower is better; where two lines diverge, one strategy waits for "
-     "something that the other does not need."},
-    {"bucket-changes",
-     "Each lane is one agent, from left to right in time, coloured by the bucket that it believes the key "
-     "to be in. Where lanes have different colours at one time, agents disagree, and rows may land in two "
-     "partitions at once."},
-    {"tune-front",
-     "Each dot is a setting that was tried: the further left, the cheaper; the lower, the smaller its "
-     "large partitions. No setting beats those on the line in both; the recommended one is the cheapest "
-     "within the limits."},
-};
-
-const char *report_page_reading(const char *chart_name)
-{
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
-        if (strcmp(readings[i].chart, chart_name) == 0) {
-            return readings[i].reading;
-        }
-    }
-    return NULL;
-}
-
 /* The figures of a chart, which are listed once and written twice: as CSV (RFC 4180), in a link that saves
  * them without a script, and as a table of the page, for readers who cannot see the chart or want to copy its
  * data. The link is a data URL, whose bytes are percent-encoded (RFC 3986). */
@@ -369,7 +309,6 @@ static bool is_first(const struct report_sheet *sheet, const struct report_chart
 static void write_chart(struct report_sheet *sheet, const struct report_chart *chart)
 {
     const char *id = report_text(sheet->arena, "chart-%s", chart->name);
-    const char *reading = report_page_reading(chart->name);
     struct report_chart bare = *chart;
     struct report_scene wide, narrow;
     bare.title = bare.subtitle = bare.foot = "";
@@ -387,12 +326,10 @@ static void write_chart(struct report_sheet *sheet, const struct report_chart *c
     report_page_svg(sheet, chart, &narrow, report_text(sheet->arena, "%s-narrow", id));
     report_sheet_close(sheet);
     write_csv(sheet, chart);
-    if (reading != NULL) {
-        report_sheet_element(sheet, "details", "class", "reading", NULL);
-        report_sheet_summary(sheet, "How to read it", chart->heading);
-        report_sheet_leaf(sheet, "p", reading, NULL);
-        report_sheet_close(sheet);
-    }
+    report_sheet_element(sheet, "details", "class", "reading", NULL);
+    report_sheet_summary(sheet, "How to read it", chart->heading);
+    report_sheet_leaf(sheet, "p", chart->reading, NULL);
+    report_sheet_close(sheet);
     write_data(sheet, chart);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
@@ -407,7 +344,12 @@ void report_page_charts(struct report_sheet *sheet)
     report_page_svg_patterns(sheet);
     if (page->front != NULL) {
         struct report_chart front = {.name = "tune-front",
-                                     .heading = "The settings that stay within the limits"};
+                                     .heading = "The settings that stay within the limits",
+                                     .reading = "Each dot is a setting that was tried: the further left, the "
+                                                "cheaper; the lower, the smaller its "
+                                                "large partitions. No setting beats those on the line in "
+                                                "both; the recommended one is the cheapest "
+                                                "within the limits."};
         report_front_fill(page->front, sheet->arena, &front);
         write_chart(sheet, &front);
     }

@@ -59,8 +59,6 @@ void report_page_table(struct report_sheet *sheet);
 void report_page_expects(struct report_sheet *sheet);
 /* --- charts.c */
 void report_page_charts(struct report_sheet *sheet);
-/* How to read a chart, in two or three sentences; NULL for a chart without an explanation */
-const char *report_page_reading(const char *chart_name);
 /* --- svg.c */
 /* Writes one <svg id="ID"> of the scene, with the chart's title and subtitle as its name and description.
  * `id` must be unique in the page; it is the prefix of all ids within. */

@@ -479,25 +479,6 @@ static void test_answer_of_tune_replaces_that_of_the_run(void **state)
     lab_result_destroy(result);
 }
 
-static void test_every_kind_of_chart_says_how_to_read_it(void **state)
-{
-    (void)state;
-    struct lab_result *result = fixture_five();
-    for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
-        struct report_arena arena;
-        report_arena_init(&arena);
-        const struct report_chart *chart = report_chart_make(result, (enum report_kind)kind, &arena);
-        if (report_page_reading(chart->name) == NULL) {
-            print_error("%s: no reading in charts.c\n", chart->name);
-            fail();
-        }
-        report_arena_free(&arena);
-    }
-    assert_non_null(report_page_reading("tune-front"));
-    assert_null(report_page_reading("no-such-chart"));
-    lab_result_destroy(result);
-}
-
 static void test_page_appears_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -562,7 +543,6 @@ int main(void)
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
         cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
         cmocka_unit_test(test_answer_of_tune_replaces_that_of_the_run),
-        cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
         cmocka_unit_test(test_page_without_memory_reports_the_failure),
     };

@@ -232,7 +232,9 @@ enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_S
 
 struct report_chart {
     enum report_form form;
+    bool is_bytes;       /* sizes are in bytes rather than in rows */
     const char *name;    /* name in the file's name: "partitions-rows" */
+    const char *reading; /* how to read the chart, in a page */
     const char *heading; /* the title without the scenario's name, in a page */
     const char *title, *subtitle, *foot;
     const char *note;   /* a caveat for the reader; NULL for none */
