@@ -11,7 +11,7 @@
 #include "kernel/grow.h"
 #include "lab/binomial.h"
 #include "workload/csv.h"
-#include "workload/ulid.h"
+#include "workload/trace.h"
 
 #define UUID_TEXT       36u
 #define SHOWN           40 /* characters of an invalid id that a message shows */

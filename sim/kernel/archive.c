@@ -12,30 +12,21 @@
 #include "kernel/grow.h"
 
 /* Version of the format. Raise it with each change of the format. */
-#define FORMAT 2u
+#define FORMAT 3u
 
-static const unsigned char magic[8] = {'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'};
-
-/* The header before the fields. The checksum, over the header and the fields, follows the fields. The struct
- * has no padding, since every member has 8 bytes. */
+/* Stands before the fields; the checksum over both follows them. */
 struct header {
     unsigned char magic[8];
-    uint64_t format;
-    unsigned char order[8]; /* a known number in the machine's byte order */
-    unsigned char words[8]; /* the sizes and alignments that layouts depend on */
+    unsigned char layout[8]; /* the format, and the sizes and alignments that layouts depend on */
     uint64_t kind;
 };
 
-static void make_header(struct header *header, uint64_t kind)
+static struct header make_header(uint64_t kind)
 {
-    const uint64_t order = UINT64_C(0x0102030405060708);
-    *header = (struct header){.format = FORMAT, .kind = kind};
-    memcpy(header->magic, magic, sizeof magic);
-    memcpy(header->order, &order, sizeof order);
-    const unsigned char words[8] = {
-        sizeof(void *),   sizeof(size_t), sizeof(long), sizeof(int), sizeof(enum sim_archive_trouble),
-        alignof(int64_t), alignof(double)};
-    memcpy(header->words, words, sizeof words);
+    return (struct header){{'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'},
+                           {FORMAT, sizeof(void *), sizeof(size_t), sizeof(long), sizeof(int),
+                            sizeof(enum sim_archive_trouble), alignof(int64_t), alignof(double)},
+                           kind};
 }
 
 static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind)
@@ -59,9 +50,8 @@ static void put(struct sim_archive *archive, const void *data, size_t size)
 
 void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind)
 {
-    struct header header;
+    const struct header header = make_header(kind);
     *archive = (struct sim_archive){.is_loading = false};
-    make_header(&header, kind);
     put(archive, &header, sizeof header);
 }
 
@@ -100,56 +90,28 @@ bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, 
     return true;
 }
 
-/* Called before the checksum is compared, since the checksum depends on the byte order. */
-static bool check_order(const struct header *header, struct sim_error *error)
-{
-    struct header own;
-    make_header(&own, 0);
-    for (size_t i = 0; i < sizeof own.order; i++) {
-        if (header->order[i] != own.order[sizeof own.order - 1 - i])
-            return true;
-    }
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "the saved state comes from a machine of another byte order; resume there, or run again");
-}
-
-static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
-{
-    struct header own;
-    make_header(&own, kind);
-    if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "not a saved state of bucketlab; run again");
-    if (memcmp(header->words, own.words, sizeof own.words) != 0)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "the saved state comes from a machine of other word sizes; resume there, or run again");
-    if (header->format != own.format)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "the saved state was written by another version of bucketlab; resume with that, or run again");
-    if (header->kind != own.kind)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the saved state is of another run, or of another version of bucketlab; run again");
-    return true;
-}
-
 bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
                             uint64_t kind, struct sim_error *error)
 {
     /* Removing const is safe: when loading, only get() accesses the bytes, and it reads them. */
     *archive = (struct sim_archive){.is_loading = true, .data = (unsigned char *)(uintptr_t)data};
+    const struct header own = make_header(kind);
     struct header header;
     uint64_t sum;
     if (size < sizeof header + sizeof sum)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the saved state was cut short");
     memcpy(&header, data, sizeof header);
     memcpy(&sum, data + size - sizeof sum, sizeof sum);
-    if (!check_order(&header, error))
-        return false;
+    /* The bytes of a machine of another byte order have another checksum. */
     if (sum != checksum(data, size - sizeof sum))
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the saved state was cut short or altered");
-    if (!check_header(&header, kind, error))
-        return false;
+    if (memcmp(&header, &own, offsetof(struct header, kind)) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the saved state is not of this version of bucketlab, or of another kind of machine; "
+                        "resume it where it was saved, or run again");
+    if (header.kind != kind)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the saved state is of another run, or of another version of bucketlab; run again");
     archive->position = sizeof header;
     archive->size = size - sizeof sum;
     return true;
@@ -190,13 +152,6 @@ void sim_archive_mark(struct sim_archive *archive, uint32_t mark)
         trouble(archive, SIM_ARCHIVE_DAMAGED);
 }
 
-void sim_archive_bool(struct sim_archive *archive, bool *value)
-{
-    uint8_t byte = *value;
-    sim_archive_u8_below(archive, &byte, 2);
-    *value = byte == 1;
-}
-
 static void get(struct sim_archive *archive, void *data, size_t size)
 {
     if (sim_archive_is_fine(archive) && size > bytes_left(archive))
@@ -209,42 +164,22 @@ static void get(struct sim_archive *archive, void *data, size_t size)
     archive->position += size;
 }
 
-static void transfer(struct sim_archive *archive, void *data, size_t size)
+void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size)
 {
+    if (size == 0)
+        return;
     if (archive->is_loading)
         get(archive, data, size);
     else
         put(archive, data, size);
 }
 
-void sim_archive_u8(struct sim_archive *archive, uint8_t *value)
+void sim_archive_bool(struct sim_archive *archive, bool *value)
 {
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_u32(struct sim_archive *archive, uint32_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_u64(struct sim_archive *archive, uint64_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_i64(struct sim_archive *archive, int64_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_size(struct sim_archive *archive, size_t *value)
-{
-    transfer(archive, value, sizeof *value);
-}
-
-void sim_archive_double(struct sim_archive *archive, double *value)
-{
-    transfer(archive, value, sizeof *value);
+    uint8_t byte = *value;
+    sim_archive_u8(archive, &byte);
+    sim_archive_check(archive, byte < 2);
+    *value = byte == 1;
 }
 
 void sim_archive_packed(struct sim_archive *archive, uint64_t *value)
@@ -267,33 +202,6 @@ void sim_archive_packed(struct sim_archive *archive, uint64_t *value)
     } while (byte > 127 && ++size < sizeof bytes);
     if (sim_archive_is_fine(archive)) /* the last bit of 64 is the lowest of the tenth byte */
         sim_archive_check(archive, size + 1 < sizeof bytes || (size + 1 == sizeof bytes && byte <= 1));
-}
-
-void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit)
-{
-    transfer(archive, value, sizeof *value);
-    sim_archive_check(archive, *value < limit);
-    *value = *value < limit ? *value : 0;
-}
-
-void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_t limit)
-{
-    transfer(archive, value, sizeof *value);
-    sim_archive_check(archive, *value < limit);
-    *value = *value < limit ? *value : 0;
-}
-
-void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit)
-{
-    transfer(archive, value, sizeof *value);
-    sim_archive_check(archive, *value < limit);
-    *value = *value < limit ? *value : 0;
-}
-
-void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size)
-{
-    if (size > 0)
-        transfer(archive, data, size);
 }
 
 void *sim_archive_array(struct sim_archive *archive, void *items, size_t item_size, size_t *count,

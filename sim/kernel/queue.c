@@ -198,29 +198,6 @@ static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
     calendar->bucketed_count++;
 }
 
-uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
-{
-    struct sim_queue_calendar *calendar = &queue->calendar;
-    /* If there is no memory for the calendar, the event goes to the heap. */
-    if (SIM_UNLIKELY(calendar->places == NULL && !sim_queue_calendar_grow(queue, queue->capacity)) ||
-        SIM_UNLIKELY(is_over(calendar, time_ns)))
-        return sim_queue_push(queue, time_ns, event);
-    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
-    if (handle == 0)
-        return 0;
-    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
-    calendar->places[slot].time_ns = time_ns;
-    if (is_overflow(calendar, time_ns))
-        add_to_overflow(calendar, slot);
-    else
-        add_to_bucket(calendar, slot);
-    if (time_ns < queue->waiting_ns) {
-        queue->waiting_ns = time_ns;
-        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
-    }
-    return handle;
-}
-
 static _Noreturn void refuse_time(const struct sim_queue *queue, int64_t time_ns)
 {
     fprintf(stderr,
@@ -325,32 +302,6 @@ static bool sim_queue_make_room(struct sim_queue *queue)
     return true;
 }
 
-/* Moves all events of sources into the heap. Returns false when out of memory. */
-static bool sim_queue_gather_sources(struct sim_queue *queue)
-{
-    struct sim_queue_sources *sources = &queue->sources;
-    sim_queue_close_sources(queue);
-    for (uint32_t source = 0; source < sources->count; source++) {
-        int64_t time_ns = sources->times_ns[source];
-        if (time_ns == SIM_QUEUE_NEVER)
-            continue;
-        if (queue->free_slot == 0 && !sim_queue_make_room(queue)) {
-            sim_queue_note_later(queue);
-            return false;
-        }
-        uint32_t slot = queue->free_slot;
-        uint64_t since = (queue->next_tie - sources->ties[source]) >> SIM_QUEUE_SLOT_BITS;
-        queue->free_slot = (uint32_t)queue->slots[slot].event.a;
-        queue->slots[slot] = (struct sim_queue_slot){{.kind = sources->kind, .target = source},
-                                                     (queue->sequence - since) << SIM_QUEUE_SLOT_BITS | slot};
-        sim_queue_place_item(queue, (struct sim_queue_item){time_ns, sources->ties[source] | slot}, false);
-        sources->times_ns[source] = SIM_QUEUE_NEVER;
-        sources->open = SIM_QUEUE_REPLAY;
-        sources->first_ns = queue->now_ns;
-    }
-    return true;
-}
-
 static bool is_pending(const struct sim_queue *queue, uint64_t handle)
 {
     return queue->slots[handle & SIM_QUEUE_SLOT_MASK].stamp == handle;
@@ -364,22 +315,20 @@ static bool has_listed(const struct sim_queue *queue, struct sim_queue_list *lis
     return list->head != list->tail;
 }
 
-static uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
+/* The tag of an event: its handle, since ties are in the order of pushes, unless these are shuffled. */
+static uint64_t tag_of(const struct sim_queue *queue, uint64_t handle)
 {
-    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+    const uint64_t number = handle >> SIM_QUEUE_SLOT_BITS, slot = handle & SIM_QUEUE_SLOT_MASK;
+    if (!queue->is_shuffled)
+        return handle;
+    return (sim_mix64(queue->shuffle + number * UINT64_C(0x9e3779b97f4a7c15)) & ~SIM_QUEUE_SLOT_MASK) | slot;
 }
 
-/* Moves an event to the heap with the tie number that it got when it was pushed: the next tie number less one
- * for each push since. */
 static inline void into_heap(struct sim_queue *queue, uint32_t slot, int64_t time_ns)
 {
-    const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
-    uint64_t since = (queue->sequence - (queue->slots[slot].stamp >> SIM_QUEUE_SLOT_BITS)) & mask;
-    uint64_t tie = queue->next_tie - (since << SIM_QUEUE_SLOT_BITS);
-    if (queue->is_shuffled)
-        tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
     queue->calendar.places[slot].previous = 0;
-    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | slot}, false);
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tag_of(queue, queue->slots[slot].stamp)},
+                         false);
 }
 
 /* Moves the list's pending events up to a time to the heap. */
@@ -391,67 +340,37 @@ static void list_into_heap(struct sim_queue *queue, struct sim_queue_list *list,
     }
 }
 
-static void slot_into_heap(struct sim_queue *queue, uint32_t slot)
-{
-    into_heap(queue, slot, queue->calendar.places[slot].time_ns);
-}
-
-bool sim_queue_gather(struct sim_queue *queue)
-{
-    struct sim_queue_calendar *calendar = &queue->calendar;
-    sim_queue_settle(queue);
-    if (!sim_queue_gather_sources(queue))
-        return false;
-    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++)
-        list_into_heap(queue, &queue->lists[i], INT64_MAX);
-    queue->listed_ns = SIM_QUEUE_NEVER;
-    for (uint32_t i = 0; i < calendar->overflow_count; i++)
-        slot_into_heap(queue, calendar->overflow[i].slot);
-    for (uint32_t bucket = calendar->current; bucket < calendar->bucket_count; bucket++) {
-        for (uint32_t slot = calendar->buckets[bucket], next; slot != 0; slot = next) {
-            next = calendar->places[slot].next;
-            slot_into_heap(queue, slot);
-        }
-        calendar->buckets[bucket] = 0;
-    }
-    calendar->overflow_count = calendar->bucketed_count = 0;
-    queue->waiting_ns = queue->later_ns = SIM_QUEUE_NEVER;
-    sim_queue_spill(queue);
-    return true;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct sim_queue_item *a = left, *b = right;
-    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
-}
-
-/* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
- * order in which they will be taken. Returns false when out of memory. */
-static bool renumber(struct sim_queue *queue)
-{
-    if (!sim_queue_gather(queue))
-        return false;
-    sim_queue_purge(queue);
-    size_t count = queue->end - SIM_QUEUE_ROOT;
-    /* A sorted array is a heap. */
-    qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);
-    queue->next_tie = 0;
-    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
-        queue->heap[i].tag = queue->next_tie | (queue->heap[i].tag & SIM_QUEUE_SLOT_MASK);
-        queue->next_tie += SIM_QUEUE_TIE_ONE;
-    }
-    return true;
-}
-
-/* Makes a push usual, except that ties may be shuffled. Returns false when out of memory. */
+/* Makes a push usual, except that ties may be shuffled. Returns false when out of memory or numbers. */
 static bool sim_queue_prepare(struct sim_queue *queue, int64_t time_ns)
 {
     if (time_ns < queue->now_ns || time_ns > SIM_QUEUE_TIME_MAX)
         refuse_time(queue, time_ns);
-    if (queue->next_tie >= SIM_QUEUE_TIE_END && !queue->is_shuffled && !renumber(queue))
-        return false;
-    return queue->free_slot != 0 || sim_queue_make_room(queue);
+    return queue->sequence < SIM_QUEUE_PUSHES_MAX && (queue->free_slot != 0 || sim_queue_make_room(queue));
+}
+
+uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+{
+    struct sim_queue_calendar *calendar = &queue->calendar;
+    /* If there is no memory for the calendar, the event goes to the heap. */
+    if (SIM_UNLIKELY(calendar->places == NULL && !sim_queue_calendar_grow(queue, queue->capacity)) ||
+        SIM_UNLIKELY(is_over(calendar, time_ns)))
+        return sim_queue_push(queue, time_ns, event);
+    uint64_t handle = sim_queue_is_usual(queue, time_ns) || sim_queue_prepare(queue, time_ns)
+                          ? sim_queue_enter(queue, event)
+                          : 0;
+    if (handle == 0)
+        return 0;
+    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
+    calendar->places[slot].time_ns = time_ns;
+    if (is_overflow(calendar, time_ns))
+        add_to_overflow(calendar, slot);
+    else
+        add_to_bucket(calendar, slot);
+    if (time_ns < queue->waiting_ns) {
+        queue->waiting_ns = time_ns;
+        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
+    }
+    return handle;
 }
 
 /* For an event of a source whose event was not the last one that was popped from the tree, or for a time that
@@ -469,9 +388,7 @@ bool sim_queue_push_source_rare(struct sim_queue *queue, int64_t time_ns, uint32
         sim_queue_close_sources(queue);
     assert(source < sources->count && sources->times_ns[source] == SIM_QUEUE_NEVER);
     sources->times_ns[source] = time_ns;
-    sources->ties[source] = queue->next_tie;
-    queue->next_tie += SIM_QUEUE_TIE_ONE;
-    queue->sequence++;
+    sources->ties[source] = queue->sequence++ << SIM_QUEUE_SLOT_BITS;
     queue->count++;
     sources->open = SIM_QUEUE_REPLAY;
     sources->first_ns = queue->now_ns;
@@ -707,7 +624,7 @@ static void bring_buckets(struct sim_queue *queue)
             tell_buckets(queue);
         for (uint32_t slot = calendar->buckets[calendar->current], next; slot != 0; slot = next) {
             next = calendar->places[slot].next;
-            slot_into_heap(queue, slot);
+            into_heap(queue, slot, calendar->places[slot].time_ns);
             calendar->bucketed_count--;
         }
         calendar->buckets[calendar->current++] = 0;
@@ -744,6 +661,7 @@ bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *que
     assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
     *queue = (struct sim_queue){
         .end = SIM_QUEUE_ROOT,
+        .usual_end = SIM_QUEUE_PUSHES_MAX,
         .now_ns = start_ns,
         .later_ns = SIM_QUEUE_NEVER,
         .waiting_ns = SIM_QUEUE_NEVER,
@@ -783,7 +701,7 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)
 {
     assert(queue->sequence == 0);
     queue->is_shuffled = true;
-    queue->next_tie = SIM_QUEUE_TIE_END;
+    queue->usual_end = 0;
     queue->shuffle = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -856,26 +774,12 @@ void sim_queue_sweep_top(struct sim_queue *queue)
     }
 }
 
-uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
-                              uint64_t *out_tie)
+uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
     if (!sim_queue_prepare(queue, time_ns))
         return 0;
-    uint64_t handle = sim_queue_enter_usual(queue, event, out_tie);
-    if (queue->is_shuffled) {
-        *out_tie = sim_queue_shuffled_tie(queue, queue->sequence - 1);
-        queue->next_tie = SIM_QUEUE_TIE_END;
-    }
-    return handle;
-}
-
-uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
-{
-    uint64_t tie, handle = sim_queue_enter_rare(queue, time_ns, event, &tie);
-    if (handle == 0)
-        return 0;
-    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)},
-                         !queue->is_shuffled);
+    uint64_t handle = sim_queue_enter(queue, event);
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tag_of(queue, handle)}, !queue->is_shuffled);
     return handle;
 }
 

@@ -14,11 +14,6 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity)
-{
-    return sim_hash_with(sim_hash_of(seed, purpose), entity);
-}
-
 void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity)
 {
     uint64_t state = sim_hash(seed, purpose, entity);
@@ -189,42 +184,27 @@ static double zipf_weights(double s, double origin, double from, double until)
     return integral + (f_until - f_from) / 2 + slope;
 }
 
-void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count)
-{
-    assert(s >= 0 && count >= 1);
-    zipf->s = s;
-    zipf->count = count;
-    zipf->point_count = 0;
-    uint64_t summed = count < ZIPF_SUMMED ? count : ZIPF_SUMMED;
-    double total = 0;
-    for (uint64_t rank = summed; rank >= 1; rank--)
-        total += sim_pow((double)rank, -s);
-    if (count > summed)
-        total += zipf_weights(s, 1, (double)summed, (double)count);
-    zipf->total = total;
-}
-
 /* The weight of a rank in the piece that begins at the point. */
 static double piece_weight(const struct sim_zipf_point *point, uint64_t rank)
 {
-    return point->weight *
-           (rank == point->rank ? 1.0 : sim_pow((double)rank / (double)point->rank, -point->s));
+    bool is_level = rank == point->rank || point->s == 0;
+    return point->weight * (is_level ? 1.0 : sim_pow((double)rank / (double)point->rank, -point->s));
 }
 
 /* The total weight of the ranks from the point's rank to until - 1. */
 static double piece_weights(const struct sim_zipf_point *point, uint64_t until)
 {
     double sum = 0;
-    uint64_t rank = point->rank;
-    for (; rank < until && rank - point->rank < ZIPF_SUMMED; rank++)
+    uint64_t summed = until - point->rank < ZIPF_SUMMED ? until : point->rank + ZIPF_SUMMED;
+    for (uint64_t rank = summed; rank-- > point->rank;)
         sum += piece_weight(point, rank);
-    if (rank < until)
+    if (summed < until)
         sum += point->weight *
-               zipf_weights(point->s, (double)point->rank, (double)(rank - 1), (double)(until - 1));
+               zipf_weights(point->s, (double)point->rank, (double)(summed - 1), (double)(until - 1));
     return sum;
 }
 
-static double points_weight(const struct sim_zipf *zipf, uint64_t ranks)
+static double weight_of_ranks(const struct sim_zipf *zipf, uint64_t ranks)
 {
     double total = 0;
     for (uint32_t i = 0; i < zipf->point_count && zipf->points[i].rank <= ranks; i++) {
@@ -250,33 +230,37 @@ void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count)
     points[last].s = 0;
     zipf->s = last == 0 ? 0 : exponent(&points[0], &points[last]);
     zipf->count = count;
-    zipf->total = points_weight(zipf, count);
+    zipf->total = weight_of_ranks(zipf, count);
 }
 
-double sim_zipf_points_share(const struct sim_zipf *zipf, uint64_t ranks)
+void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count)
 {
-    return points_weight(zipf, ranks) / zipf->total;
+    assert(s >= 0 && count >= 1);
+    zipf->s = zipf->points[0].s = s;
+    zipf->count = count;
+    zipf->point_count = 1;
+    zipf->points[0].rank = 1;
+    zipf->points[0].weight = 1;
+    zipf->total = weight_of_ranks(zipf, count);
 }
 
-static double points_share(const struct sim_zipf *zipf, uint64_t rank)
+double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks)
 {
-    uint32_t low = 0, high = zipf->point_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (zipf->points[middle].rank <= rank)
-            low = middle;
-        else
-            high = middle;
-    }
-    return piece_weight(&zipf->points[low], rank) / zipf->total;
+    return weight_of_ranks(zipf, ranks) / zipf->total;
 }
 
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
 {
     assert(index < zipf->count);
-    if (zipf->point_count > 0)
-        return points_share(zipf, index + 1);
-    return (zipf->s == 0 ? 1.0 : sim_pow((double)(index + 1), -zipf->s)) / zipf->total;
+    uint32_t low = 0, high = zipf->point_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (zipf->points[middle].rank <= index + 1)
+            low = middle;
+        else
+            high = middle;
+    }
+    return piece_weight(&zipf->points[low], index + 1) / zipf->total;
 }
 
 /* Draws from the Poisson, binomial, gamma and related distributions, using only IEEE 754 operations. */

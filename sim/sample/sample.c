@@ -15,7 +15,6 @@
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "sample/chunks.h"
 #include "sample/sample.h"
 #include "workload/csv.h"
 
@@ -179,7 +178,6 @@ static int compare_bytes(const struct cass_bytes *a, const struct cass_bytes *b)
 
 /* Parses the fields of a sample, and extracts times from them. */
 
-#define MS_NS          INT64_C(1000000)
 #define NUMBER_SIZE    32u
 #define UUID_EPOCH_100 INT64_C(0x01B21DD213814000) /* 1970-01-01 in units of 100 ns since 1582-10-15 */
 
@@ -431,48 +429,6 @@ static bool parse_counter(const char *text, uint8_t **out, size_t *size, struct 
     return copy(whole, sizeof whole, out, size, error);
 }
 
-/* Parses the zone "+0100", "+01:00", "Z" or "" to minutes. */
-static bool parse_zone(const char *text, int *minutes)
-{
-    unsigned hours = 0, rest = 0;
-    int used = 0;
-    *minutes = 0;
-    if (*text == '\0' || strcmp(text, "Z") == 0)
-        return true;
-    if (*text != '+' && *text != '-')
-        return false;
-    if ((sscanf(text + 1, "%2u:%2u%n", &hours, &rest, &used) != 2 || used != 5) &&
-        (sscanf(text + 1, "%2u%2u%n", &hours, &rest, &used) != 2 || used != 4))
-        return false;
-    *minutes = (int)(hours * 60 + rest) * (*text == '-' ? -1 : 1);
-    return text[1 + used] == '\0' && hours < 24 && rest < 60;
-}
-
-/* Rewrites the text to the form that sim_time_parse() accepts: a T between date and time, seconds, and a Z at
- * the end. */
-static bool sample_time_parse(const char *text, int64_t *out_ms)
-{
-    char plain[64], clock[32] = "00:00:00";
-    int minutes = 0;
-    int64_t ns;
-    size_t date = strcspn(text, " T");
-    if (date != 10)
-        return false;
-    if (text[date] != '\0') {
-        const char *time = text + date + 1;
-        size_t size = strcspn(time, "Z+-");
-        if (size < 5 || size + 4 > sizeof clock || !parse_zone(time + size, &minutes))
-            return false;
-        snprintf(clock, sizeof clock, "%.*s%s", (int)size, time, size == 5 ? ":00" : "");
-    }
-    snprintf(plain, sizeof plain, "%.10sT%sZ", text, clock);
-    if (sim_time_parse(plain, &ns) != 0)
-        return false;
-    int64_t ms = ns / MS_NS - (ns % MS_NS < 0);
-    *out_ms = ms - minutes * INT64_C(60000);
-    return true;
-}
-
 /* *out is malloc'ed and the caller's. Text is copied unchanged. A timestamp is milliseconds since 1970, or a
  * date with a time and a zone. A counter is stored as one shard with its count. Errors: SIM_ERROR_INPUT,
  * without file and line. */
@@ -480,7 +436,8 @@ static bool sample_value_parse(enum cass_type type, const char *text, size_t tex
                                size_t *size, struct sim_error *error)
 {
     char number[NUMBER_SIZE];
-    int64_t ms;
+    int64_t ns;
+    bool has_zone;
     *out = NULL;
     *size = 0;
     if (type == CASS_TEXT)
@@ -489,8 +446,8 @@ static bool sample_value_parse(enum cass_type type, const char *text, size_t tex
         return parse_counter(text, out, size, error);
     if (type == CASS_BOOLEAN && (strcmp(text, "True") == 0 || strcmp(text, "False") == 0))
         return cass_value_parse(type, *text == 'T' ? "true" : "false", out, size, error);
-    if (type == CASS_TIMESTAMP && sample_time_parse(text, &ms)) {
-        snprintf(number, sizeof number, "%lld", (long long)ms);
+    if (type == CASS_TIMESTAMP && sim_time_parse_zoned(text, text_size, &ns, &has_zone) == 0) {
+        snprintf(number, sizeof number, "%" PRId64, ns / SIM_MS - (ns % SIM_MS < 0));
         return cass_value_parse(type, number, out, size, error);
     }
     return cass_value_parse(type, text, out, size, error);

@@ -21,7 +21,6 @@
 #include "lab/tally.h"
 #include "tune/odds.h"
 #include "tune/sample.h"
-#include "workload/rows.h"
 #include "workload/trace.h"
 #include "workload/workload.h"
 

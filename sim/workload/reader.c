@@ -15,7 +15,7 @@
 #include "kernel/file.h"
 #include "kernel/grow.h"
 #include "reader.h"
-#include "workload/trace_files.h"
+#include "workload/trace.h"
 
 enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
 

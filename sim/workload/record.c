@@ -12,7 +12,7 @@
 #include "kernel/grow.h"
 #include "record.h"
 #include "workload/csv.h"
-#include "workload/trace_format.h"
+#include "workload/trace.h"
 
 #define PASTED_LINES_MAX 16u /* a prompt and a statement may be above a pasted table */
 

@@ -7,7 +7,7 @@
 
 #include "kernel/error.h"
 #include "reader.h"
-#include "workload/csv_fields.h"
+#include "workload/csv.h"
 
 #define CSV_RECORD_BYTES_MAX                                                                                 \
     (16u << 20) /* limits the damage of an unclosed quote, which would otherwise read the whole file */

@@ -9,7 +9,7 @@
 #include "kernel/text.h"
 #include "record.h"
 #include "trace_parts.h"
-#include "workload/trace_format.h"
+#include "workload/trace.h"
 
 /* The usual names of the columns for time, key and bytes, the most likely name first. */
 static const char *const time_names[] = {"timestamp_ms", "timestamp", "time", "ts", "created_at",

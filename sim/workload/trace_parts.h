@@ -11,9 +11,8 @@
 #include "kernel/error.h"
 #include "reader.h"
 #include "record.h"
-#include "workload/csv_fields.h"
-#include "workload/trace_files.h"
-#include "workload/trace_format.h"
+#include "workload/csv.h"
+#include "workload/trace.h"
 
 enum trace_value { TRACE_VALUE_NONE, TRACE_VALUE_BYTES, TRACE_VALUE_COUNT, TRACE_VALUE_LENGTH };
 

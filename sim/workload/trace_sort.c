@@ -15,7 +15,7 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "trace_parts.h"
-#include "workload/trace_lines.h"
+#include "workload/trace.h"
 
 struct trace_spill {
     const char *path;   /* path of the trace, for messages */

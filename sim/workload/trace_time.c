@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parses ULIDs. */
+#define _XOPEN_SOURCE 700
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
 
 #include "kernel/time.h"
 #include "trace_parts.h"
-#include "workload/ulid.h"
+#include "workload/trace.h"
 
 #define ULID_TEXT 26u
 
@@ -41,8 +45,7 @@ bool wl_ulid_parse(const char *text, size_t size, uint8_t out[WL_ULID_BYTES])
  * time; and judges which of these a column of numbers has. */
 
 #define UUID_TEXT 36u
-#define FIELDS    6u /* from the year to the seconds */
-#define ISO_SIZE  96u
+#define DATE_SIZE 64u
 /* Units of 100 ns from 1582-10-15, the epoch of RFC 9562, to 1970. */
 #define GREGORIAN_TO_UNIX INT64_C(0x01B21DD213814000)
 /* A whole number below the first of these is in seconds since 1970, below the second in ms, below the third
@@ -117,201 +120,98 @@ static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *
     return true;
 }
 
-static bool begins_field(const char *text, size_t size, size_t at)
-{
-    return at < size && is_digit(text[at]);
-}
-
-/* Parses ISO 8601, and what programs write in its order: 2026/1/31 9:05, 2026.01.31, 20260131T090500Z, and a
- * comma before the decimals. */
-static bool parse_iso(const char *text, size_t size, int64_t *out_ns, bool *has_zone)
-{
-    static const char *const separators[] = {"-/.", "-/.", "T ", ":", ":"}, between[] = "--T::";
-    char iso[ISO_SIZE];
-    size_t at = 0, used = 0;
-    if (sim_time_parse_zoned(text, size, out_ns, has_zone) == 0)
-        return true;
-    for (size_t field = 0; field < FIELDS && size < ISO_SIZE / 2; field++) {
-        size_t most = field == 0 ? 4 : 2, digits = 0;
-        while (digits < most && begins_field(text, size, at + digits))
-            digits++;
-        if (digits == 0 || (field == 0 && digits < most))
-            return false;
-        if (digits == 1)
-            iso[used++] = '0';
-        memcpy(iso + used, text + at, digits);
-        used += digits;
-        at += digits;
-        bool has_separator = field + 1 < FIELDS && at < size && text[at] != '\0' &&
-                             strchr(separators[field], text[at]) != NULL;
-        if (field + 1 == FIELDS || !begins_field(text, size, at + has_separator))
-            break;
-        iso[used++] = between[field];
-        at += has_separator;
-    }
-    if (size >= ISO_SIZE / 2)
-        return false;
-    memcpy(iso + used, text + at, size - at);
-    if (at < size && text[at] == ',')
-        iso[used] = '.';
-    return sim_time_parse_zoned(iso, used + size - at, out_ns, has_zone) == 0;
-}
-
-/* A date that is neither a number nor in the order of ISO 8601, as it is read word by word. */
-struct date {
-    int64_t year, month, day, hour, minute, second;
-    char decimals[11]; /* of the second, with their point */
-    char zone[8];      /* as in ISO 8601; empty: none */
-    int afternoon;     /* 1 for AM, 2 for PM */
+/* The ways to write a date, for strptime(): what stands before the time of day, and after it. A space in it
+ * matches any number of spaces, also none. */
+static const struct {
+    enum wl_trace_time kind;
+    const char *before, *after;
+} forms[] = {
+    {WL_TIME_ISO, "%Y %m %d", ""},   /* also 2026/1/31 9:05, 2026.01.31 and 20260131T090500Z */
+    {WL_TIME_WORDS, "%d %b %Y", ""}, /* RFC 2822, the logs of web servers */
+    {WL_TIME_WORDS, "%b %d %Y", ""}, {WL_TIME_WORDS, "%b %d", "%Y"}, /* C's asctime() */
+    {WL_TIME_WORDS, "%Y %m %d", ""},                                 /* with AM or PM */
+    {WL_TIME_DMY, "%d %m %Y", ""},   {WL_TIME_DMY, "%d %m %y", ""},
+    {WL_TIME_MDY, "%m %d %Y", ""},   {WL_TIME_MDY, "%m %d %y", ""},
 };
 
-/* Takes up to `most` digits; -1 when there is none, or one more. */
-static int64_t take_digits(const char **at, const char *end, size_t most)
+/* Copies a date for strptime(): spaces in place of brackets, and up to the time of day of other signs. */
+static bool copy_date(const char *text, size_t size, char copy[DATE_SIZE])
 {
-    int64_t value = 0;
-    size_t count = 0;
-    for (; *at < end && is_digit(**at); (*at)++, count++)
-        value = count < most ? value * 10 + (**at - '0') : 0;
-    return count == 0 || count > most ? -1 : value;
-}
-
-/* Takes a word: the name of a month or of a day of the week, AM, PM, or UTC. */
-static bool take_word(const char **at, const char *end, struct date *date)
-{
-    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec", days[] = "montuewedthufrisatsun";
-    char word[4] = "";
-    size_t size = 0;
-    for (; *at < end && ((**at | 0x20) >= 'a') && ((**at | 0x20) <= 'z'); (*at)++, size++) {
-        if (size < 3)
-            word[size] = (char)(**at | 0x20);
+    bool is_date = true;
+    if (size >= DATE_SIZE || memchr(text, '\0', size) != NULL)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        bool is_t = text[i] == 'T' && i > 0 && is_digit(text[i - 1]);
+        bool is_blank =
+            strchr("[]\"", text[i]) != NULL || (is_date && (is_t || strchr("/.,-", text[i]) != NULL));
+        is_date = is_date && text[i] != ':' && !is_t;
+        copy[i] = is_blank ? ' ' : text[i];
     }
-    const char *month = size >= 3 ? strstr(months, word) : NULL, *day = size >= 3 ? strstr(days, word) : NULL;
-    if (strcmp(word, "am") == 0 || strcmp(word, "pm") == 0) {
-        date->afternoon = word[0] == 'a' ? 1 : 2;
-    } else if (strcmp(word, "z") == 0 ||
-               (size <= 3 && (strcmp(word, "utc") == 0 || strcmp(word, "gmt") == 0))) {
-        strcpy(date->zone, "Z");
-    } else if (month != NULL && (month - months) % 3 == 0 && date->month == 0) {
-        date->month = (month - months) / 3 + 1;
-    } else if (day == NULL || (day - days) % 3 != 0) {
-        return strcmp(word, "t") == 0 && date->day > 0;
-    }
+    copy[size] = '\0';
+    copy[strcspn(copy, "(")] = '\0'; /* the zone's name */
+    while (size > 0 && (copy[size] == '\0' || copy[size] == ' '))
+        copy[size--] = '\0';
     return true;
 }
 
-/* Takes hours, minutes, and seconds with decimals, from the minutes on. */
-static bool take_clock(const char **at, const char *end, struct date *date)
+/* Takes a time of day, if there is one, such as 9:05, 23:59:59.5, 090500 or, with `has_halves`, 9 PM. Returns
+ * the end, or NULL. */
+static const char *take_clock(const char *text, bool has_halves, struct tm *time, int64_t *fraction_ns)
 {
-    ++*at;
-    date->minute = take_digits(at, end, 2);
-    date->second = 0;
-    if (*at < end && **at == ':') {
-        ++*at;
-        date->second = take_digits(at, end, 2);
+    static const char *const clocks[] = {"%H:%M:%S", "%H:%M", "%H%M%S", "%H%M", "%H"};
+    const size_t count = sizeof clocks / sizeof *clocks;
+    const char *begin = text + strspn(text, " :"), *end = NULL;
+    size_t clock = 0;
+    *fraction_ns = 0;
+    if (!is_digit(*begin))
+        return text;
+    while (clock < count && (end = strptime(begin, clocks[clock], time)) == NULL)
+        clock++;
+    if (end == NULL)
+        return NULL;
+    if ((*end == '.' || *end == ',') && is_digit(end[1])) {
+        for (int64_t unit = SIM_SECOND / 10; is_digit(*++end); unit /= 10)
+            *fraction_ns += (*end - '0') * unit;
     }
-    if (end - *at > 1 && (**at == '.' || **at == ',') && is_digit((*at)[1])) {
-        size_t used = 0;
-        date->decimals[used++] = '.';
-        for (++*at; *at < end && is_digit(**at); ++*at) {
-            if (used < sizeof date->decimals - 1)
-                date->decimals[used++] = **at;
-        }
-        date->decimals[used] = '\0';
-    }
-    return date->minute >= 0 && date->second >= 0;
+    end += strspn(end, " ");
+    if (!has_halves || (strncasecmp(end, "am", 2) != 0 && strncasecmp(end, "pm", 2) != 0))
+        return clock + 1 < count ? end : NULL;
+    bool is_fine = time->tm_hour >= 1 && time->tm_hour <= 12;
+    time->tm_hour = time->tm_hour % 12 + ((*end | 0x20) == 'p' ? 12 : 0);
+    return is_fine ? end + 2 : NULL;
 }
 
-/* Takes a number: an hour, two more of a date in this order, a year, or a day. */
-static bool take_part(const char **at, const char *end, enum wl_trace_time order, struct date *date)
-{
-    const char *begin = *at;
-    int64_t value = take_digits(at, end, 4);
-    size_t digits = (size_t)(*at - begin);
-    char next = *at < end ? **at : '\0';
-    bool has_more = end - *at > 1 && is_digit((*at)[1]);
-    if (value < 0)
-        return false;
-    if (digits <= 2 && next == ':' && date->hour < 0) {
-        date->hour = value;
-        return take_clock(at, end, date);
-    }
-    if (digits <= 2 && has_more && (next == '/' || next == '-' || next == '.') && date->day == 0) {
-        ++*at;
-        int64_t second = take_digits(at, end, 2);
-        if (*at == end || **at != next || date->month > 0 || order == WL_TIME_WORDS)
-            return false;
-        begin = ++*at;
-        date->day = order == WL_TIME_DMY ? value : second;
-        date->month = order == WL_TIME_DMY ? second : value;
-        date->year = take_digits(at, end, 4);
-        if (*at - begin == 2)
-            date->year += date->year < 70 ? 2000 : 1900;
-        return *at - begin == 2 || *at - begin == 4;
-    }
-    if (digits == 4 && date->year < 0) {
-        date->year = value;
-        if (order != WL_TIME_WORDS || !has_more || (next != '/' && next != '-' && next != '.') ||
-            date->month > 0)
-            return order == WL_TIME_WORDS;
-        ++*at; /* year, month, day, as with AM and PM */
-        date->month = take_digits(at, end, 2);
-        if (*at == end || **at != next)
-            return false;
-        ++*at;
-        date->day = take_digits(at, end, 2);
-        return true;
-    }
-    if (digits <= 2 && date->day == 0)
-        date->day = value;
-    else if (digits <= 2 && next != '.' && date->hour < 0 && order != WL_TIME_WORDS)
-        date->hour = value; /* as in 9 PM */
-    else
-        return false;
-    return true;
-}
-
-/* Parses a date with the month's name (RFC 2822, the logs of web servers, C's asctime()), or in digits in the
- * order that `order` says, with a time of day of 24 or of 12 hours, and a zone. */
-static bool parse_date(enum wl_trace_time order, const char *text, size_t size, int64_t *out_ns,
+static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns,
                        bool *has_zone)
 {
-    struct date date = {.year = -1, .hour = -1};
-    const char *at = text, *end = text + size;
-    bool is_fine = size > 5;
-    while (is_fine && at < end) {
-        if (strchr(" ,[]()\"/:", *at) != NULL || (*at == '-' && end - at > 1 && !is_digit(at[1])) ||
-            (*at == '-' && date.hour < 0)) {
-            at++;
-        } else if ((*at == '+' || *at == '-') && date.hour >= 0 && date.zone[0] == '\0') {
-            char sign = *at++;
-            const char *begin = at;
-            int64_t hours = take_digits(&at, end, 4), minutes = 0;
-            if (at - begin == 4) {
-                minutes = hours % 100;
-                hours /= 100;
-            } else if (at < end && *at == ':') {
-                at++;
-                minutes = take_digits(&at, end, 2);
-            }
-            is_fine = hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60;
-            if (is_fine)
-                snprintf(date.zone, sizeof date.zone, "%c%02d:%02d", sign, (int)hours, (int)minutes);
-        } else if (is_digit(*at)) {
-            is_fine = take_part(&at, end, order, &date);
-        } else {
-            is_fine = take_word(&at, end, &date);
+    char copy[DATE_SIZE], zone[DATE_SIZE];
+    struct tm day;
+    if (kind == WL_TIME_ISO && sim_time_parse_zoned(text, size, out_ns, has_zone) == 0)
+        return true;
+    if (!copy_date(text, size, copy))
+        return false;
+    const char *begin = copy + strspn(copy, " "), *end = strptime(begin, "%a", &day);
+    begin = end == NULL ? begin : end + strspn(end, " ");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct tm time = {0};
+        int64_t fraction_ns, zone_ns = 0;
+        const char *at = forms[i].kind == kind ? strptime(begin, forms[i].before, &time) : NULL;
+        if (at == NULL || (at = take_clock(at, kind != WL_TIME_ISO, &time, &fraction_ns)) == NULL)
+            continue;
+        time.tm_year += time.tm_year == 69 && strchr(forms[i].before, 'y') != NULL ? 100 : 0;
+        at += strspn(at, " ");
+        size_t left = strlen(at), last = forms[i].after[0] == '\0' ? 0 : 4;
+        if (left < last || (last > 0 && strptime(at + left - last, forms[i].after, &time) == NULL))
+            continue;
+        snprintf(zone, sizeof zone, "%.*s", (int)(left - last), at);
+        zone[strcspn(zone, " ")] = '\0';
+        *has_zone = zone[0] != '\0';
+        if ((!*has_zone || sim_time_zone(zone, &zone_ns)) && sim_time_of(&time, out_ns)) {
+            *out_ns += fraction_ns - zone_ns;
+            return true;
         }
     }
-    if (!is_fine || date.year < 0 || date.month == 0 || date.day == 0 ||
-        (date.afternoon > 0 && (date.hour < 1 || date.hour > 12)))
-        return false;
-    if (date.afternoon > 0)
-        date.hour = date.hour % 12 + (date.afternoon == 2 ? 12 : 0);
-    char iso[64];
-    int used = snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d%s%s", (int)date.year, (int)date.month,
-                        (int)date.day, date.hour < 0 ? 0 : (int)date.hour, (int)date.minute, (int)date.second,
-                        date.decimals, date.zone);
-    return used > 0 && sim_time_parse_zoned(iso, (size_t)used, out_ns, has_zone) == 0;
+    return false;
 }
 
 enum wl_trace_time trace_time_kind(const char *text, size_t size)
@@ -328,9 +228,7 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size)
     uint8_t ulid[WL_ULID_BYTES];
     if (wl_ulid_parse(text, size, ulid))
         return WL_TIME_ULID;
-    static const enum wl_trace_time dates[] = {WL_TIME_WORDS, WL_TIME_DMY, WL_TIME_MDY};
-    if (parse_iso(text, size, &time_ns, &flag))
-        return WL_TIME_ISO;
+    static const enum wl_trace_time dates[] = {WL_TIME_ISO, WL_TIME_WORDS, WL_TIME_DMY, WL_TIME_MDY};
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         if (parse_date(dates[i], text, size, &time_ns, &flag))
             return dates[i];
@@ -381,23 +279,24 @@ static size_t digit_count(const char *text, size_t size)
 
 /* Parses a year of four or two digits, and after it as many pairs of digits as there are: month, day, hour,
  * minute, second; at last three digits of milliseconds. */
-static bool parse_digits(const char *text, size_t size, size_t year_digits, int64_t *out_ns)
+static bool parse_digits(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns)
 {
-    static const size_t places[] = {5, 8, 11, 14, 17};
-    char iso[] = "2000-01-01T00:00:00.000Z";
-    size_t digits = digit_count(text, size), at = year_digits, pairs = 0;
-    if (digits < year_digits + (year_digits == 2 ? 4 : 0))
+    char copy[] = "yyyymmddhhmmssmmm", format[] = "%Y%m%d%H%M%S";
+    const size_t year = kind == WL_TIME_YYMMDD ? 2 : 4, digits = digit_count(text, size);
+    struct tm time = {.tm_mday = 1};
+    if (digits < (year == 2 ? 6 : year) || digits > year + 13 || (digits % 2 != 0 && digits < year + 13))
         return false;
-    memcpy(iso + 4 - year_digits, text, year_digits);
-    if (year_digits == 2 && text[0] >= '7')
-        memcpy(iso, "19", 2);
-    for (; digits - at >= 2 && pairs < sizeof places / sizeof *places; at += 2)
-        memcpy(iso + places[pairs++], text + at, 2);
-    if (digits - at == 3 && pairs == sizeof places / sizeof *places) {
-        memcpy(iso + 20, text + at, 3);
-        at += 3;
-    }
-    return at == digits && sim_time_parse(iso, out_ns) == 0;
+    snprintf(copy, sizeof copy, "%.*s", (int)digits, text);
+    if (year == 2)
+        format[1] = 'y';
+    if (digits < year + 10)
+        format[2 + digits - year] = '\0';
+    const char *end = strptime(copy, format, &time);
+    time.tm_year += time.tm_year == 69 && year == 2 ? 100 : 0;
+    if (end == NULL || !sim_time_of(&time, out_ns))
+        return false;
+    *out_ns += atoi(end) * SIM_MS;
+    return true;
 }
 
 static bool parse_snowflake(const char *text, size_t size, int64_t epoch_ns, int64_t *out_ns)
@@ -434,8 +333,6 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     *out_ns = 0;
     *has_zone = true;
     switch (kind) {
-    case WL_TIME_ISO:
-        return parse_iso(text, size, out_ns, has_zone);
     case WL_TIME_S:
     case WL_TIME_MS:
     case WL_TIME_US:
@@ -449,7 +346,8 @@ bool trace_time_parse(enum wl_trace_time kind, int64_t epoch_ns, const char *tex
     case WL_TIME_YYYYMMDD:
     case WL_TIME_YYMMDD:
         *has_zone = false;
-        return parse_digits(text, size, kind == WL_TIME_YYYYMMDD ? 4 : 2, out_ns);
+        return parse_digits(kind, text, size, out_ns);
+    case WL_TIME_ISO:
     case WL_TIME_WORDS:
     case WL_TIME_DMY:
     case WL_TIME_MDY:

@@ -28,7 +28,7 @@ struct item {
 
 struct thing {
     bool is_set;
-    uint8_t u8, small;
+    uint8_t u8;
     uint32_t u32, index32;
     uint64_t u64;
     uint64_t packed[5];
@@ -48,7 +48,6 @@ static void archive_thing(struct thing *thing, struct sim_archive *archive)
     sim_archive_mark(archive, 1);
     sim_archive_bool(archive, &thing->is_set);
     sim_archive_u8(archive, &thing->u8);
-    sim_archive_u8_below(archive, &thing->small, 10);
     sim_archive_u32(archive, &thing->u32);
     sim_archive_u32_below(archive, &thing->index32, 1000);
     sim_archive_u64(archive, &thing->u64);
@@ -78,7 +77,6 @@ static struct thing example(void)
     static uint64_t made[2] = {8, 9};
     return (struct thing){.is_set = true,
                           .u8 = 255,
-                          .small = 9,
                           .u32 = UINT32_MAX,
                           .index32 = 999,
                           .u64 = UINT64_MAX,
@@ -147,21 +145,6 @@ static unsigned char *seal(const unsigned char *bytes, size_t length, size_t *si
     return sealed;
 }
 
-/* Recomputes the checksum, the last eight bytes, over the altered data. */
-static void reseal(unsigned char *data, size_t size)
-{
-    uint64_t sum = sim_digest_chain(0, size - sizeof sum), word;
-    for (size_t i = 0; i < size - sizeof sum; i += sizeof word) {
-        size_t left = size - sizeof sum - i;
-        word = 0;
-        memcpy(&word, data + i, left < sizeof word ? left : sizeof word);
-        sum = sim_digest_chain(sum, word);
-    }
-    if ((size - sizeof sum) % sizeof word == 0)
-        sum = sim_digest_chain(sum, 0);
-    memcpy(data + size - sizeof sum, &sum, sizeof sum);
-}
-
 static void test_archive_every_field_is_restored(void **state)
 {
     (void)state;
@@ -169,7 +152,7 @@ static void test_archive_every_field_is_restored(void **state)
     unsigned char *data = save_example(&size);
     struct thing a = example(), b;
     assert_true(load(data, size, &b, NULL));
-    assert_true(b.is_set && a.u8 == b.u8 && a.small == b.small && a.u32 == b.u32);
+    assert_true(b.is_set && a.u8 == b.u8 && a.u32 == b.u32);
     assert_true(a.index32 == b.index32 && a.u64 == b.u64);
     assert_true(a.i64 == b.i64 && a.size == b.size && a.index == b.index);
     assert_memory_equal(a.packed, b.packed, sizeof a.packed);
@@ -230,33 +213,13 @@ static void test_archive_truncated_or_altered_is_refused(void **state)
     free(data);
 }
 
-static void test_archive_of_another_machine_is_refused_with_a_remedy(void **state)
+static void test_archive_of_another_run_is_refused(void **state)
 {
     (void)state;
-    static const struct {
-        size_t at;
-        const char *says;
-    } fields[] = {{0, "not a saved state of bucketlab; run again"},
-                  {8, "another version of bucketlab; resume with that, or run again"},
-                  {24, "word sizes; resume there, or run again"}};
     size_t size;
     unsigned char *data = save_example(&size);
     assert_true(is_refused_at_once(data, size, KIND + 1, SIM_ERROR_INPUT, "of another run"));
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        data[fields[i].at]++;
-        reseal(data, size);
-        assert_true(is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, fields[i].says));
-        data[fields[i].at]--;
-    }
-    reseal(data, size);
     assert_false(is_refused_at_once(data, size, KIND, SIM_ERROR_NONE, ""));
-    for (int i = 0; i < 4; i++) {
-        unsigned char kept = data[16 + i];
-        data[16 + i] = data[23 - i];
-        data[23 - i] = kept;
-    }
-    assert_true(
-        is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, "byte order; resume there, or run again"));
     free(data);
 }
 
@@ -266,7 +229,7 @@ static void test_archive_of_random_bytes_never_crashes(void **state)
     (void)state;
     size_t size;
     unsigned char *data = save_example(&size);
-    const size_t begin = 40, inner = size - begin - 8;
+    const size_t begin = 24, inner = size - begin - 8;
     struct sim_random random;
     sim_random_init(&random, 1, SIM_FUZZ, 0);
     int taken = 0;
@@ -286,7 +249,7 @@ static void test_archive_of_random_bytes_never_crashes(void **state)
             taken++;
         else
             assert_int_equal(error.class, SIM_ERROR_INPUT);
-        assert_true(thing.small < 10 && thing.index32 < 1000 && thing.index < 1000);
+        assert_true(thing.index32 < 1000 && thing.index < 1000);
         assert_true(thing.item_count <= ITEMS_MAX);
         clear_thing(&thing);
         free(sealed);
@@ -419,7 +382,7 @@ int main(void)
         cmocka_unit_test(test_archive_every_field_is_restored),
         cmocka_unit_test(test_archive_loading_replaces_old_contents),
         cmocka_unit_test(test_archive_truncated_or_altered_is_refused),
-        cmocka_unit_test(test_archive_of_another_machine_is_refused_with_a_remedy),
+        cmocka_unit_test(test_archive_of_another_run_is_refused),
         cmocka_unit_test(test_archive_of_random_bytes_never_crashes),
         cmocka_unit_test(test_archive_count_beyond_the_bytes_takes_no_memory),
         cmocka_unit_test(test_archive_packed_takes_a_byte_for_seven_bits),

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample/chunks.h"
+#include "sample/sample.h"
 
 #define CHUNK 16384u
 

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define SIGMAS 6.2
 

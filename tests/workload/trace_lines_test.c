@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 
 #include "kernel/random.h"
-#include "workload/trace_lines.h"
+#include "workload/trace.h"
 
 struct lines_case {
     uint32_t keys;

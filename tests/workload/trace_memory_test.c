@@ -14,7 +14,7 @@
 
 #include "../no_memory.h"
 #include "trace_file.h"
-#include "workload/trace_lines.h"
+#include "workload/trace.h"
 
 static bool read_all_as(const char *path, const struct wl_trace_format *format, struct sim_error *error)
 {

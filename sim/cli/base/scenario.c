@@ -20,7 +20,6 @@
 #include "kernel/time.h"
 #include "sample/sample.h"
 #include "workload/trace.h"
-#include "workload/trace_files.h"
 
 /* Whether the scenario is still in its folder. Only a file of the same size is opened. */
 static bool is_in_place(const struct store_run_info *info)

@@ -16,7 +16,7 @@
 #include "lab/setting.h"
 #include "reports/reports.h"
 #include "tune/contest.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define LABEL_COLUMNS 19
 /* The most settings within the limits that are listed, in addition to the best of each kind and the

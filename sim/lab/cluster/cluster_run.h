@@ -21,7 +21,7 @@
 #include "lab/scenario.h"
 #include "lab/tally.h"
 #include "oracle_types.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* The most number of parked operations of all agents together, unless each agent would then have fewer than
  * LAB_OPERATIONS_MIN. */

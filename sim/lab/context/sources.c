@@ -10,7 +10,7 @@
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
 #include "kernel/file.h"
-#include "workload/trace_files.h"
+#include "workload/trace.h"
 
 #define READ_BYTES 65536u
 

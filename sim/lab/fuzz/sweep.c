@@ -18,7 +18,7 @@
 #include "lab/quantity.h"
 #include "lab/result.h"
 #include "lab/run.h"
-#include "workload/trace_files.h"
+#include "workload/trace.h"
 
 #define BLOCK_SIZE 65536
 #define SHOWN_SIZE 200 /* size of a point's settings in a message */

@@ -12,7 +12,7 @@
 #include "lab/scenario.h"
 #include "lab/stored.h"
 #include "lab/tally.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 const char *lab_metric_unit_name(enum lab_metric_unit unit)
 {

@@ -7,7 +7,7 @@
 
 #include "lab/fields.h"
 #include "lab/scenario.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 _Static_assert((size_t)CASS_CLUSTER_NODES_MAX *(CASS_CLUSTER_NODES_MAX + LAB_AGENTS_MAX) <=
                    CASS_CLUSTER_PAIRS_MAX,

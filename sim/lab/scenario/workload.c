@@ -11,7 +11,7 @@
 #include "lab/fields.h"
 #include "lab/quantity.h"
 #include "lab/scenario.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define SPIKES_MAX 500
 /* Larger numbers are typing errors; within these limits the engines' sums cannot overflow. */

@@ -19,7 +19,7 @@
 #include "cassandra/token.h"
 #include "kernel/time.h"
 #include "lab/scenario.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define BOOK_MIN    8u
 #define CELLS_MIN   4u

@@ -10,7 +10,7 @@
 
 #include "lab/scenario.h"
 #include "lane.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* A span in which more windows end is divided into this many pieces. */
 #define PIECES 64

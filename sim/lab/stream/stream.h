@@ -14,7 +14,7 @@
 #include "lab/stream.h"
 #include "lab/team.h"
 #include "lane.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* A row is small if its payload has fewer bytes; the size of a small row is computed once. */
 #define LAB_SMALL_ROW 2048

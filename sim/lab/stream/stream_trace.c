@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 #include "lab/scenario.h"
 #include "stream.h"
-#include "workload/trace_lines.h"
+#include "workload/trace.h"
 
 #define PROGRESS_LINES 4096u
 

@@ -170,7 +170,7 @@ static bool is_choice_right(const struct lab_cluster_run *run, uint32_t agent, u
 /* The draw of a key, for its row with this number. */
 static uint64_t draw_of(const struct lab_cluster_run *run, uint32_t key, uint64_t row)
 {
-    return sim_hash_with(judge_of(run)->draws[key], run->scenario->agents.by_key ? 0 : row);
+    return sim_hash(judge_of(run)->draws[key], SIM_AGENT, run->scenario->agents.by_key ? 0 : row);
 }
 
 /* Usually the drawn agent is up, and is not paused. */

@@ -39,7 +39,7 @@ static bool begin_rows(struct lab_cluster_run *run, struct judge *judge)
         record->down_until_ns = INT64_MIN;
     }
     for (uint32_t i = 0; i < run->key_count; i++)
-        judge->draws[i] = sim_hash_of(run->scenario->seed ^ lab_rows_key_entity(run->rows, i), SIM_AGENT);
+        judge->draws[i] = run->scenario->seed ^ lab_rows_key_entity(run->rows, i);
     return true;
 }
 

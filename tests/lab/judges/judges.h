@@ -146,7 +146,7 @@ struct judge {
     struct judged_agent *agents;
     struct lab_host_record *records; /* by agent */
     struct lab_id_watch *clients;    /* of a run of identifiers, which has only these and agents */
-    uint64_t *draws;                 /* by key: sim_hash_of() the draws of its agents */
+    uint64_t *draws;                 /* by key: the seed of the draws of its agents */
     int64_t *born_ns;                /* by key: the earliest time of a row */
     int64_t *due_ns;                 /* by slot of the delete: when it is repeated, or given up */
     size_t due_count;

@@ -32,7 +32,7 @@
 #include "stream_distribution.h"
 #include "stream_draw.h"
 #include "tune/expected.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define MESSAGE_SIZE  1280u
 #define SEEDS_DEFAULT 160u

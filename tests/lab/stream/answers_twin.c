@@ -15,7 +15,7 @@
 #include "lab/stored.h"
 #include "tune/expected.h"
 #include "tune/odds.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define NEAR      1e-7  /* relative error of a figure */
 #define TINY      1e-10 /* absolute error of an expected number */
@@ -690,7 +690,7 @@ bool twin_shares(const struct answer *answer)
 {
     const struct sim_zipf *zipf = &answer->scenario->workload.popularity;
     double total = 0;
-    if (answer->scenario->trace_path != NULL || zipf->point_count > 0)
+    if (answer->scenario->trace_path != NULL || zipf->point_count > 1)
         return true;
     for (uint64_t i = 0; i < zipf->count; i++)
         total += pow((double)(i + 1), -zipf->s);

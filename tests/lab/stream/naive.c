@@ -8,7 +8,7 @@
 #include "bucketing/history.h"
 #include "kernel/digest.h"
 #include "kernel/time.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* The settings in force from a moment on, for a writer that knows no older settings. */
 struct regime {

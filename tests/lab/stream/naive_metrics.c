@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "kernel/time.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* A size, and its weight. */
 struct sized {

@@ -7,7 +7,7 @@
 #include "bucketing/history.h"
 #include "kernel/time.h"
 #include "naive.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 struct question {
     enum lab_read_kind kind;

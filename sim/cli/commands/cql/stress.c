@@ -18,7 +18,6 @@
 #define WIDTH_MOST  1e15
 #define HALVINGS    100
 #define RANKS_LEAST 20u
-#define RANKS_ADDED 100000u
 
 /* The CV of a Weibull distribution, which decreases with the shape. */
 static double variation(double shape)
@@ -101,22 +100,6 @@ void stress_distribution_of_size(const struct sim_size *size, char distribution[
     stress_distribution(&figures, distribution);
 }
 
-/* The share of the first `ranks` ranks; for many ranks, by an integral. */
-static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
-{
-    double share = 0;
-    uint64_t rank = 0;
-    if (zipf->point_count > 0)
-        return sim_zipf_points_share(zipf, ranks);
-    for (; rank < ranks && rank < RANKS_ADDED; rank++)
-        share += sim_zipf_share(zipf, rank);
-    if (rank == ranks)
-        return share;
-    double from = (double)rank + 0.5, to = (double)ranks + 0.5, s = zipf->s;
-    double rest = fabs(1 - s) < 1e-9 ? log(to / from) : (pow(to, 1 - s) - pow(from, 1 - s)) / (1 - s);
-    return share + sim_zipf_share(zipf, 0) * rest;
-}
-
 void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
                                   char distribution[STRESS_DISTRIBUTION_SIZE])
 {
@@ -125,7 +108,7 @@ void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
         snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(1)");
         return;
     }
-    share = share_of(zipf, (uint64_t)tenth);
+    share = sim_zipf_ranks_share(zipf, (uint64_t)tenth);
     /* P(1 + W <= tenth) = share, solved for the shape. */
     double part = -log1p(-share) / (0.5 * log(width));
     double shape = log(part) / log((tenth - 1) / width);

@@ -24,7 +24,7 @@
 #include "lab/oracle.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 #define WHY_FAULTS_MAX 63u
 

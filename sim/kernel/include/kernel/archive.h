@@ -16,8 +16,8 @@
  * that were forged can have a valid checksum, so a field that is used as an array index or as the value of a
  * switch must be loaded by a call that takes a limit.
  *
- * Numbers are saved in the machine's own representation; loading refuses an archive with another byte order,
- * other word sizes or another layout. */
+ * Numbers are saved in the machine's own representation; loading refuses an archive of a machine with
+ * another byte order or other word sizes. */
 #ifndef KERNEL_ARCHIVE_H
 #define KERNEL_ARCHIVE_H
 
@@ -77,23 +77,35 @@ void sim_archive_fail_memory(struct sim_archive *archive);
  * is found immediately. */
 void sim_archive_mark(struct sim_archive *archive, uint32_t mark);
 
-void sim_archive_bool(struct sim_archive *archive, bool *value);
-void sim_archive_u8(struct sim_archive *archive, uint8_t *value);
-void sim_archive_u32(struct sim_archive *archive, uint32_t *value);
-void sim_archive_u64(struct sim_archive *archive, uint64_t *value);
-void sim_archive_i64(struct sim_archive *archive, int64_t *value);
-void sim_archive_size(struct sim_archive *archive, size_t *value);
-void sim_archive_double(struct sim_archive *archive, double *value); /* bit for bit, including NaNs */
-/* Seven bits in each byte, and as many bytes as the value needs (LEB128). */
-void sim_archive_packed(struct sim_archive *archive, uint64_t *value);
-
-/* As above, but loading fails unless the value is below `limit`. */
-void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit);
-void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_t limit);
-void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit);
 /* Archives `size` bytes of plain data in place. They must not contain pointers. Loading does not check the
  * values, so a bool or an enum is better archived as a separate field. data may be NULL when size is 0. */
 void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size);
+void sim_archive_bool(struct sim_archive *archive, bool *value);
+/* sim_archive_u32(archive, &value) and its like; a double bit for bit, including NaNs. For loading of a field
+ * with a limit, sim_archive_u32_below(archive, &value, limit) fails unless the value is below `limit`. */
+#define SIM_ARCHIVE_NUMBER(name, type)                                                                       \
+    static inline void sim_archive_##name(struct sim_archive *archive, type *value)                          \
+    {                                                                                                        \
+        sim_archive_bytes(archive, value, sizeof *value);                                                    \
+    }
+#define SIM_ARCHIVE_BELOW(name, type)                                                                        \
+    static inline void sim_archive_##name##_below(struct sim_archive *archive, type *value, uint64_t limit)  \
+    {                                                                                                        \
+        sim_archive_##name(archive, value);                                                                  \
+        sim_archive_check(archive, *value < limit);                                                          \
+        *value = *value < limit ? *value : 0;                                                                \
+    }
+SIM_ARCHIVE_NUMBER(u8, uint8_t)
+SIM_ARCHIVE_NUMBER(u32, uint32_t)
+SIM_ARCHIVE_NUMBER(u64, uint64_t)
+SIM_ARCHIVE_NUMBER(i64, int64_t)
+SIM_ARCHIVE_NUMBER(size, size_t)
+SIM_ARCHIVE_NUMBER(double, double)
+SIM_ARCHIVE_BELOW(u32, uint32_t)
+SIM_ARCHIVE_BELOW(size, size_t)
+/* Seven bits in each byte, and as many bytes as the value needs (LEB128). */
+void sim_archive_packed(struct sim_archive *archive, uint64_t *value);
+
 /* Archives an array of plain data on the heap. Saving returns `items`. Loading frees `items` (NULL or
  * malloc'ed), sets *count and returns a new malloc'ed array, or NULL when it is empty; it fails when there
  * are more than `most` items, or items of another size. */

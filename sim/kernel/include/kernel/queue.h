@@ -35,7 +35,10 @@ struct sim_event {
 #define SIM_QUEUE_TIME_MAX (INT64_MAX - 4)
 #define SIM_QUEUE_NEVER    (SIM_QUEUE_TIME_MAX + 1)
 
-/* tag: 40 bits that break ties, then 24 of the slot. */
+/* The most pushes. */
+#define SIM_QUEUE_PUSHES_MAX (UINT64_C(1) << 40)
+
+/* tag: 40 bits that break ties, then 24 of the slot; this is the event's handle unless ties are shuffled. */
 struct sim_queue_item {
     int64_t time_ns;
     uint64_t tag;
@@ -132,8 +135,8 @@ struct sim_queue {
     uint32_t count; /* pending events, without cancelled ones */
     uint32_t stale; /* cancelled events whose items were not swept yet */
     int64_t now_ns;
-    uint64_t sequence; /* pushes until now */
-    uint64_t next_tie; /* already shifted above the bits of the slot; when ties are shuffled, the end */
+    uint64_t sequence;  /* pushes until now */
+    uint64_t usual_end; /* SIM_QUEUE_PUSHES_MAX; 0 when ties are shuffled */
     uint64_t shuffle;
     sim_queue_soon *soon; /* NULL: no observer */
     void *soon_context;
@@ -157,8 +160,8 @@ void sim_queue_destroy(struct sim_queue *queue);
 void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed);
 
 /* Adds an event at time_ns, at least the current time and at most SIM_QUEUE_TIME_MAX (else it aborts).
- * Returns a handle for sim_queue_cancel(), or 0 and nothing is changed: no memory, or SIM_QUEUE_MAX are
- * pending. */
+ * Returns a handle for sim_queue_cancel(), or 0 and nothing is changed: no memory, SIM_QUEUE_MAX are
+ * pending, or SIM_QUEUE_PUSHES_MAX were pushed. */
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
                                       const struct sim_event *event);
 
@@ -183,10 +186,6 @@ static inline bool sim_queue_push_source(struct sim_queue *queue, int64_t time_n
 /* From now on soon() is called for most waiting events before they come, up to three times for each, so that
  * it can prefetch what the event will need. It must not touch the queue. */
 void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context);
-
-/* Moves all waiting events into the heap, so that heap and slots hold the whole state. Returns false when out
- * of memory. */
-bool sim_queue_gather(struct sim_queue *queue);
 
 /* Removes the first event and sets the clock to its time; false when no event is pending. */
 static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
@@ -217,14 +216,10 @@ static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
 
 #define SIM_QUEUE_SLOT_BITS 24
 #define SIM_QUEUE_SLOT_MASK ((UINT64_C(1) << SIM_QUEUE_SLOT_BITS) - 1)
-#define SIM_QUEUE_TIE_ONE   (UINT64_C(1) << SIM_QUEUE_SLOT_BITS)
-#define SIM_QUEUE_TIE_END   (~SIM_QUEUE_SLOT_MASK)
 /* The children of i are 4i - 8 .. 4i - 5: four siblings are one cache line, and 3 is its own root's line. */
 #define SIM_QUEUE_ROOT 3
 
 /* The parts of a push and a pop that are not inline. */
-uint64_t sim_queue_enter_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event,
-                              uint64_t *out_tie);
 uint64_t sim_queue_push_rare(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 void sim_queue_place_in_heap(struct sim_queue *queue, struct sim_queue_item item);
 bool sim_queue_pop_any(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
@@ -400,25 +395,21 @@ static inline bool sim_queue_ready(struct sim_queue *queue)
     return queue->count > 0;
 }
 
-/* Whether a push needs nothing rare: the time is between now and the last one, a slot is free, and ties are
+/* Whether a push needs nothing rare: the time is between now and the last one, a slot is free, and pushes are
  * neither used up nor shuffled. */
 static inline bool sim_queue_is_usual(const struct sim_queue *queue, int64_t time_ns)
 {
     int64_t never_ns = queue->few[0].time_ns; /* a constant that needs no instruction to be loaded */
     return SIM_LIKELY(time_ns >= queue->now_ns) && SIM_LIKELY(time_ns < never_ns) &&
-           SIM_LIKELY(queue->free_slot != 0) && SIM_LIKELY(queue->next_tie < SIM_QUEUE_TIE_END);
+           SIM_LIKELY(queue->free_slot != 0) && SIM_LIKELY(queue->sequence < queue->usual_end);
 }
 
-/* Puts the event into a slot, and returns its handle. The push must be usual. */
-static inline uint64_t sim_queue_enter_usual(struct sim_queue *queue, const struct sim_event *event,
-                                             uint64_t *out_tie)
+/* Puts the event into a slot, and returns its handle. */
+static inline uint64_t sim_queue_enter(struct sim_queue *queue, const struct sim_event *event)
 {
     uint32_t slot = queue->free_slot;
-    uint64_t handle = queue->sequence << SIM_QUEUE_SLOT_BITS | slot;
+    uint64_t handle = queue->sequence++ << SIM_QUEUE_SLOT_BITS | slot;
     queue->free_slot = (uint32_t)queue->slots[slot].event.a;
-    *out_tie = queue->next_tie;
-    queue->next_tie += SIM_QUEUE_TIE_ONE;
-    queue->sequence++;
     queue->count++;
     queue->slots[slot] = (struct sim_queue_slot){*event, handle};
     return handle;
@@ -428,7 +419,7 @@ static inline uint64_t sim_queue_enter_usual(struct sim_queue *queue, const stru
 static inline uint64_t sim_queue_append(struct sim_queue *queue, struct sim_queue_list *list, int64_t time_ns,
                                         const struct sim_event *event)
 {
-    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
+    uint64_t handle = sim_queue_enter(queue, event);
     queue->calendar.places[handle & SIM_QUEUE_SLOT_MASK].previous = SIM_QUEUE_LISTED;
     list->waits[list->tail++ & (list->room - 1)] = (struct sim_queue_wait){time_ns, handle};
     if (SIM_UNLIKELY(time_ns < queue->listed_ns)) {
@@ -439,21 +430,12 @@ static inline uint64_t sim_queue_append(struct sim_queue *queue, struct sim_queu
     return handle;
 }
 
-/* What all pushes do: a slot with the event in it, and its tie; 0 when there is no room. */
-static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
-                                       const struct sim_event *event, uint64_t *out_tie)
-{
-    if (SIM_LIKELY(sim_queue_is_usual(queue, time_ns)))
-        return sim_queue_enter_usual(queue, event, out_tie);
-    return sim_queue_enter_rare(queue, time_ns, event, out_tie);
-}
-
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
     if (SIM_UNLIKELY(!sim_queue_is_usual(queue, time_ns)))
         return sim_queue_push_rare(queue, time_ns, event);
-    uint64_t tie, handle = sim_queue_enter_usual(queue, event, &tie);
-    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)}, true);
+    uint64_t handle = sim_queue_enter(queue, event);
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, handle}, true);
     return handle;
 }
 
@@ -559,9 +541,7 @@ static inline bool sim_queue_push_source(struct sim_queue *queue, int64_t time_n
         return sim_queue_push_source_rare(queue, time_ns, source);
     sources->open = 0;
     sources->times_ns[source] = time_ns;
-    sources->ties[source] = queue->next_tie;
-    queue->next_tie += SIM_QUEUE_TIE_ONE;
-    queue->sequence++;
+    sources->ties[source] = queue->sequence++ << SIM_QUEUE_SLOT_BITS;
     queue->count++;
     sim_queue_play(sources, since << SIM_QUEUE_SOURCE_BITS | source);
     sim_queue_note_later(queue);

@@ -57,18 +57,13 @@ static inline uint64_t sim_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A hash of (seed, purpose, entity), the same on every machine, by which the streams are seeded:
- * sim_hash_with() of sim_hash_of(), which many entities of a seed and purpose share. */
-static inline uint64_t sim_hash_of(uint64_t seed, enum sim_purpose purpose)
+/* A hash of (seed, purpose, entity), the same on every machine, by which the streams are seeded. */
+static inline uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity)
 {
     uint64_t hash = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
-    return sim_mix64(hash + (uint64_t)purpose * UINT64_C(0xd1342543de82ef95));
-}
-static inline uint64_t sim_hash_with(uint64_t hash, uint64_t entity)
-{
+    hash = sim_mix64(hash + (uint64_t)purpose * UINT64_C(0xd1342543de82ef95));
     return sim_mix64(hash ^ sim_mix64(entity + UINT64_C(0x2545f4914f6cdd1d)));
 }
-uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity);
 
 void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity);
 

@@ -70,31 +70,31 @@ static inline uint64_t sim_size_whole(double bytes)
 /* The mean size in bytes before rounding to whole bytes; infinite for a Pareto with alpha <= 1. */
 double sim_size_mean(const struct sim_size *size);
 
-/* Zipf weights k^-s of the ranks k = 1 to count, s >= 0 (0: uniform). There is no table; each weight is
- * computed on demand. With points, the distribution is Zipf in pieces: the weights of some ranks are given,
- * and between two of these the weight is a power of the rank, a straight line on a log-log plot. */
+/* Zipf weights k^-s of the ranks k = 1 to count, s >= 0 (0: uniform), or Zipf in pieces: the weights of some
+ * ranks, the points, are given, and between two of these the weight is a power of the rank, a straight line
+ * on a log-log plot. There is no table; each weight is computed on demand. */
 #define SIM_ZIPF_POINTS_MAX 64
 struct sim_zipf_point {
     uint64_t rank;
     double weight;
-    double s; /* exponent between this point and the next; set by sim_zipf_init_points() */
+    double s; /* exponent between this point and the next */
 };
 
 struct sim_zipf {
     double s; /* the exponent; with points, the mean exponent from the first point to the last */
     uint64_t count;
     double total;
-    uint32_t point_count; /* 0: one exponent for all ranks */
+    uint32_t point_count; /* 1: one exponent for all ranks */
     struct sim_zipf_point points[SIM_ZIPF_POINTS_MAX];
 };
 void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count);
-/* The caller has set zipf->points and point_count: the ranks ascend from 1 to count, and the weights are
- * above 0 and never ascend. A count of 1 has one point. */
+/* The caller has set zipf->points without their s, and point_count: the ranks ascend from 1 to count, and the
+ * weights are above 0 and never ascend. A count of 1 has one point. */
 void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count);
 /* The share of the rank index + 1, where index counts from 0; the shares sum to 1. */
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
-/* The total share of the first `ranks` ranks, for a distribution with points. */
-double sim_zipf_points_share(const struct sim_zipf *zipf, uint64_t ranks);
+/* The total share of the first `ranks` ranks. */
+double sim_zipf_ranks_share(const struct sim_zipf *zipf, uint64_t ranks);
 
 /* Samplers of counts: the number of events in an interval, the number of successes in n trials, the number of
  * trials up to the next success. Results are bit-identical on every machine, since they use the kernel's own

@@ -20,12 +20,18 @@
 /* Writes the time as "2026-01-01T00:00:00Z", with decimals of the second only as far as they are not zero.
  * buffer must have SIM_TIME_TEXT_SIZE bytes. */
 void sim_time_format(int64_t time_ns, char *buffer);
+struct tm;
+
+/* A date in UTC and a time of day, none of them below 0. False when there is no such day or time of day, or
+ * the year is not within 1678 to 2261. */
+bool sim_time_of(const struct tm *time, int64_t *out_ns);
 /* Parses "2026-01-01" or "2026-01-01T12:30:00Z", with or without decimals of the second; the zone must be Z.
  * Returns 0, or -1 when the text is not such a time or is out of range. */
 int sim_time_parse(const char *text, int64_t *out_ns);
-/* Parses a time of `size` bytes in the forms that programs write (ISO 8601). The zone may be Z, UTC, +02:00,
- * +0200 or +02; a time without a zone is taken as UTC, and *has_zone is then false. A space may replace the
- * T. Returns 0, or -1 as above. */
+/* Parses a zone: Z, UTC, GMT, +02:00, +0200, +02 or GMT+0200. */
+bool sim_time_zone(const char *text, int64_t *out_ns);
+/* Parses a time of `size` bytes in the forms that programs write (ISO 8601). A time without a zone is taken
+ * as UTC, and *has_zone is then false. A space may replace the T. Returns 0, or -1 as above. */
 int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
 /* Converts a span in days to the unit in which a person would say it, "minute", "hour", "day" or "year" (of

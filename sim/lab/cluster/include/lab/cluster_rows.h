@@ -9,7 +9,7 @@
 
 #include "kernel/random.h"
 #include "lab/scenario.h"
-#include "workload/rows.h"
+#include "workload/workload.h"
 
 /* Rows read ahead per key; few, since there may be a million keys. */
 #define LAB_ROWS_AHEAD 4u

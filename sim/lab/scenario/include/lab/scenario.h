@@ -15,7 +15,7 @@
 #include "kernel/error.h"
 #include "lab/row_cost.h"
 #include "lab/setting.h"
-#include "workload/trace_format.h"
+#include "workload/trace.h"
 #include "workload/workload.h"
 
 #ifdef __cplusplus
