@@ -3,14 +3,12 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/grow.h"
 #include "kernel/text.h"
-#include "reader.h"
 #include "trace_parts.h"
 #include "workload/observed.h"
 
@@ -24,18 +22,10 @@ struct observed_file {
     const _Atomic bool *stop;
     struct wl_observed *out;
     struct sim_error *error;
-    char *tables[OBSERVED_TABLES_MAX]; /* the tables found so far, in order */
-    size_t table_count;
+    struct trace_keys tables; /* those found so far */
 };
 
-struct observed_span {
-    const char *begin, *end;
-};
-
-/* A field for an error message: printable, and truncated. */
-struct observed_shown {
-    char text[44];
-};
+#define FAIL(file, ...) trace_fail((file)->reader.path, (file)->reader.line, (file)->error, __VA_ARGS__)
 
 /* The number of lines between two checks of the caller's stop flag. */
 #define LINES_BETWEEN_LOOKS 4096
@@ -47,7 +37,7 @@ const char *wl_observed_format_name(enum wl_observed_format format)
 }
 
 /* A bar, or a comma without a space before it: the output of tablehistograms has spaces before its commas. */
-static bool looks_like_csv(struct observed_span line)
+static bool looks_like_csv(struct trace_span line)
 {
     const char *comma = memchr(line.begin, ',', (size_t)(line.end - line.begin));
     if (memchr(line.begin, '|', (size_t)(line.end - line.begin)) != NULL)
@@ -55,38 +45,19 @@ static bool looks_like_csv(struct observed_span line)
     return comma != NULL && memchr(line.begin, ' ', (size_t)(comma - line.begin)) == NULL;
 }
 
-/* Sets the error to "PATH:LINE: TEXT" of class SIM_ERROR_INPUT, and returns false. */
-static bool observed_fail(struct observed_file *file, const char *format, ...)
-{
-    char text[640];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return sim_fail(file->error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", file->reader.path, file->reader.line,
-                    text);
-}
-
-static bool observed_begins(struct observed_span span, const char *text)
+static bool observed_begins(struct trace_span span, const char *text)
 {
     size_t size = strlen(text);
     return (size_t)(span.end - span.begin) >= size && memcmp(span.begin, text, size) == 0;
 }
 
-static struct observed_shown observed_show(struct observed_span span)
+static struct trace_shown observed_show(struct trace_span span)
 {
-    enum { MOST = 40 };
-    struct observed_shown shown = {{0}};
-    size_t size = (size_t)(span.end - span.begin), bytes = size > MOST ? MOST : size;
-    for (size_t i = 0; i < bytes; i++)
-        shown.text[i] = span.begin[i] >= ' ' && span.begin[i] <= '~' ? span.begin[i] : '?';
-    if (size > MOST)
-        memcpy(shown.text + MOST, "...", 3);
-    return shown;
+    return trace_show(span.begin, (size_t)(span.end - span.begin));
 }
 
 /* Reads the next line; *more is false at the end of the file. */
-static bool observed_next(struct observed_file *file, struct observed_span *line, bool *more)
+static bool observed_next(struct observed_file *file, struct trace_span *line, bool *more)
 {
     char *begin;
     size_t size;
@@ -97,120 +68,90 @@ static bool observed_next(struct observed_file *file, struct observed_span *line
     if (!trace_reader_next(&file->reader, &begin, &size, file->error))
         return false;
     *more = begin != NULL;
-    *line = (struct observed_span){begin, begin == NULL ? NULL : begin + size};
+    *line = (struct trace_span){begin, begin == NULL ? NULL : begin + size};
     if (begin != NULL && memchr(begin, '\0', size) != NULL && !observed_begins(*line, "SQLite format 3"))
-        return observed_fail(file, "NUL byte; save the file as UTF-8 text");
+        return FAIL(file, "NUL byte; save the file as UTF-8 text");
     return true;
 }
 
-/* Sets *index to the table's index in file->tables, or to OBSERVED_TABLES_MAX when there is no room for it.
- * The search begins with the table found last, which is the most likely one. */
-static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index)
+static bool intern(struct trace_keys *keys, const char *begin, const char *end, uint32_t *index)
 {
-    for (size_t i = file->table_count; i > 0; i--) {
-        const char *known = file->tables[i - 1];
-        *index = i - 1;
-        if (strlen(known) == size && memcmp(known, name, size) == 0)
-            return true;
-    }
-    *index = file->table_count;
-    if (file->table_count == OBSERVED_TABLES_MAX)
-        return true;
-    char *copy = malloc(size + 1);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, name, size);
-    copy[size] = '\0';
-    file->tables[file->table_count++] = copy;
-    return true;
+    size_t size = (size_t)(end - begin);
+    return trace_keys_intern(keys, begin, size, trace_keys_hash(begin, size), index);
 }
 
 /* Sets *is_wanted to whether the table is the requested one. When none was requested, a second table is an
  * error. */
 static bool observed_table(struct observed_file *file, const char *name, size_t size, bool *is_wanted)
 {
-    size_t index;
+    uint32_t index;
+    size_t first_size;
     *is_wanted = false;
-    if (!remember(file, name, size, &index))
+    if (!intern(&file->tables, name, name + size, &index))
         return sim_fail_memory(file->error);
-    if (file->wanted != NULL) {
-        *is_wanted = strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
+    *is_wanted = file->wanted == NULL ? index == 0
+                                      : strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
+    if (*is_wanted || file->wanted != NULL)
         return true;
-    }
-    *is_wanted = index == 0;
-    if (index == 0)
-        return true;
-    return observed_fail(
-        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
-        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
-}
-
-static void list_tables(const struct observed_file *file, char *list, size_t size)
-{
-    size_t used = 0;
-    list[0] = '\0';
-    for (size_t i = 0; i < file->table_count && used + 64 < size; i++)
-        used += (size_t)snprintf(list + used, size - used, "%s%.48s", i == 0 ? "" : ", ",
-                                 file->tables[i][0] == '\0' ? "one without a name" : file->tables[i]);
-    if (used < size && file->table_count == OBSERVED_TABLES_MAX)
-        snprintf(list + used, size - used, ", ...");
+    const char *first = trace_keys_bytes(&file->tables, 0, &first_size);
+    return FAIL(file,
+                "a second table, %s; name the one that you want, as in table: %.*s, or --table of import",
+                trace_show(name, size).text, (int)first_size, first);
 }
 
 /* Fails with the error for a file that does not contain the requested table. */
 static bool observed_fail_table(struct observed_file *file)
 {
-    char list[400];
-    list_tables(file, list, sizeof list);
-    return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
-}
-
-/* Without the blanks around it. */
-static struct observed_span observed_trim(struct observed_span span)
-{
-    while (span.begin < span.end && (*span.begin == ' ' || *span.begin == '\t'))
-        span.begin++;
-    while (span.begin < span.end && (span.end[-1] == ' ' || span.end[-1] == '\t'))
-        span.end--;
-    return span;
+    char list[400] = "";
+    size_t used = 0, size;
+    for (uint32_t i = 0; i < file->tables.count && i < OBSERVED_TABLES_MAX && used + 64 < sizeof list; i++) {
+        const char *name = trace_keys_bytes(&file->tables, i, &size);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i == 0 ? "" : ", ",
+                                 size == 0   ? 18
+                                 : size < 48 ? (int)size
+                                             : 48,
+                                 size == 0 ? "one without a name" : name);
+    }
+    return FAIL(file, "the file ends without table '%s'; it holds %s%s", file->wanted, list,
+                file->tables.count >= OBSERVED_TABLES_MAX ? ", ..." : "");
 }
 
 /* A command with the prompt before it, or a prompt alone, as they are copied from a terminal. */
-static bool observed_is_prompt(struct observed_span line)
+static bool observed_is_prompt(struct trace_span line)
 {
     static const char *const commands[] = {"nodetool ", "sstablepartitions ", "cqlsh>", "cqlsh:"};
-    line = observed_trim(line);
+    line = trace_trim(line.begin, line.end);
     for (const char *at = line.begin; at < line.end; at++) {
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (observed_begins((struct observed_span){at, line.end}, commands[i]))
+            if (observed_begins((struct trace_span){at, line.end}, commands[i]))
                 return true;
         }
     }
     return line.begin < line.end && memchr("$#>%", line.end[-1], 4) != NULL;
 }
 
-static bool observed_is(struct observed_span span, const char *text)
+static bool observed_is(struct trace_span span, const char *text)
 {
     size_t size = strlen(text);
     return (size_t)(span.end - span.begin) == size && memcmp(span.begin, text, size) == 0;
 }
 
 /* Parses a whole number of digits, at most OBSERVED_SIZE_MAX. The error names the column. */
-static bool observed_whole(struct observed_file *file, const char *column, struct observed_span field,
+static bool observed_whole(struct observed_file *file, const char *column, struct trace_span field,
                            uint64_t *out)
 {
     uint64_t value = 0;
     *out = 0;
     if (field.begin == field.end)
-        return observed_fail(file, "%s is empty; write a whole number", column);
+        return FAIL(file, "%s is empty; write a whole number", column);
     for (const char *at = field.begin; at < field.end; at++) {
         unsigned digit = (unsigned)(unsigned char)*at - '0';
         if (digit > 9)
-            return observed_fail(file,
-                                 "%s '%s' is not a whole number; write digits alone, without separators",
-                                 column, observed_show(field).text);
+            return FAIL(file, "%s '%s' is not a whole number; write digits alone, without separators", column,
+                        observed_show(field).text);
         if (value > (OBSERVED_SIZE_MAX - digit) / 10)
-            return observed_fail(file, "%s %s is above 2^63, which no Cassandra counts to; check the line",
-                                 column, observed_show(field).text);
+            return FAIL(file, "%s %s is above 2^63, which no Cassandra counts to; check the line", column,
+                        observed_show(field).text);
         value = value * 10 + digit;
     }
     *out = value;
@@ -230,7 +171,7 @@ static const enum wl_observed_point row_points[] = {WL_OBSERVED_P50, WL_OBSERVED
                                                     WL_OBSERVED_MAX};
 #define HISTOGRAM_ROWS (sizeof row_names / sizeof *row_names)
 
-static bool title_of(struct observed_span line, char *name, size_t size, size_t *length)
+static bool title_of(struct trace_span line, char *name, size_t size, size_t *length)
 {
     static const char end[] = " histograms";
     size_t tail = sizeof end - 1, all = (size_t)(line.end - line.begin);
@@ -245,24 +186,22 @@ static bool title_of(struct observed_span line, char *name, size_t size, size_t 
     return true;
 }
 
-static bool next_full(struct observed_file *file, struct observed_span *line, bool *more)
+static bool next_full(struct observed_file *file, struct trace_span *line, bool *more)
 {
     do {
         if (!observed_next(file, line, more))
             return false;
         if (*more)
-            *line = observed_trim(*line);
+            *line = trace_trim(line->begin, line->end);
     } while (*more && line->begin == line->end);
     return true;
 }
 
 /* Removes the words, and the spaces around them, from the beginning of the line; false when the line does not
  * begin with them. */
-static bool take(struct observed_span *line, const char *words)
+static bool take(struct trace_span *line, const char *words)
 {
-    struct observed_span at = *line;
-    while (at.begin < at.end && (*at.begin == ' ' || *at.begin == '\t'))
-        at.begin++;
+    struct trace_span at = trace_trim(line->begin, line->end);
     if (!observed_begins(at, words))
         return false;
     at.begin += strlen(words);
@@ -275,16 +214,15 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
 {
     static const char *const headings[HISTOGRAM_COLUMNS] = {"SSTables", "Write Latency", "Read Latency",
                                                             "Partition Size", "Cell Count"};
-    struct observed_span line, at;
+    struct trace_span line, at;
     bool more, is_fine;
     *size_column = 0;
     if (!next_full(file, &line, &more))
         return false;
     at = line;
     if (more && (observed_begins(line, "SSTables per Read") || observed_begins(line, "Offset ")))
-        return observed_fail(
-            file, "cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as "
-                  "'nodetool cfhistograms' of 2.1 prints them, or a CSV of key,size");
+        return FAIL(file, "cfhistograms of Cassandra 2.0 or before, which is not read; give percentiles as "
+                          "'nodetool cfhistograms' of 2.1 prints them, or a CSV of key,size");
     is_fine = more && take(&at, "Percentile");
     for (size_t i = 1; is_fine && i <= HISTOGRAM_COLUMNS; i++) {
         size_t found = 0;
@@ -295,10 +233,10 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
             *size_column = i;
     }
     if (!is_fine || *size_column == 0 || at.begin != at.end)
-        return observed_fail(file,
-                             "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
-                             "Latency, Partition Size, Cell Count; save the output again",
-                             more ? observed_show(line).text : "");
+        return FAIL(file,
+                    "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
+                    "Latency, Partition Size, Cell Count; save the output again",
+                    more ? observed_show(line).text : "");
     if (!next_full(file, &line, &more))
         return false;
     at = line;
@@ -306,12 +244,11 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
     while (is_fine && (take(&at, "(micros)") || take(&at, "(bytes)")))
         ;
     return (is_fine && at.begin == at.end) ||
-           observed_fail(file,
-                         "'%s' where the units should be: (micros), (micros), (bytes); save the output again",
-                         more ? observed_show(line).text : "");
+           FAIL(file, "'%s' where the units should be: (micros), (micros), (bytes); save the output again",
+                more ? observed_show(line).text : "");
 }
 
-static size_t split_words(struct observed_span line, struct observed_span *words, size_t most)
+static size_t split_words(struct trace_span line, struct trace_span *words, size_t most)
 {
     size_t count = 0;
     for (const char *at = line.begin;; count++) {
@@ -327,7 +264,7 @@ static size_t split_words(struct observed_span line, struct observed_span *words
 }
 
 /* Latencies have a decimal point, or the decimal comma of the machine's locale. */
-static bool is_number(struct observed_span word)
+static bool is_number(struct trace_span word)
 {
     if (observed_is(word, "NaN"))
         return true;
@@ -341,28 +278,26 @@ static bool is_number(struct observed_span word)
 
 static bool read_row(struct observed_file *file, size_t row, size_t size_column)
 {
-    struct observed_span line, words[FIGURES_SIZE + 1];
+    struct trace_span line, words[FIGURES_SIZE + 1];
     bool more;
     if (!next_full(file, &line, &more))
         return false;
     size_t count = more ? split_words(line, words, FIGURES_SIZE + 1) : 0;
     if (count == 0 || !observed_is(words[0], row_names[row]))
-        return observed_fail(file, "'%s' where the line of %s should be; save the output again",
-                             more ? observed_show(line).text : "", row_names[row]);
+        return FAIL(file, "'%s' where the line of %s should be; save the output again",
+                    more ? observed_show(line).text : "", row_names[row]);
     if (count != FIGURES_SIZE)
-        return observed_fail(file, "%zu figures after %s, but %d are needed; save the output again",
-                             count - 1, row_names[row], HISTOGRAM_COLUMNS);
+        return FAIL(file, "%zu figures after %s, but %d are needed; save the output again", count - 1,
+                    row_names[row], HISTOGRAM_COLUMNS);
     for (size_t i = 1; i < count; i++) {
         if (!is_number(words[i]))
-            return observed_fail(file, "'%s' is not a figure; save the output again",
-                                 observed_show(words[i]).text);
+            return FAIL(file, "'%s' is not a figure; save the output again", observed_show(words[i]).text);
     }
     if (size_column == 0)
         return true;
     if (observed_is(words[size_column], "NaN"))
-        return observed_fail(file,
-                             "the percentiles of the partition size are NaN: the table has no sstable, or "
-                             "a partition too large for Cassandra's buckets; use sstablepartitions");
+        return FAIL(file, "the percentiles of the partition size are NaN: the table has no sstable, or "
+                          "a partition too large for Cassandra's buckets; use sstablepartitions");
     return observed_whole(file, "Partition Size", words[size_column], &file->out->points[row_points[row]]);
 }
 
@@ -371,28 +306,26 @@ static bool check_order(struct observed_file *file)
     const uint64_t *points = file->out->points;
     for (size_t i = 1; i < WL_OBSERVED_POINTS; i++) {
         if (points[i] < points[i - 1])
-            return observed_fail(
-                file, "the partition sizes do not rise from Min over 50%% to Max; check the figures");
+            return FAIL(file, "the partition sizes do not rise from Min over 50%% to Max; check the figures");
     }
     return points[WL_OBSERVED_P50] > 0 ||
-           observed_fail(file,
-                         "a median partition size of 0, which is printed for a table without sstables; run "
-                         "'nodetool flush' first");
+           FAIL(file, "a median partition size of 0, which is printed for a table without sstables; run "
+                      "'nodetool flush' first");
 }
 
 /* Reads "keyspace/table histograms" and the lines after it. The numbers of a table that was not requested may
  * be NaN. */
-static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted)
+static bool read_table(struct observed_file *file, struct trace_span title, bool *is_wanted)
 {
     char name[256];
     size_t length, size_column;
     if (!title_of(title, name, sizeof name, &length))
-        return observed_fail(
+        return FAIL(
             file,
             "'%s' where a table should begin; give the output of 'nodetool "
             "tablehistograms', in which this line is 'KEYSPACE/TABLE histograms'%s",
             observed_show(title).text,
-            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', with commas between columns");
+            file->tables.count > 0 ? "" : ", or of 'sstablepartitions --csv', with commas between columns");
     if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
         return false;
     for (size_t i = 0; i < HISTOGRAM_ROWS; i++) {
@@ -403,18 +336,18 @@ static bool read_table(struct observed_file *file, struct observed_span title, b
 }
 
 /* Some versions print remarks among the numbers, and people copy their prompts. */
-static bool is_remark(struct observed_span line)
+static bool is_remark(struct trace_span line)
 {
     return observed_is_prompt(line) || observed_begins(line, "No SSTables exists") ||
            observed_begins(line, "Row sizes are larger than") ||
            observed_begins(line, "Column counts are larger than");
 }
 
-static bool observed_percentiles_read(struct observed_file *file, struct observed_span first)
+static bool observed_percentiles_read(struct observed_file *file, struct trace_span first)
 {
-    struct observed_span line = first;
+    struct trace_span line = first;
     bool more = true, is_found = false, is_wanted = false;
-    line = observed_trim(line);
+    line = trace_trim(line.begin, line.end);
     while (is_remark(line) && more) {
         if (!next_full(file, &line, &more))
             return false;
@@ -425,7 +358,7 @@ static bool observed_percentiles_read(struct observed_file *file, struct observe
         if (!read_table(file, line, &is_wanted))
             return false;
         if (is_wanted && is_found)
-            return observed_fail(file, "the table appears twice; give the output of one node, once");
+            return FAIL(file, "the table appears twice; give the output of one node, once");
         if (!is_wanted)
             memcpy(file->out->points, points, sizeof points);
         is_found = is_found || is_wanted;
@@ -436,9 +369,9 @@ static bool observed_percentiles_read(struct observed_file *file, struct observe
     }
     if (is_found)
         return true;
-    return file->table_count > 0
+    return file->tables.count > 0
                ? observed_fail_table(file)
-               : observed_fail(file, "no table in it; give the output of 'nodetool tablehistograms'");
+               : FAIL(file, "no table in it; give the output of 'nodetool tablehistograms'");
 }
 
 /* Reads the CSV of sstablepartitions, or rows of ScyllaDB's system.large_partitions, as CSV or with bars as
@@ -496,13 +429,13 @@ static const char *const plain_names[] = {"live",
 struct csv {
     struct observed_file *file;
     char *header_bytes; /* a copy, since the reader's buffer changes */
-    struct observed_span header;
+    struct trace_span header;
     size_t column_count;
-    int places[COLUMNS];               /* -1: there is none */
-    uint64_t foreign;                  /* bit j: column j is in neither */
-    struct observed_span foreign_name; /* of the first one */
-    bool has_bars;                     /* columns are separated by bars */
-    struct observed_span fields[COLUMNS_MAX];
+    int places[COLUMNS];            /* -1: there is none */
+    uint64_t foreign;               /* bit j: column j is in neither */
+    struct trace_span foreign_name; /* of the first one */
+    char delimiter;                 /* a comma or a bar */
+    struct trace_span fields[COLUMNS_MAX];
     struct trace_keys keys, sstables;
     uint32_t *sstable_of; /* the sstable of each partition's last piece */
     size_t partition_capacity, sstable_capacity;
@@ -510,49 +443,33 @@ struct csv {
     char *snapshot, *backup, *place;        /* of the first piece */
 };
 
-/* Splits a line at commas outside of quotes. The outer quotes are removed, but doubled quotes are kept.
- * Returns the number of fields, of which the first `most` are stored; 0 when a quote is not closed. */
-static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
+/* Splits a line at its delimiters, of whose fields the first COLUMNS_MAX are stored, with their quotes. A
+ * quote that is not closed, or not before a delimiter, is text. Returns the number of fields. */
+static size_t split(struct csv *csv, struct trace_span line)
 {
-    const char *at = line.begin;
-    for (size_t count = 0;; at++) {
-        struct observed_span field = {at, at};
-        bool is_quoted = at < line.end && *at == '"';
-        if (is_quoted) {
-            field.begin = ++at;
-            while (at < line.end && (*at != '"' || (at + 1 < line.end && at[1] == '"' && ++at < line.end)))
-                at++;
-            if (at == line.end)
-                return 0;
-            field.end = at++;
-            if (at < line.end && *at != ',')
-                return 0;
-        } else {
-            const char *comma = memchr(at, ',', (size_t)(line.end - at));
-            at = field.end = comma == NULL ? line.end : comma;
+    for (size_t count = 0;; count++) {
+        const char *at = line.begin;
+        if (csv->delimiter == ',' && at < line.end && *at == '"') {
+            do
+                at = memchr(at + 1, '"', (size_t)(line.end - at - 1));
+            while (at != NULL && at + 1 < line.end && at[1] != ',');
+            at = at == NULL ? line.begin : at;
         }
-        if (count < most)
-            fields[count] = field;
-        count++;
-        if (at == line.end)
-            return count;
+        const char *end = memchr(at, csv->delimiter, (size_t)(line.end - at));
+        if (count < COLUMNS_MAX)
+            csv->fields[count] = trace_trim(line.begin, end == NULL ? line.end : end);
+        if (end == NULL)
+            return count + 1;
+        line.begin = end + 1;
     }
 }
 
-/* Splits a line of cqlsh at its bars, and removes the spaces around each field. */
-static size_t split_bars(struct observed_span line, struct observed_span *fields, size_t most)
+/* Removes the quotes around a field, but keeps doubled quotes. */
+static void unquote(struct trace_span *field)
 {
-    size_t count = 0;
-    for (const char *at = line.begin;; at++) {
-        const char *bar = memchr(at, '|', (size_t)(line.end - at));
-        struct observed_span field = {at, bar == NULL ? line.end : bar};
-        if (count < most)
-            fields[count] = observed_trim(field);
-        count++;
-        if (bar == NULL)
-            return count;
-        at = bar;
-    }
+    bool is_quoted = field->end - field->begin > 1 && *field->begin == '"' && field->end[-1] == '"';
+    field->begin += is_quoted;
+    field->end -= is_quoted;
 }
 
 static char lower(char letter)
@@ -560,7 +477,7 @@ static char lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-static bool is_named(struct observed_span field, const char *name)
+static bool is_named(struct trace_span field, const char *name)
 {
     for (const char *at = field.begin;; at++, name++) {
         while (at < field.end && (*at == '_' || *at == ' '))
@@ -573,7 +490,7 @@ static bool is_named(struct observed_span field, const char *name)
     }
 }
 
-static enum column column_of(struct observed_span field)
+static enum column column_of(struct trace_span field)
 {
     size_t i = 0;
     while (i < COLUMNS && !is_named(field, column_names[i][0]) &&
@@ -582,7 +499,7 @@ static enum column column_of(struct observed_span field)
     return (enum column)i;
 }
 
-static bool is_plain(struct observed_span field)
+static bool is_plain(struct trace_span field)
 {
     size_t i = 0;
     while (i < sizeof plain_names / sizeof *plain_names && !is_named(field, plain_names[i]))
@@ -603,8 +520,8 @@ static bool find_columns(struct csv *csv)
         if (column == COLUMNS)
             continue;
         if (csv->places[column] >= 0)
-            return observed_fail(csv->file, "column '%s' appears twice in the header; remove one of them",
-                                 observed_show(csv->fields[j]).text);
+            return FAIL(csv->file, "column '%s' appears twice in the header; remove one of them",
+                        observed_show(csv->fields[j]).text);
         csv->places[column] = (int)j;
         /* Only large_partitions has these names. */
         if ((column == SIZE || column == GENERATION) && is_named(csv->fields[j], column_names[column][1]))
@@ -613,7 +530,7 @@ static bool find_columns(struct csv *csv)
     return true;
 }
 
-static bool read_header(struct csv *csv, struct observed_span header)
+static bool read_header(struct csv *csv, struct trace_span header)
 {
     struct observed_file *file = csv->file;
     size_t size = (size_t)(header.end - header.begin);
@@ -621,26 +538,28 @@ static bool read_header(struct csv *csv, struct observed_span header)
     if (csv->header_bytes == NULL)
         return sim_fail_memory(file->error);
     memcpy(csv->header_bytes, header.begin, size);
-    csv->header = (struct observed_span){csv->header_bytes, csv->header_bytes + size};
-    csv->has_bars = memchr(header.begin, '|', size) != NULL;
-    csv->column_count = (csv->has_bars ? split_bars : split)(csv->header, csv->fields, COLUMNS_MAX);
+    csv->header = (struct trace_span){csv->header_bytes, csv->header_bytes + size};
+    csv->delimiter = memchr(header.begin, '|', size) != NULL ? '|' : ',';
+    csv->column_count = split(csv, csv->header);
     if (csv->column_count > COLUMNS_MAX)
-        return observed_fail(file,
-                             "%zu columns in the header, where the tool has 23; give the output of "
-                             "'sstablepartitions --csv --min-size 0'",
-                             csv->column_count);
+        return FAIL(file,
+                    "%zu columns in the header, where the tool has 23; give the output of "
+                    "'sstablepartitions --csv --min-size 0'",
+                    csv->column_count);
+    for (size_t i = 0; i < csv->column_count; i++)
+        unquote(&csv->fields[i]);
     if (!find_columns(csv))
         return false;
     bool has_key = csv->places[KEY] >= 0 || csv->places[KEY_BINARY] >= 0;
     if (csv->column_count > 0 && csv->places[SIZE] >= 0 && has_key)
         return true;
-    return observed_fail(file,
-                         "unknown header '%s'; give the output of 'sstablepartitions --csv --min-size "
-                         "0', which begins with key,keyBinary,live,offset,size",
-                         observed_show(header).text);
+    return FAIL(file,
+                "unknown header '%s'; give the output of 'sstablepartitions --csv --min-size "
+                "0', which begins with key,keyBinary,live,offset,size",
+                observed_show(header).text);
 }
 
-static bool is_hex(struct observed_span span)
+static bool is_hex(struct trace_span span)
 {
     for (const char *at = span.begin; at < span.end; at++) {
         bool is_digit =
@@ -651,45 +570,37 @@ static bool is_hex(struct observed_span span)
     return span.begin < span.end;
 }
 
-static struct observed_span field_of(const struct csv *csv, enum column column)
+static struct trace_span field_of(const struct csv *csv, enum column column)
 {
-    const struct observed_span none = {"", ""};
+    const struct trace_span none = {"", ""};
     return csv->places[column] < 0 ? none : csv->fields[csv->places[column]];
 }
 
-static bool split_line(struct csv *csv, struct observed_span line)
+/* Splits a line into the columns of the header. Of the tool's columns only the key is quoted, and its
+ * contents are not escaped, so the fields beyond the number of columns belong to a quoted key. */
+static bool split_line(struct csv *csv, struct trace_span line)
 {
     struct observed_file *file = csv->file;
-    size_t count = csv->column_count, found = 0;
-    bool has_binary = csv->places[KEY_BINARY] >= 0;
-    if (csv->places[KEY] != 0 || csv->has_bars || *line.begin != '"') {
-        found = (csv->has_bars ? split_bars : split)(line, csv->fields, COLUMNS_MAX);
-    } else {
-        const char *quote = line.begin;
-        csv->fields[0].begin = line.begin + 1;
-        while (found != count && (quote = memchr(quote + 1, '"', (size_t)(line.end - quote - 1))) != NULL) {
-            const struct observed_span rest = {quote + 2, line.end};
-            if (quote + 1 == line.end || quote[1] != ',')
-                continue;
-            csv->fields[0].end = quote;
-            found = 1 + split(rest, csv->fields + 1, COLUMNS_MAX - 1);
-            if (found == count && has_binary && !is_hex(field_of(csv, KEY_BINARY)))
-                found = 0;
-        }
-        if (found != count)
-            return observed_fail(file,
-                                 "the key is not followed by %zu columns as in the header; leave out a key "
-                                 "with a line break by sstablepartitions -x",
-                                 count - 1);
-    }
-    if (found != count)
-        return observed_fail(file,
-                             "%zu column%s where the header has %zu; check the line, or save the output "
-                             "again",
-                             found, found == 1 ? "" : "s", count);
+    struct trace_span *fields = csv->fields;
+    const size_t count = csv->column_count, found = split(csv, line);
+    const size_t key = (size_t)csv->places[csv->places[KEY] >= 0 ? KEY : KEY_BINARY];
+    bool has_binary = csv->places[KEY_BINARY] >= 0,
+         is_quoted = key < found && fields[key].begin < fields[key].end && *fields[key].begin == '"';
+    if (is_quoted && (found < count || found > COLUMNS_MAX))
+        return FAIL(file,
+                    "the key is not followed by %zu columns as in the header; leave out a key with a line "
+                    "break by sstablepartitions -x",
+                    count - 1 - key);
+    if (found < count || (found > count && !is_quoted))
+        return FAIL(file, "%zu column%s where the header has %zu; check the line, or save the output again",
+                    found, found == 1 ? "" : "s", count);
+    fields[key].end = fields[key + found - count].end;
+    memmove(&fields[key + 1], &fields[key + found - count + 1], (count - key - 1) * sizeof *fields);
+    for (size_t i = 0; i < count; i++)
+        unquote(&csv->fields[i]);
     if (has_binary && !is_hex(field_of(csv, KEY_BINARY)))
-        return observed_fail(file, "keyBinary '%s' is not hexadecimal; save the output again",
-                             observed_show(field_of(csv, KEY_BINARY)).text);
+        return FAIL(file, "keyBinary '%s' is not hexadecimal; save the output again",
+                    observed_show(field_of(csv, KEY_BINARY)).text);
     return true;
 }
 
@@ -700,13 +611,13 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     char name[TABLE_SIZE_MAX];
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct observed_span part = field_of(csv, parts[i]);
+        struct trace_span part = field_of(csv, parts[i]);
         size_t size = (size_t)(part.end - part.begin);
         if (size == 0)
             continue;
         if (used + size + 1 > sizeof name)
-            return observed_fail(csv->file, "%s '%s' is too long for a name; check the line",
-                                 column_names[parts[i]][0], observed_show(part).text);
+            return FAIL(csv->file, "%s '%s' is too long for a name; check the line",
+                        column_names[parts[i]][0], observed_show(part).text);
         if (used > 0)
             name[used++] = '.';
         memcpy(name + used, part.begin, size);
@@ -716,7 +627,7 @@ static bool check_table(struct csv *csv, bool *is_wanted)
 }
 
 /* Keeps the first text, and sets *is_same to whether another is equal to it. */
-static bool compare_first(struct csv *csv, char **first, struct observed_span text, bool *is_same)
+static bool compare_first(struct csv *csv, char **first, struct trace_span text, bool *is_same)
 {
     size_t size = (size_t)(text.end - text.begin);
     *is_same = false;
@@ -733,9 +644,9 @@ static bool compare_first(struct csv *csv, char **first, struct observed_span te
 
 /* The part of an sstable's path that tells tables apart: without a table's name the folder, else TABLE-ID,
  * since a table that was dropped and created again leaves sstables of both. Empty: there is none. */
-static struct observed_span place_of(const struct csv *csv)
+static struct trace_span place_of(const struct csv *csv)
 {
-    struct observed_span path = field_of(csv, DIRECTORY), table = field_of(csv, TABLE);
+    struct trace_span path = field_of(csv, DIRECTORY), table = field_of(csv, TABLE);
     size_t size = (size_t)(table.end - table.begin);
     const char *from = path.begin;
     for (const char *at = path.begin; at < path.end; at++) {
@@ -743,10 +654,10 @@ static struct observed_span place_of(const struct csv *csv)
             continue;
         if (size > 0 && (size_t)(at - from) > size && memcmp(from, table.begin, size) == 0 &&
             from[size] == '-')
-            return (struct observed_span){from, at};
+            return (struct trace_span){from, at};
         from = at + 1;
     }
-    return (struct observed_span){path.begin, size == 0 && from > path.begin ? from - 1 : path.begin};
+    return (struct trace_span){path.begin, size == 0 && from > path.begin ? from - 1 : path.begin};
 }
 
 /* Refuses sstables of two tables, and a mixture of live sstables, snapshots and backups: these are copies,
@@ -754,30 +665,28 @@ static struct observed_span place_of(const struct csv *csv)
 static bool check_place(struct csv *csv)
 {
     bool is_snapshot, is_backup, is_place;
-    struct observed_span place = place_of(csv);
+    struct trace_span place = place_of(csv);
     if (!compare_first(csv, &csv->snapshot, field_of(csv, SNAPSHOT), &is_snapshot) ||
         !compare_first(csv, &csv->backup, field_of(csv, BACKUP), &is_backup) ||
         !compare_first(csv, &csv->place, place, &is_place))
         return false;
     if (!is_snapshot || !is_backup)
-        return observed_fail(csv->file,
-                             "sstables of a snapshot or backup are copies of others in this input; "
-                             "give only one of the two");
+        return FAIL(csv->file, "sstables of a snapshot or backup are copies of others in this input; "
+                               "give only one of the two");
     if (is_place)
         return true;
-    const struct observed_span first = {csv->place, csv->place + strlen(csv->place)};
-    return observed_fail(
-        csv->file,
-        "an sstable of %s, after those of %s: these may be two tables; give the sstables of one "
-        "folder",
-        observed_show(place).text, observed_show(first).text);
+    const struct trace_span first = {csv->place, csv->place + strlen(csv->place)};
+    return FAIL(csv->file,
+                "an sstable of %s, after those of %s: these may be two tables; give the sstables of one "
+                "folder",
+                observed_show(place).text, observed_show(first).text);
 }
 
 /* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
  * of bytes. */
 static size_t key_text(const struct csv *csv, char *text, size_t size)
 {
-    struct observed_span key = field_of(csv, KEY), binary = field_of(csv, KEY_BINARY);
+    struct trace_span key = field_of(csv, KEY), binary = field_of(csv, KEY_BINARY);
     size_t used = 0, all = (size_t)(key.end - key.begin);
     if (all == 0 || sim_utf8_valid(key.begin, all) < all) {
         used = (size_t)snprintf(text, size, "0x%.*s", (int)(binary.end - binary.begin), binary.begin);
@@ -805,12 +714,6 @@ static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
     largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
 }
 
-static bool intern(struct trace_keys *keys, const char *begin, const char *end, uint32_t *index)
-{
-    size_t size = (size_t)(end - begin);
-    return trace_keys_intern(keys, begin, size, trace_keys_hash(begin, size), index);
-}
-
 static bool reserve(struct csv *csv)
 {
     struct wl_observed *out = csv->file->out;
@@ -830,7 +733,7 @@ static size_t piece_of(const struct csv *csv, char *text, size_t size)
     if (to >= 0 && from >= 0)
         columns |= UINT64_C(1) << from;
     for (size_t j = 0; j < csv->column_count; j++) {
-        struct observed_span field = csv->fields[j];
+        struct trace_span field = csv->fields[j];
         for (const char *at = field.begin; (int)j == from && at < field.end; at++)
             field.begin = *at == '/' ? at + 1 : field.begin;
         if ((columns >> j & 1) != 0)
@@ -856,21 +759,20 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
     csv->file->out->merged += is_same && !has_sstable;
     csv->sstable_of[partition] = number;
     if (is_same && has_sstable)
-        return observed_fail(csv->file,
-                             "this partition was in the same sstable before; give each sstable "
-                             "once, and only those of one node, because replicas hold the same partitions");
+        return FAIL(csv->file, "this partition was in the same sstable before; give each sstable "
+                               "once, and only those of one node, because replicas hold the same partitions");
     if (is_new || is_same || has_sstable)
         return true;
-    return observed_fail(csv->file,
-                         "the key of a line before, but another '%s', which has no meaning here; name this "
-                         "column 'table' or 'generation' (the sstable), or remove it to add the sizes up",
-                         observed_show(csv->foreign_name).text);
+    return FAIL(csv->file,
+                "the key of a line before, but another '%s', which has no meaning here; name this "
+                "column 'table' or 'generation' (the sstable), or remove it to add the sizes up",
+                observed_show(csv->foreign_name).text);
 }
 
 static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
 {
     struct wl_observed *out = csv->file->out;
-    struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
+    struct trace_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
     uint32_t partition;
     if (!reserve(csv) || !intern(&csv->keys, key.begin, key.end, &partition))
         return sim_fail_memory(csv->file->error);
@@ -881,8 +783,7 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
         return false;
     struct wl_observed_partition *sum = &out->partitions[partition];
     if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
-        return observed_fail(csv->file,
-                             "the pieces of this partition add up to more than 2^63; check the line");
+        return FAIL(csv->file, "the pieces of this partition add up to more than 2^63; check the line");
     sum->bytes += bytes;
     sum->rows += rows;
     keep_largest(csv, partition, sum->bytes, &csv->largest_any);
@@ -894,27 +795,22 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
     return true;
 }
 
-/* What cqlsh prints between rows and after them: a rule, empty lines, "(2 rows)", "---MORE---", and its
- * prompt. */
-static bool is_frame(struct observed_span line)
-{
-    return memchr(line.begin, '|', (size_t)(line.end - line.begin)) == NULL;
-}
-
-static bool read_line(struct csv *csv, struct observed_span line)
+static bool read_line(struct csv *csv, struct trace_span line)
 {
     struct observed_file *file = csv->file;
     size_t header_size = (size_t)(csv->header.end - csv->header.begin);
     uint64_t bytes, rows = 0;
     bool is_wanted;
-    if (csv->has_bars && is_frame(line))
+    /* Between rows and after them cqlsh prints a rule, empty lines, "(2 rows)", "---MORE---", and its prompt.
+     */
+    if (memchr(line.begin, csv->delimiter, (size_t)(line.end - line.begin)) == NULL && csv->delimiter == '|')
         return true;
     if (line.begin == line.end)
-        return observed_fail(file, "empty line; remove it");
+        return FAIL(file, "empty line; remove it");
     if ((size_t)(line.end - line.begin) == header_size &&
         memcmp(line.begin, csv->header.begin, header_size) == 0)
-        return observed_fail(file, "a second header; remove it when joining outputs, and join only those of "
-                                   "one node, because replicas hold the same partitions");
+        return FAIL(file, "a second header; remove it when joining outputs, and join only those of "
+                          "one node, because replicas hold the same partitions");
     if (!split_line(csv, line) || !check_table(csv, &is_wanted))
         return false;
     if (!is_wanted)
@@ -924,7 +820,7 @@ static bool read_line(struct csv *csv, struct observed_span line)
     if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
         return false;
     if (bytes == 0)
-        return observed_fail(file, "size is 0, and a partition takes at least a byte; check the line");
+        return FAIL(file, "size is 0, and a partition takes at least a byte; check the line");
     return add_piece(csv, bytes, rows);
 }
 
@@ -932,7 +828,7 @@ static bool read_lines(struct csv *csv)
 {
     struct observed_file *file = csv->file;
     struct wl_observed *out = file->out;
-    struct observed_span line;
+    struct trace_span line;
     bool more = true, is_fine = true;
     while (is_fine && (is_fine = observed_next(file, &line, &more)) && more)
         is_fine = read_line(csv, line);
@@ -942,14 +838,14 @@ static bool read_lines(struct csv *csv)
         out->largest_bytes = csv->largest_any;
     if (out->partition_count > 0)
         return true;
-    if (file->wanted != NULL && file->table_count > 0)
+    if (file->wanted != NULL && file->tables.count > 0)
         return observed_fail_table(file);
-    return observed_fail(file, "no partition below the header; sstablepartitions prints only partitions "
-                               "above a threshold, so give it --min-size 0");
+    return FAIL(file, "no partition below the header; sstablepartitions prints only partitions "
+                      "above a threshold, so give it --min-size 0");
 }
 
 /* Each takes the first line that is not empty, which has been read, and reads the rest of the file. */
-static bool observed_partitions_read(struct observed_file *file, struct observed_span header)
+static bool observed_partitions_read(struct observed_file *file, struct trace_span header)
 {
     struct csv csv = {.file = file};
     bool is_fine = read_header(&csv, header) && read_lines(&csv);
@@ -965,7 +861,7 @@ static bool observed_partitions_read(struct observed_file *file, struct observed
 
 /* Reads the first line that is neither empty (the output of tablehistograms may begin with an empty line) nor
  * a command. */
-static bool first_line(struct observed_file *file, struct observed_span *line)
+static bool first_line(struct observed_file *file, struct trace_span *line)
 {
     bool more = true;
     do {
@@ -975,12 +871,12 @@ static bool first_line(struct observed_file *file, struct observed_span *line)
     if (more)
         return true;
     file->reader.line = 1;
-    return observed_fail(file, "nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or "
-                               "of 'nodetool tablehistograms', into it");
+    return FAIL(file, "nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or "
+                      "of 'nodetool tablehistograms', into it");
 }
 
 /* Recognises files that users may pass by mistake. */
-static const char *foreign(struct observed_span line)
+static const char *foreign(struct trace_span line)
 {
     static const struct {
         const char *begin, *what;
@@ -1005,19 +901,19 @@ static const char *foreign(struct observed_span line)
     return NULL;
 }
 
-static bool check_foreign(struct observed_file *file, struct observed_span line)
+static bool check_foreign(struct observed_file *file, struct trace_span line)
 {
     const char *what = foreign(line);
     return what == NULL ||
-           observed_fail(file,
-                         "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
-                         "'nodetool tablehistograms'",
-                         what);
+           FAIL(file,
+                "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
+                "'nodetool tablehistograms'",
+                what);
 }
 
 static bool read_file(struct observed_file *file, enum wl_observed_format format)
 {
-    struct observed_span line;
+    struct trace_span line;
     if (!first_line(file, &line) || !check_foreign(file, line))
         return false;
     if (format == WL_OBSERVED_AUTO)
@@ -1032,15 +928,15 @@ bool wl_observed_read(const char *path, enum wl_observed_format format, const ch
 {
     struct observed_file file = {.wanted = table, .stop = stop, .out = out, .error = error};
     *out = (struct wl_observed){0};
-    bool is_fine = trace_reader_open_as(path, "file", &file.reader, error) && read_file(&file, format);
+    bool is_fine = trace_reader_open(path, "file", &file.reader, error) && read_file(&file, format);
     trace_reader_close(&file.reader);
     if (is_fine) {
-        const char *name = file.wanted != NULL ? file.wanted : file.tables[0];
-        out->table = strdup(name);
+        size_t size;
+        const char *name = trace_keys_bytes(&file.tables, 0, &size);
+        out->table = file.wanted != NULL ? strdup(file.wanted) : strndup(name, size);
         is_fine = out->table != NULL || sim_fail_memory(error);
     }
-    for (size_t i = 0; i < file.table_count; i++)
-        free(file.tables[i]);
+    trace_keys_free(&file.tables);
     if (!is_fine)
         wl_observed_clear(out);
     return is_fine;

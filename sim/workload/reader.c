@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the bytes of a plain, gzip or zstd file. */
+/* In: a plain, gzip or zstd file, or a folder of these. Keeps one buffer of decompressed bytes. Out: its
+ * lines, or its bytes. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,31 @@
 
 #include "kernel/file.h"
 #include "kernel/grow.h"
-#include "reader.h"
-#include "workload/trace.h"
+#include "trace_parts.h"
 
-enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
+enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES = 256 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
+
+bool trace_fail(const char *path, uint64_t line, struct sim_error *error, const char *format, ...)
+{
+    char text[640];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", path, line, text);
+}
+
+struct trace_shown trace_show(const char *text, size_t size)
+{
+    enum { MOST = 40 };
+    struct trace_shown shown = {{0}};
+    size_t bytes = size > MOST ? MOST : size;
+    for (size_t i = 0; i < bytes; i++)
+        shown.text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    if (size > MOST)
+        memcpy(shown.text + MOST, "...", 3);
+    return shown;
+}
 
 static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
 {
@@ -64,29 +87,6 @@ static enum trace_source_kind next_kind(const struct trace_source *source)
     return TRACE_SOURCE_PLAIN;
 }
 
-/* Begins at the file's first byte. */
-static bool begin(struct trace_source *source)
-{
-    source->stream.next_in = source->input;
-    source->stream.avail_in = 0;
-    source->at_end = false;
-    source->read_bytes = source->given_bytes = 0;
-    source->rest_size = 0;
-    if (source->is_wide)
-        iconv_close(source->wide);
-    source->is_wide = false;
-    if (!need(source, MAGIC_BYTES))
-        return false;
-    source->kind = next_kind(source);
-    source->is_in_member = source->kind != TRACE_SOURCE_PLAIN;
-    if (source->kind == TRACE_SOURCE_ZSTD && source->zstd == NULL) {
-        source->zstd = ZSTD_createDCtx();
-        if (source->zstd == NULL)
-            return fail(source, TRACE_SOURCE_MEMORY, 0);
-    }
-    return true;
-}
-
 /* The source may be one that failed to open, or a zeroed one. */
 static void trace_source_close(struct trace_source *source)
 {
@@ -101,20 +101,23 @@ static void trace_source_close(struct trace_source *source)
     *source = (struct trace_source){0};
 }
 
-enum trace_source_fault trace_source_open(struct trace_source *source, int file)
+/* Takes ownership of an open file descriptor, which is closed even on failure. */
+static enum trace_source_fault trace_source_open(struct trace_source *source, int file)
 {
     *source = (struct trace_source){.file = file, .input = malloc(INPUT_BYTES)};
-    if (source->input == NULL) {
-        close(file);
-        return TRACE_SOURCE_MEMORY;
-    }
-    if (inflateInit2(&source->stream, GZIP_WINDOW) != Z_OK) {
+    source->stream.next_in = source->input;
+    if (source->input == NULL || inflateInit2(&source->stream, GZIP_WINDOW) != Z_OK) {
         free(source->input);
         source->input = NULL;
         close(file);
         return TRACE_SOURCE_MEMORY;
     }
-    begin(source);
+    if (need(source, MAGIC_BYTES)) {
+        source->kind = next_kind(source);
+        source->is_in_member = source->kind != TRACE_SOURCE_PLAIN;
+        if (source->kind == TRACE_SOURCE_ZSTD && (source->zstd = ZSTD_createDCtx()) == NULL)
+            fail(source, TRACE_SOURCE_MEMORY, 0);
+    }
     enum trace_source_fault fault = source->fault;
     if (fault != TRACE_SOURCE_FINE) {
         int reason = source->reason;
@@ -249,31 +252,6 @@ static size_t trace_source_read(struct trace_source *source, char *buffer, size_
     return given;
 }
 
-/* Continues at byte `place` of the decompressed data. Returns false when the data is shorter. */
-static bool trace_source_go(struct trace_source *source, uint64_t place)
-{
-    char skipped[4096];
-    bool was_wide = source->is_wide;
-    if (lseek(source->file, 0, SEEK_SET) != 0 || inflateReset(&source->stream) != Z_OK || !begin(source))
-        return false;
-    if (source->kind == TRACE_SOURCE_ZSTD)
-        ZSTD_DCtx_reset(source->zstd, ZSTD_reset_session_only);
-    if (source->kind == TRACE_SOURCE_PLAIN && !was_wide && place > 0) {
-        off_t end = lseek(source->file, 0, SEEK_END);
-        if (end < 0 || (uint64_t)end < place || lseek(source->file, (off_t)place, SEEK_SET) != (off_t)place)
-            return false;
-        source->stream.avail_in = 0;
-        source->at_end = false;
-        source->read_bytes = source->given_bytes = place;
-    }
-    while (source->given_bytes < place) {
-        uint64_t left = place - source->given_bytes;
-        if (trace_source_read(source, skipped, left < sizeof skipped ? (size_t)left : sizeof skipped) == 0)
-            return false;
-    }
-    return true;
-}
-
 /* The number of bytes of the file on disk that were consumed. */
 static uint64_t trace_source_offset(const struct trace_source *source)
 {
@@ -281,11 +259,6 @@ static uint64_t trace_source_offset(const struct trace_source *source)
 }
 
 /* Reads lines through one buffer. */
-
-bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error)
-{
-    return trace_reader_open_as(path, "trace", out, error);
-}
 
 /* An error that the user can fix by naming another file is SIM_ERROR_INPUT; any other is
  * SIM_ERROR_ENVIRONMENT. */
@@ -335,10 +308,9 @@ static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_e
     return true;
 }
 
-bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
-                          struct sim_error *error)
+bool trace_reader_open(const char *path, const char *what, struct trace_reader *out, struct sim_error *error)
 {
-    *out = (struct trace_reader){.path = path, .what = what, .line_bytes_max = TRACE_LINE_BYTES_MAX};
+    *out = (struct trace_reader){.path = path, .what = what};
     int descriptor;
     if (!open_file(out, &descriptor, error)) {
         return false;
@@ -346,7 +318,7 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM) {
         return fail_system(out, "cannot be read", out->source.reason, error);
     }
-    out->capacity = TRACE_BUFFER_BYTES;
+    out->capacity = BUFFER_BYTES;
     out->buffer = malloc(out->capacity);
     if (out->buffer == NULL || out->source.input == NULL) {
         trace_reader_close(out);
@@ -355,9 +327,9 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     return true;
 }
 
-static bool fail_source(struct trace_reader *reader, struct sim_error *error)
+static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
 {
-    reader->line += reader->line == 0; /* before the first line was read */
+    const uint64_t line = reader->line + (reader->line == 0); /* before the first line was read */
     const char *kind = reader->source.kind == TRACE_SOURCE_ZSTD ? "zstd" : "gzip";
     switch (reader->source.fault) {
     case TRACE_SOURCE_MEMORY:
@@ -365,40 +337,36 @@ static bool fail_source(struct trace_reader *reader, struct sim_error *error)
     case TRACE_SOURCE_SYSTEM:
         return fail_system(reader, "cannot be read", reader->source.reason, error);
     case TRACE_SOURCE_CUT:
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is truncated; copy or make it again",
-                        reader->path, reader->line, kind);
+        return trace_fail(reader->path, line, error, "%s file is truncated; copy or make it again", kind);
     case TRACE_SOURCE_TRAILING:
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": the %s data end at byte %" PRIu64
-                        ", and what follows is not %s; copy or make the file again",
-                        reader->path, reader->line, kind, trace_source_offset(&reader->source), kind);
+        return trace_fail(reader->path, line, error,
+                          "the %s data end at byte %" PRIu64
+                          ", and what follows is not %s; copy or make the file again",
+                          kind, trace_source_offset(&reader->source), kind);
     case TRACE_SOURCE_WINDOW:
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64
-                        ": zstd file with a window above 128 MiB; pack it again without --long=N",
-                        reader->path, reader->line);
+        return trace_fail(reader->path, line, error,
+                          "zstd file with a window above 128 MiB; pack it again without --long=N");
     case TRACE_SOURCE_FINE:
     case TRACE_SOURCE_DAMAGED:
         break;
     }
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is damaged; copy or make it again",
-                    reader->path, reader->line, kind);
+    return trace_fail(reader->path, line, error, "%s file is damaged; copy or make it again", kind);
 }
 
-/* Moves the incomplete line to the beginning of the buffer and reads more bytes after it. */
-static bool fill(struct trace_reader *reader, struct sim_error *error)
+bool trace_reader_fill(struct trace_reader *reader, struct sim_error *error)
 {
-    size_t kept = reader->end - reader->begin;
+    size_t from = reader->is_marked ? reader->mark : reader->begin, kept = reader->end - from;
     if (kept == reader->capacity && !sim_grow(&reader->buffer, &reader->capacity, kept + 1, 1))
         return sim_fail_memory(error);
-    memmove(reader->buffer, reader->buffer + reader->begin, kept);
-    reader->begin = 0;
+    memmove(reader->buffer, reader->buffer + from, kept);
+    reader->begin -= from;
+    reader->mark = 0;
     reader->end = kept;
     size_t got = trace_source_read(&reader->source, reader->buffer + kept, reader->capacity - kept);
     reader->end += got;
     bool is_begin = got > 0 && reader->source.given_bytes == got;
     if (is_begin && got >= 3 && memcmp(reader->buffer, "\xEF\xBB\xBF", 3) == 0)
-        reader->begin = 3; /* a byte order mark */
+        reader->begin = reader->mark = 3; /* a byte order mark */
     if (is_begin)
         reader->line_break =
             memchr(reader->buffer, '\n', got) == NULL && memchr(reader->buffer, '\r', got) != NULL ? '\r'
@@ -406,7 +374,7 @@ static bool fill(struct trace_reader *reader, struct sim_error *error)
     reader->lines_end = reader->end;
     while (reader->lines_end > 0 && reader->buffer[reader->lines_end - 1] != reader->line_break)
         reader->lines_end--;
-    reader->at_end = got == 0;
+    reader->at_end = got == 0 && reader->source.fault == TRACE_SOURCE_FINE;
     return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
 }
 
@@ -417,8 +385,8 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     reader->line++;
     char *start = reader->buffer + reader->begin;
     char *end = memchr(start, reader->line_break, reader->end - reader->begin);
-    while (end == NULL && !reader->at_end && reader->end - reader->begin <= reader->line_bytes_max + 1) {
-        if (!fill(reader, error)) {
+    while (end == NULL && !reader->at_end && reader->end - reader->begin <= TRACE_LINE_BYTES_MAX + 1) {
+        if (!trace_reader_fill(reader, error)) {
             return false;
         }
         start = reader->buffer + reader->begin;
@@ -433,10 +401,10 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     if (end != NULL && bytes > 0 && start[bytes - 1] == '\r') {
         bytes--;
     }
-    if (bytes > reader->line_bytes_max) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": line is longer than %zu bytes; put each row on its own line",
-                        reader->path, reader->line, reader->line_bytes_max);
+    if (bytes > TRACE_LINE_BYTES_MAX) {
+        return trace_fail(reader->path, reader->line, error,
+                          "line is longer than %zu bytes; put each row on its own line",
+                          TRACE_LINE_BYTES_MAX);
     }
     reader->begin += used;
     *line = start;
@@ -444,99 +412,27 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     return true;
 }
 
-bool trace_reader_is_array(struct trace_reader *reader, bool *out, struct sim_error *error)
+const char *trace_reader_peek(struct trace_reader *reader, size_t *size)
 {
-    if (!fill(reader, error))
-        return false;
-    *out = reader->end > reader->begin && reader->buffer[reader->begin] == '[';
-    return true;
-}
-
-/* Skips what stands between objects. Returns false at the end of the file, or when reading fails. */
-static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
-{
-    for (;; reader->begin++) {
-        if (reader->begin == reader->end &&
-            (reader->at_end || !fill(reader, error) || reader->begin == reader->end))
-            return false;
-        char c = reader->buffer[reader->begin];
-        if (c == '\n')
-            reader->line++;
-        else if (strchr(" \t\r,[]", c) == NULL || c == '\0')
-            return true;
-    }
-}
-
-bool trace_reader_object(struct trace_reader *reader, char **object, size_t *size, struct sim_error *error)
-{
-    size_t depth = 0, at = 0;
-    bool is_text = false, is_escaped = false, is_object;
-    *object = NULL;
-    *size = 0;
-    reader->line = reader->line == 0 ? 1 : reader->line + reader->breaks;
-    reader->breaks = 0;
-    if (!skip_to_object(reader, error))
-        return reader->at_end && reader->source.fault == TRACE_SOURCE_FINE;
-    is_object = reader->buffer[reader->begin] == '{';
-    for (;; at++) {
-        if (reader->begin + at == reader->end) {
-            if (at > reader->line_bytes_max)
-                return sim_fail(error, SIM_ERROR_INPUT,
-                                "%s:%" PRIu64 ": object is longer than %zu bytes; end each row's object",
-                                reader->path, reader->line, reader->line_bytes_max);
-            if (!reader->at_end && !fill(reader, error))
-                return false;
-            if (reader->begin + at == reader->end)
-                break;
-        }
-        char c = reader->buffer[reader->begin + at];
-        if (c == '\n' && !is_object)
-            break;
-        reader->breaks += c == '\n';
-        if (is_text && (is_escaped || c == '\\')) {
-            is_escaped = !is_escaped;
-        } else if (c == '"') {
-            is_text = !is_text;
-        } else if (!is_text) {
-            depth += c == '{';
-            depth -= c == '}' && depth > 0;
-            if (is_object && depth == 0) {
-                at++;
-                break;
-            }
-        }
-    }
-    *object = reader->buffer + reader->begin;
-    *size = at;
-    reader->begin += at;
-    return true;
-}
-
-bool trace_reader_peek(struct trace_reader *reader, const char **bytes, size_t *size, struct sim_error *error)
-{
-    *bytes = NULL;
-    *size = 0;
-    while (!reader->at_end && reader->end - reader->begin < reader->capacity) {
-        if (!fill(reader, error))
-            return false;
-    }
-    *bytes = reader->buffer + reader->begin;
+    while (!reader->at_end && reader->source.fault == TRACE_SOURCE_FINE &&
+           reader->end - reader->begin < reader->capacity && trace_reader_fill(reader, NULL))
+        ;
     *size = reader->end - reader->begin;
-    return true;
+    return reader->buffer + reader->begin;
 }
 
-uint64_t trace_reader_place(const struct trace_reader *reader)
+void trace_reader_mark(struct trace_reader *reader)
 {
-    return reader->source.given_bytes - (reader->end - reader->begin);
+    reader->is_marked = true;
+    reader->mark = reader->begin;
+    reader->mark_line = reader->line;
 }
 
-bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
+void trace_reader_return(struct trace_reader *reader)
 {
-    reader->begin = reader->end = reader->lines_end = 0;
-    reader->at_end = false;
-    reader->line = line;
-    reader->breaks = 0;
-    return trace_source_go(&reader->source, place);
+    reader->is_marked = false;
+    reader->begin = reader->mark;
+    reader->line = reader->mark_line;
 }
 
 uint64_t trace_reader_offset(const struct trace_reader *reader)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Splits records into fields. A record is read into one buffer, line by line until its quotes are closed. */
+/* Splits a file into records: those of CSV, of a table that was pasted from the terminal of cqlsh, psql or
+ * mysql, or written in Markdown, which has bars between columns and a rule below its header, and JSON
+ * objects. The fields of a record are in one buffer. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -10,34 +12,41 @@
 #include <string.h>
 
 #include "kernel/grow.h"
-#include "record.h"
-#include "workload/csv.h"
-#include "workload/trace.h"
+#include "trace_parts.h"
 
 #define PASTED_LINES_MAX 16u /* a prompt and a statement may be above a pasted table */
+#define CSV_RECORD_BYTES_MAX                                                                                 \
+    (16u << 20) /* limits the damage of an unclosed quote, which would otherwise read the whole file */
 
 /* State of the parser within a record. */
 struct parse {
-    struct csv_records *records;
-    const struct csv_dialect *dialect;
+    struct wl_csv *csv;
     struct wl_csv_record *out;
+    size_t begin;    /* of the current field in the buffer */
     bool is_quoted;  /* inside quotes */
     bool was_quoted; /* the current field was quoted, and its closing quote was read */
 };
 
-static bool end_field(struct parse *parse, const struct trace_reader *reader, struct sim_error *error)
+static bool end_field(struct parse *parse, struct sim_error *error)
 {
-    struct csv_records *records = parse->records;
+    struct wl_csv *csv = parse->csv;
     struct wl_csv_record *out = parse->out;
     if (out->count == WL_CSV_FIELDS_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": more than %u fields; leave columns out",
-                        reader->path, out->line, WL_CSV_FIELDS_MAX);
-    out->sizes[out->count] = records->size - records->begins[out->count];
-    out->count++;
-    records->buffer[records->size++] = '\0';
-    records->begins[out->count] = records->size;
+        return trace_fail(csv->reader.path, out->line, error, "more than %u fields; leave columns out",
+                          WL_CSV_FIELDS_MAX);
+    out->sizes[out->count++] = csv->fields.size - parse->begin;
+    csv->fields.bytes[csv->fields.size++] = '\0';
+    parse->begin = csv->fields.size;
     parse->was_quoted = false;
     return true;
+}
+
+/* The fields stand one after the other in the buffer, which has its final place now. */
+static void set_fields(const struct wl_csv *csv, struct wl_csv_record *out)
+{
+    const char *at = csv->fields.bytes;
+    for (size_t i = 0; i < out->count; at += out->sizes[i++] + 1)
+        out->fields[i] = at;
 }
 
 static bool is_escape(const struct csv_dialect *dialect, const char *line, size_t size, size_t at)
@@ -57,34 +66,32 @@ static size_t text_length(const struct csv_dialect *dialect, const char *line, s
 
 /* Parses one line of the record. The buffer must have room for all of its bytes, and for a NUL after each of
  * them. */
-static bool take_line(struct parse *parse, const struct trace_reader *reader, const char *line, size_t size,
-                      struct sim_error *error)
+static bool take_line(struct parse *parse, const char *line, size_t size, struct sim_error *error)
 {
-    struct csv_records *records = parse->records;
-    const struct csv_dialect *dialect = parse->dialect;
+    struct wl_csv *csv = parse->csv;
+    struct csv_buffer *fields = &csv->fields;
     for (size_t i = 0; i < size; i++) {
-        bool is_first = records->size == records->begins[parse->out->count] && !parse->was_quoted;
+        bool is_first = fields->size == parse->begin && !parse->was_quoted;
         bool is_closed = parse->was_quoted && !parse->is_quoted;
-        if (is_escape(dialect, line, size, i)) {
-            records->buffer[records->size++] = line[++i];
+        if (is_escape(&csv->dialect, line, size, i)) {
+            fields->bytes[fields->size++] = line[++i];
         } else if (line[i] == '"' && parse->is_quoted && i + 1 < size && line[i + 1] == '"') {
-            records->buffer[records->size++] = line[++i];
+            fields->bytes[fields->size++] = line[++i];
         } else if (line[i] == '"' && (parse->is_quoted || is_first)) {
             parse->is_quoted = !parse->is_quoted;
             parse->was_quoted = true;
-        } else if (line[i] == dialect->delimiter && !parse->is_quoted) {
-            if (!end_field(parse, reader, error))
+        } else if (line[i] == csv->dialect.delimiter && !parse->is_quoted) {
+            if (!end_field(parse, error))
                 return false;
         } else if (is_closed) {
-            return csv_check_delimiter(reader->path, reader->line, line, size, dialect->delimiter, error) &&
-                   sim_fail(error, SIM_ERROR_INPUT,
-                            "%s:%" PRIu64 ": text after a closing quote; double the quotes within a field",
-                            reader->path, reader->line);
+            return csv_check_delimiter(csv, csv->reader.line, line, size, error) &&
+                   trace_fail(csv->reader.path, csv->reader.line, error,
+                              "text after a closing quote; double the quotes within a field");
         } else {
-            size_t text = text_length(dialect, line, size, i);
+            size_t text = text_length(&csv->dialect, line, size, i);
             text = text == 0 ? 1 : text;
-            memcpy(records->buffer + records->size, line + i, text);
-            records->size += text;
+            memcpy(fields->bytes + fields->size, line + i, text);
+            fields->size += text;
             i += text - 1;
         }
     }
@@ -96,7 +103,7 @@ static bool is_rule(const char *line, size_t size)
 {
     size_t dashes = 0, most = 0;
     for (size_t i = 0; i < size; i++) {
-        if (line[i] != '-' && line[i] != '+' && line[i] != '|' && line[i] != ':' && line[i] != ' ')
+        if (strchr("-+|: ", line[i]) == NULL || line[i] == '\0')
             return false;
         dashes = line[i] == '-' ? dashes + 1 : 0;
         most = dashes > most ? dashes : most;
@@ -118,139 +125,89 @@ static bool is_around_rows(const char *line, size_t size)
     return is_other || (digits > begin && size >= digits + 4 && memcmp(line + digits, " row", 4) == 0);
 }
 
-static bool next_line(struct trace_reader *reader, struct csv_records *records, char **line, size_t *size,
-                      struct sim_error *error)
+static bool next_line(struct wl_csv *csv, char **line, size_t *size, struct sim_error *error)
 {
-    if (!trace_reader_next(reader, line, size, error))
+    if (!trace_reader_next(&csv->reader, line, size, error))
         return false;
-    return sim_grow(&records->buffer, &records->capacity, records->size + 2 * *size + 2, 1) ||
+    return sim_grow(&csv->fields.bytes, &csv->fields.capacity, csv->fields.size + 2 * *size + 2, 1) ||
            sim_fail_memory(error);
 }
 
-/* Removes the spaces on both sides. */
-static void trim(const char **begin, const char **end)
+struct trace_span trace_trim(const char *begin, const char *end)
 {
-    while (*begin < *end && **begin == ' ')
-        ++*begin;
-    while (*end > *begin && (*end)[-1] == ' ')
-        --*end;
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    return (struct trace_span){begin, end};
 }
 
 /* Splits a row of a pasted table at its bars. */
-static bool take_pasted(struct parse *parse, const struct trace_reader *reader, const char *line, size_t size,
-                        struct sim_error *error)
+static bool take_pasted(struct parse *parse, const char *line, size_t size, struct sim_error *error)
 {
-    struct csv_records *records = parse->records;
-    const char *end = line + size;
-    trim(&line, &end);
-    if (end > line + 1 && *line == '|') { /* a frame */
-        line++;
-        end -= end[-1] == '|';
+    struct wl_csv *csv = parse->csv;
+    struct trace_span rest = trace_trim(line, line + size);
+    if (rest.end > rest.begin + 1 && *rest.begin == '|') { /* a frame */
+        rest.begin++;
+        rest.end -= rest.end[-1] == '|';
     }
-    for (const char *bar = line; bar != NULL; line = bar + 1) {
-        bar = memchr(line, '|', (size_t)(end - line));
-        const char *begin = line, *until = bar == NULL ? end : bar;
-        trim(&begin, &until);
-        size_t bytes = (size_t)(until - begin);
-        bytes = bytes == 4 && memcmp(begin, "null", 4) == 0 ? 0 : bytes;
-        memcpy(records->buffer + records->size, begin, bytes);
-        records->size += bytes;
-        if (!end_field(parse, reader, error))
+    for (const char *bar = rest.begin; bar != NULL; rest.begin = bar + 1) {
+        bar = memchr(rest.begin, '|', (size_t)(rest.end - rest.begin));
+        const struct trace_span field = trace_trim(rest.begin, bar == NULL ? rest.end : bar);
+        size_t bytes = (size_t)(field.end - field.begin);
+        bytes = bytes == 4 && memcmp(field.begin, "null", 4) == 0 ? 0 : bytes;
+        memcpy(csv->fields.bytes + csv->fields.size, field.begin, bytes);
+        csv->fields.size += bytes;
+        if (!end_field(parse, error))
             return false;
         if (bar == NULL)
             break;
     }
-    for (size_t i = 0; i < parse->out->count; i++)
-        parse->out->fields[i] = records->buffer + records->begins[i];
-    if (records->pasted_columns == 0)
-        records->pasted_columns = parse->out->count;
-    return parse->out->count == records->pasted_columns ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": %zu columns where the table's header has %zu; give only the table, with a row "
-                    "per line and no bars in its fields",
-                    reader->path, reader->line, parse->out->count, records->pasted_columns);
+    if (csv->pasted_columns == 0)
+        csv->pasted_columns = parse->out->count;
+    return parse->out->count == csv->pasted_columns ||
+           trace_fail(csv->reader.path, csv->reader.line, error,
+                      "%zu columns where the table's header has %zu; give only the table, with a row "
+                      "per line and no bars in its fields",
+                      parse->out->count, csv->pasted_columns);
 }
 
-bool csv_records_next(struct csv_records *records, struct trace_reader *reader,
-                      const struct csv_dialect *dialect, struct wl_csv_record *out, struct sim_error *error)
+static bool read_record(struct parse *parse, char *line, size_t size, struct sim_error *error)
 {
-    struct parse parse = {.records = records, .dialect = dialect, .out = out};
-    char *line;
-    size_t size;
-    out->count = 0;
-    records->size = records->begins[0] = 0;
-    do {
-        if (!next_line(reader, records, &line, &size, error))
+    struct wl_csv *csv = parse->csv;
+    if (csv->dialect.is_pasted)
+        return take_pasted(parse, line, size, error);
+    while (take_line(parse, line, size, error)) {
+        if (!parse->is_quoted)
+            return end_field(parse, error);
+        csv->fields.bytes[csv->fields.size++] = '\n';
+        if (!next_line(csv, &line, &size, error))
             return false;
-    } while (line != NULL && (size == 0 || (dialect->is_pasted && (reader->line < dialect->header_line ||
-                                                                   is_around_rows(line, size)))));
-    out->line = reader->line;
-    if (line == NULL)
-        return true;
-    if (dialect->is_pasted)
-        return take_pasted(&parse, reader, line, size, error);
-    while (take_line(&parse, reader, line, size, error)) {
-        if (!parse.is_quoted) {
-            bool ok = end_field(&parse, reader, error);
-            for (size_t i = 0; i < out->count; i++)
-                out->fields[i] = records->buffer + records->begins[i];
-            return ok;
-        }
-        records->buffer[records->size++] = '\n';
-        if (!next_line(reader, records, &line, &size, error))
-            return false;
-        if (line == NULL || records->size > CSV_RECORD_BYTES_MAX)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "%s:%" PRIu64
-                            ": a quote that is never closed; close it, or double it within a field",
-                            reader->path, out->line);
+        if (line == NULL || csv->fields.size > CSV_RECORD_BYTES_MAX)
+            return trace_fail(csv->reader.path, parse->out->line, error,
+                              "a quote that is never closed; close it, or double it within a field");
     }
     return false;
 }
 
-void csv_records_free(struct csv_records *records)
+bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
 {
-    free(records->buffer);
-    *records = (struct csv_records){0};
-}
-
-/* How well a dialect fits the whole records of a sample. */
-struct fit {
-    size_t records, faults; /* records with text after a closing quote, or with another number of fields than
-                               the first record */
-};
-
-static struct fit fit_of(const struct csv_dialect *dialect, const char *bytes, size_t size)
-{
-    struct fit fit = {0};
-    size_t fields = 1, first = 0;
-    bool is_quoted = false, was_quoted = false, is_begin = true;
-    for (size_t i = 0; i < size; i++) {
-        if (is_escape(dialect, bytes, size, i) ||
-            (is_quoted && bytes[i] == '"' && i + 1 < size && bytes[i + 1] == '"')) {
-            i++;
-        } else if (bytes[i] == '"' && (is_quoted || is_begin)) {
-            is_quoted = !is_quoted;
-            was_quoted = true;
-        } else if (!is_quoted && bytes[i] == dialect->delimiter) {
-            fields++;
-            is_begin = true;
-            was_quoted = false;
-            continue;
-        } else if (!is_quoted && bytes[i] == '\n') {
-            first = fit.records++ == 0 ? fields : first;
-            fit.faults += fields != first;
-            fields = 1;
-            is_begin = true;
-            was_quoted = false;
-            continue;
-        } else if (!is_quoted && was_quoted && bytes[i] != '\r') {
-            fit.faults++;
-        }
-        is_begin = false;
-    }
-    return fit;
+    const struct csv_dialect *dialect = &csv->dialect;
+    struct parse parse = {.csv = csv, .out = out};
+    char *line;
+    size_t size;
+    out->count = csv->fields.size = 0;
+    do {
+        if (!next_line(csv, &line, &size, error))
+            return false;
+    } while (line != NULL && (size == 0 || (dialect->is_pasted && (csv->reader.line < dialect->header_line ||
+                                                                   is_around_rows(line, size)))));
+    out->line = csv->reader.line;
+    if (line == NULL)
+        return true;
+    bool ok = read_record(&parse, line, size, error);
+    set_fields(csv, out);
+    return ok;
 }
 
 /* The number of the header's line: that above the first rule, or below it if the table has a frame. 0 when
@@ -272,15 +229,12 @@ static uint64_t pasted_header(const char *bytes, size_t size)
     return 0;
 }
 
-struct csv_dialect csv_sniff(const char *bytes, size_t size)
+/* The delimiter that occurs most often in the first line. */
+static char delimiter_of(const char *bytes, size_t size)
 {
     static const char delimiters[] = ",;\t|";
     size_t counts[4] = {0}, best = 0;
     bool is_quoted = false;
-    struct csv_dialect dialect = {.delimiter = '|', .header_line = pasted_header(bytes, size)};
-    dialect.is_pasted = dialect.header_line > 0;
-    if (dialect.is_pasted)
-        return dialect;
     for (size_t i = 0; i < size && (bytes[i] != '\n' || is_quoted); i++) {
         const char *found = bytes[i] == '\0' ? NULL : strchr(delimiters, bytes[i]);
         is_quoted = is_quoted != (bytes[i] == '"');
@@ -289,38 +243,56 @@ struct csv_dialect csv_sniff(const char *bytes, size_t size)
     }
     for (size_t i = 1; i < 4; i++)
         best = counts[i] > counts[best] ? i : best;
-    dialect.delimiter = delimiters[best];
-    if (size == 0 || memchr(bytes, '\\', size) == NULL)
-        return dialect;
-    const struct csv_dialect backslash = {.delimiter = dialect.delimiter, .has_backslash = true};
-    struct fit plain = fit_of(&dialect, bytes, size), escaped = fit_of(&backslash, bytes, size);
-    dialect.has_backslash =
-        escaped.faults < plain.faults || (escaped.faults == plain.faults && escaped.records > plain.records);
-    return dialect;
+    return delimiters[best];
 }
 
-bool csv_check_delimiter(const char *path, uint64_t number, const char *line, size_t size, char delimiter,
+/* Counts the first records that have as many fields as the first one, with or without backslashes. */
+static bool count_records(struct wl_csv *csv, bool has_backslash, size_t *out, struct sim_error *error)
+{
+    struct wl_csv_record record;
+    struct sim_error fault = {.class = SIM_ERROR_NONE};
+    size_t first = 0;
+    csv->dialect.has_backslash = has_backslash;
+    trace_reader_mark(&csv->reader);
+    for (*out = 0; *out < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(&csv->reader); ++*out) {
+        if (!wl_csv_next(csv, &record, &fault) || record.count == 0 || (*out > 0 && record.count != first))
+            break;
+        first = record.count;
+    }
+    trace_reader_return(&csv->reader);
+    if (fault.class == SIM_ERROR_ENVIRONMENT)
+        *error = fault;
+    return fault.class != SIM_ERROR_ENVIRONMENT;
+}
+
+bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error)
+{
+    size_t size, plain = 0, escaped = 0;
+    const char *bytes = trace_reader_peek(&csv->reader, &size);
+    csv->dialect = (struct csv_dialect){.delimiter = '|', .header_line = pasted_header(bytes, size)};
+    csv->dialect.is_pasted = csv->dialect.header_line > 0;
+    if (delimiter != '\0' || !csv->dialect.is_pasted)
+        csv->dialect.delimiter = delimiter != '\0' ? delimiter : delimiter_of(bytes, size);
+    if (escape == WL_ESCAPE_AUTO && !csv->dialect.is_pasted && size > 0 &&
+        memchr(bytes, '\\', size) != NULL &&
+        (!count_records(csv, false, &plain, error) || !count_records(csv, true, &escaped, error)))
+        return false;
+    csv->dialect.has_backslash = escape == WL_ESCAPE_BACKSLASH || escaped > plain;
+    return true;
+}
+
+bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *line, size_t size,
                          struct sim_error *error)
 {
-    const char *first = wl_trace_delimiter_name(delimiter);
-    const char other = csv_sniff(line, size).delimiter, sign[] = {'\'', delimiter, '\'', '\0'};
+    const char delimiter = csv->dialect.delimiter, *first = wl_trace_delimiter_name(delimiter);
+    const char other = delimiter_of(line, size), sign[] = {'\'', delimiter, '\'', '\0'};
     if (size == 0 || memchr(line, delimiter, size) != NULL || memchr(line, other, size) == NULL)
         return true;
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64 ": the first line has %s%s, line %" PRIu64
-                    " has %ss; write the same between all columns",
-                    path, number, first == NULL ? sign : first, first == NULL ? "" : "s", number,
-                    wl_trace_delimiter_name(other));
+    return trace_fail(csv->reader.path, number, error,
+                      "the first line has %s%s, line %" PRIu64 " has %ss; write the same between all columns",
+                      first == NULL ? sign : first, first == NULL ? "" : "s", number,
+                      wl_trace_delimiter_name(other));
 }
-
-/* Reads CSV files record by record, as cqlsh and most tools write them. */
-
-struct wl_csv {
-    struct trace_reader reader;
-    struct csv_dialect dialect;
-    struct csv_records records;
-    char *path;
-};
 
 bool wl_csv_open(const char *path, const char *what, struct wl_csv **out, struct sim_error *error)
 {
@@ -329,26 +301,14 @@ bool wl_csv_open(const char *path, const char *what, struct wl_csv **out, struct
     if (csv == NULL)
         return sim_fail_memory(error);
     csv->path = strdup(path);
-    if (csv->path == NULL) {
-        free(csv);
-        return sim_fail_memory(error);
-    }
-    const char *bytes;
-    size_t size;
-    if (!trace_reader_open_as(csv->path, what, &csv->reader, error) ||
-        !trace_reader_peek(&csv->reader, &bytes, &size, error)) {
+    if (csv->path == NULL ? !sim_fail_memory(error)
+                          : !trace_reader_open(csv->path, what, &csv->reader, error) ||
+                                !csv_sniff(csv, '\0', WL_ESCAPE_BACKSLASH, error)) {
         wl_csv_close(csv);
         return false;
     }
-    csv->dialect = csv_sniff(bytes, size);
-    csv->dialect.has_backslash = true;
     *out = csv;
     return true;
-}
-
-bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error)
-{
-    return csv_records_next(&csv->records, &csv->reader, &csv->dialect, out, error);
 }
 
 void wl_csv_close(struct wl_csv *csv)
@@ -357,17 +317,97 @@ void wl_csv_close(struct wl_csv *csv)
         return;
     trace_reader_close(&csv->reader);
     free(csv->path);
-    csv_records_free(&csv->records);
+    free(csv->fields.bytes);
     free(csv);
 }
 
-/* Parses an object of JSON Lines with jansson, and converts the requested values to text. */
+/* Reads JSON objects with jansson, and converts the requested values to text. */
 
 #define NAME_BYTES_MAX 512u
-#define DIGITS_LEAST   19u
+#define TOKEN_BYTES    32u /* a fault so near to the end of the buffer may be a token that is not whole */
 
-/* Tries the whole name first, since the name of a field may contain dots. */
-static const json_t *find(const json_t *object, const char *name)
+/* Skips what stands between objects. Returns false at the end of the file, or when reading fails. */
+static bool skip_to_object(struct trace_reader *reader, struct sim_error *error)
+{
+    reader->line += reader->line == 0;
+    for (;; reader->begin++) {
+        if (reader->begin == reader->end &&
+            (reader->at_end || !trace_reader_fill(reader, error) || reader->begin == reader->end))
+            return false;
+        char c = reader->buffer[reader->begin];
+        reader->line += c == reader->line_break;
+        if (strchr(" \t\r\n,[]", c) == NULL || c == '\0')
+            return true;
+    }
+}
+
+/* Puts quotes around an integer that ends at `end`, which does not fit into 63 bits: it is read as a text. */
+static bool quote_integer(struct trace_reader *reader, size_t end)
+{
+    if (!sim_grow(&reader->buffer, &reader->capacity, reader->end + 2, 1))
+        return false;
+    char *bytes = reader->buffer;
+    size_t begin = end += reader->begin;
+    while (begin > reader->begin &&
+           (bytes[begin - 1] == '-' || (bytes[begin - 1] >= '0' && bytes[begin - 1] <= '9')))
+        begin--;
+    memmove(bytes + end + 2, bytes + end, reader->end - end);
+    memmove(bytes + begin + 1, bytes + begin, end - begin);
+    bytes[begin] = bytes[end + 1] = '"';
+    reader->end += 2;
+    return true;
+}
+
+static bool fail_json(const struct trace_reader *reader, const json_error_t *problem, struct sim_error *error)
+{
+    const char *line = reader->buffer + reader->begin;
+    size_t size = reader->end - reader->begin;
+    const char *end = size == 0 ? NULL : memchr(line, reader->line_break, size);
+    bool has_brace = size > 0 && memchr(line, '{', end == NULL ? size : (size_t)(end - line)) != NULL;
+    enum json_error_code code = json_error_code(problem);
+    if (code == json_error_out_of_memory)
+        return sim_fail_memory(error);
+    return trace_fail(reader->path, reader->line, error, "%s",
+                      !has_brace ? "no JSON object, but a message such as kcat and kubectl print; remove it"
+                      : code == json_error_duplicate_key
+                          ? "a field occurs twice in the object; rename one of them"
+                          : "not JSON; write one object per line");
+}
+
+bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error)
+{
+    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK;
+    json_error_t problem;
+    json_decref(*out);
+    *out = NULL;
+    if (!skip_to_object(reader, error))
+        return reader->at_end;
+    *line = reader->line;
+    while (*out == NULL) {
+        size_t size = reader->end - reader->begin;
+        if (reader->buffer[reader->begin] == '{')
+            *out = json_loadb(reader->buffer + reader->begin, size, flags, &problem);
+        else
+            return fail_json(reader, &(json_error_t){.line = 0}, error);
+        if (*out != NULL)
+            break;
+        size_t position = (size_t)problem.position;
+        if (json_error_code(&problem) == json_error_numeric_overflow && position < size) {
+            if (!quote_integer(reader, position))
+                return sim_fail_memory(error);
+        } else if (position + TOKEN_BYTES < size || reader->at_end || size > TRACE_LINE_BYTES_MAX) {
+            return fail_json(reader, &problem, error);
+        } else if (!trace_reader_fill(reader, error)) {
+            return false;
+        }
+    }
+    for (const char *at = reader->buffer + reader->begin, *end = at + problem.position; at < end; at++)
+        reader->line += *at == reader->line_break;
+    reader->begin += (size_t)problem.position;
+    return true;
+}
+
+const json_t *trace_json_find(const json_t *object, const char *name)
 {
     const json_t *found = json_object_get(object, name);
     const char *point = found == NULL ? strchr(name, '.') : NULL;
@@ -380,26 +420,13 @@ static const json_t *find(const json_t *object, const char *name)
         first[size] = '\0';
         const json_t *inner = json_object_get(object, first);
         if (inner != NULL)
-            return find(inner, point + 1);
+            return trace_json_find(inner, point + 1);
         point = strchr(point + 1, '.');
     }
-    return found;
+    return json_is_null(found) ? NULL : found;
 }
 
-/* Appends the text to the buffer; false when out of memory. */
-static bool put(struct trace_json *json, const char *text, size_t size, size_t *begin)
-{
-    *begin = json->size;
-    if (text == NULL || !sim_grow(&json->buffer, &json->capacity, json->size + size + 1, 1))
-        return false;
-    memcpy(json->buffer + json->size, text, size);
-    json->size += size;
-    json->buffer[json->size++] = '\0';
-    return true;
-}
-
-/* Appends the value as text. */
-static bool put_value(struct trace_json *json, const json_t *value, size_t *begin, size_t *size)
+bool trace_json_put(struct csv_buffer *buffer, const json_t *value, size_t *size)
 {
     char number[64], *dumped = NULL;
     const char *text = number;
@@ -412,101 +439,16 @@ static bool put_value(struct trace_json *json, const json_t *value, size_t *begi
         /* A double represents a time since 1970 to a microsecond, and not better. */
         *size = (size_t)snprintf(number, sizeof number, "%.6f", json_real_value(value));
         *size = *size < sizeof number ? *size : sizeof number - 1;
-    } else if (json_is_boolean(value)) {
-        text = json_is_true(value) ? "true" : "false";
-        *size = strlen(text);
     } else {
-        text = dumped = json_dumps(value, JSON_COMPACT);
+        text = dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
         *size = dumped == NULL ? 0 : strlen(dumped);
     }
-    bool ok = put(json, text, *size, begin);
+    bool ok = text != NULL && sim_grow(&buffer->bytes, &buffer->capacity, buffer->size + *size + 1, 1);
+    if (ok) {
+        memcpy(buffer->bytes + buffer->size, text, *size);
+        buffer->size += *size;
+        buffer->bytes[buffer->size++] = '\0';
+    }
     free(dumped);
     return ok;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Copies the line with quotes around integers of many digits, which do not fit into 63 bits, so that they are
- * texts. */
-static size_t quote_integers(const char *line, size_t size, char *out)
-{
-    size_t used = 0;
-    bool is_text = false;
-    for (size_t i = 0; i < size;) {
-        size_t digits = i + (!is_text && line[i] == '-'), end = digits;
-        while (!is_text && end < size && is_digit(line[end]))
-            end++;
-        bool is_integer = end - digits >= DIGITS_LEAST && (i == 0 || line[i - 1] != '.') &&
-                          (end == size || strchr(".eE", line[end]) == NULL);
-        size_t length = end > digits ? end - i : line[i] == '\\' && i + 1 < size ? 2 : 1;
-        is_text = is_text != (line[i] == '"');
-        if (is_integer)
-            out[used++] = '"';
-        memcpy(out + used, line + i, length);
-        used += length;
-        i += length;
-        if (is_integer)
-            out[used++] = '"';
-    }
-    return used;
-}
-
-/* Parses the line; integers that jansson cannot represent become texts. */
-static json_t *load(const char *line, size_t size, json_error_t *problem)
-{
-    const size_t flags = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-    json_t *object = json_loadb(line, size, flags, problem);
-    char *quoted = NULL;
-    if (object == NULL && json_error_code(problem) == json_error_numeric_overflow)
-        quoted = malloc(size + size / DIGITS_LEAST * 2 + 2);
-    if (quoted != NULL)
-        object = json_loadb(quoted, quote_integers(line, size, quoted), flags, problem);
-    free(quoted);
-    return object;
-}
-
-bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
-                       size_t count, struct wl_csv_record *out, const char **why)
-{
-    json_error_t problem;
-    json_t *object = load(line, size, &problem);
-    bool ok = json_is_object(object), has_brace = memchr(line, '{', size) != NULL;
-    enum json_error_code code = object == NULL ? json_error_code(&problem) : json_error_unknown;
-    size_t begins[WL_CSV_FIELDS_MAX] = {0};
-    json->size = 0;
-    out->count = count;
-    *why = object != NULL                     ? "not a JSON object; write one object per line"
-           : code == json_error_out_of_memory ? NULL
-           : code == json_error_duplicate_key ? "a field occurs twice in the object; rename one of them"
-           : has_brace                        ? "not JSON; write one object per line"
-                       : "no JSON object, but a message such as kcat and kubectl print; remove it";
-    for (void *at = names == NULL ? json_object_iter(object) : NULL;
-         ok && at != NULL && out->count < WL_CSV_FIELDS_MAX; at = json_object_iter_next(object, at)) {
-        const char *name = json_object_iter_key(at);
-        out->sizes[out->count] = strlen(name);
-        ok = put(json, name, strlen(name), &begins[out->count++]);
-        *why = NULL;
-    }
-    for (size_t i = 0; ok && i < count; i++) {
-        const json_t *value = find(object, names[i]);
-        begins[i] = SIZE_MAX;
-        out->sizes[i] = 0;
-        if (value != NULL && !json_is_null(value) && !put_value(json, value, &begins[i], &out->sizes[i])) {
-            *why = NULL;
-            ok = false;
-        }
-    }
-    for (size_t i = 0; ok && i < out->count; i++)
-        out->fields[i] = begins[i] == SIZE_MAX ? NULL : json->buffer + begins[i];
-    json_decref(object);
-    return ok;
-}
-
-void trace_json_free(struct trace_json *json)
-{
-    free(json->buffer);
-    *json = (struct trace_json){0};
 }

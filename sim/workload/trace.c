@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers the keys of a trace. */
+/* In: the rows of a table, or of these sorted on disk. Keeps the names of keys, and with counts the last line
+ * of each key. Out: batches of rows, whose order was checked. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -8,7 +9,6 @@
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
-#include "reader.h"
 #include "trace_parts.h"
 #include "workload/trace.h"
 
@@ -23,16 +23,15 @@ uint32_t trace_keys_hash(const char *key, size_t size)
         hash ^= hash >> 32;
     }
     uint64_t tail = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         tail = tail << 8 | (unsigned char)key[i];
-    }
     hash = (hash ^ tail) * factor;
     hash ^= hash >> 32;
     hash *= factor;
     return (uint32_t)(hash >> 32);
 }
 
-static const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size_t *size)
+const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size_t *size)
 {
     uint64_t begin = index > 0 ? keys->ends[index - 1] : 0;
     *size = (size_t)(keys->ends[index] - begin);
@@ -45,35 +44,31 @@ static struct trace_key_slot *find_slot(const struct trace_keys *keys, const cha
 {
     for (uint64_t at = hash;; at++) {
         struct trace_key_slot *slot = &keys->slots[at & keys->slot_mask];
-        if (slot->number == 0) {
+        if (slot->number == 0)
             return slot;
-        }
         if (slot->hash == hash) {
             size_t other_size;
             const char *other = trace_keys_bytes(keys, slot->number - 1, &other_size);
-            if (other_size == size && memcmp(other, key, size) == 0) {
+            if (other_size == size && memcmp(other, key, size) == 0)
                 return slot;
-            }
         }
     }
 }
 
 /* Prefetches the memory that interning keys with these hashes will access, so that the cache misses
  * overlap. */
-static void trace_keys_fetch(const struct trace_keys *keys, const uint32_t *hashes, size_t count)
+static void trace_keys_fetch(const struct trace_keys *keys, const struct trace_row *rows, size_t count)
 {
-    if (keys->slots == NULL) {
+    if (keys->slots == NULL)
         return;
-    }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&keys->slots[rows[i].hash & keys->slot_mask]);
     for (size_t i = 0; i < count; i++) {
-        __builtin_prefetch(&keys->slots[hashes[i] & keys->slot_mask]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = keys->slots[hashes[i] & keys->slot_mask].number;
+        uint32_t number = keys->slots[rows[i].hash & keys->slot_mask].number;
         __builtin_prefetch(&keys->ends[number > 1 ? number - 2 : 0]);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = keys->slots[hashes[i] & keys->slot_mask].number;
+        uint32_t number = keys->slots[rows[i].hash & keys->slot_mask].number;
         __builtin_prefetch(keys->arena + (number > 1 ? keys->ends[number - 2] : 0));
     }
 }
@@ -83,17 +78,14 @@ static bool grow_slots(struct trace_keys *keys)
     uint64_t before = keys->slots != NULL ? keys->slot_mask + 1 : 0;
     uint64_t count = before > 0 ? before * 2 : 128;
     struct trace_key_slot *slots = calloc(count, sizeof *slots);
-    if (slots == NULL) {
+    if (slots == NULL)
         return false;
-    }
     for (uint64_t i = 0; i < before; i++) {
         uint64_t at = keys->slots[i].hash;
-        while (keys->slots[i].number != 0 && slots[at & (count - 1)].number != 0) {
+        while (keys->slots[i].number != 0 && slots[at & (count - 1)].number != 0)
             at++;
-        }
-        if (keys->slots[i].number != 0) {
+        if (keys->slots[i].number != 0)
             slots[at & (count - 1)] = keys->slots[i];
-        }
     }
     free(keys->slots);
     keys->slots = slots;
@@ -122,9 +114,8 @@ bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, ui
             return true;
         }
     }
-    if (!reserve(keys, size)) {
+    if (!reserve(keys, size))
         return false;
-    }
     memcpy(keys->arena + keys->arena_bytes, key, size);
     keys->arena_bytes += size;
     keys->ends[keys->count] = keys->arena_bytes;
@@ -141,8 +132,7 @@ void trace_keys_free(struct trace_keys *keys)
     *keys = (struct trace_keys){0};
 }
 
-/* Reads a trace in batches of lines, and checks their order. Rows come from one of three sources: the lines
- * of the plain form, a table (trace_table.h), or sorted rows (trace_sort.h). */
+/* Reads a trace in batches of lines, and checks their order. */
 
 #define LINES_AHEAD 32u
 /* Two rows of which one is this near to 1970, and the other this far from it, are not in one unit. */
@@ -157,26 +147,24 @@ struct pending {
     uint64_t line;
 };
 
-/* Lines of the plain form that were parsed ahead, so that the memory of their keys is prefetched together. */
+/* Rows that were read ahead, so that the memory of their keys is prefetched together. */
 struct ahead {
     struct trace_row rows[LINES_AHEAD];
-    uint32_t hashes[LINES_AHEAD];
     size_t at, count;
-    uint64_t first_line;    /* number of the first of these lines */
-    bool is_faulty;         /* the line after them is invalid */
-    struct sim_error fault; /* why the line after them is invalid */
+    uint64_t first_line; /* number of the first of these lines */
 };
 
 struct wl_trace {
     char *path;
     struct wl_trace_format format; /* a copy; its names are owned by the caller */
-    struct trace_reader reader;    /* of the plain form */
-    struct ahead ahead;            /* the same */
-    struct trace_table *table;     /* for any other form; NULL: the plain form */
-    struct trace_sort *sort;       /* with format.sort */
+    struct trace_table table;
+    struct trace_sort *sort; /* with format.sort */
+    struct ahead ahead;
     char text[WL_TRACE_TEXT_SIZE];
     struct trace_keys keys;
-    struct trace_place place;
+    bool has_counts;
+    const char *row_path; /* the file and the line of the current row */
+    uint64_t row_line;
     int64_t first_time_ns, last_time_ns;
     uint64_t last_line;      /* number of the last line; 0: none was read */
     const char *last_path;   /* its file */
@@ -187,42 +175,6 @@ struct wl_trace {
     uint32_t flushed; /* number of keys whose pending line was returned at the end of the file */
 };
 
-/* Sets *is_plain to whether the first line is a header of the plain form, which is then consumed. */
-static bool open_plain(struct wl_trace *trace, bool *is_plain, struct sim_error *error)
-{
-    char *line = NULL;
-    size_t size = 0;
-    struct wl_trace_files files;
-    *is_plain = false;
-    if (!wl_trace_format_is_plain(&trace->format))
-        return true;
-    bool ok = wl_trace_files_find(trace->path, &files, error);
-    bool is_one = ok && files.count == 1 && strcmp(files.paths[0], trace->path) == 0;
-    wl_trace_files_clear(&files);
-    if (!ok || !is_one)
-        return ok;
-    bool is_array;
-    if (!trace_reader_open(trace->path, &trace->reader, error) ||
-        !trace_reader_is_array(&trace->reader, &is_array, error) ||
-        (!is_array && !trace_reader_next(&trace->reader, &line, &size, error)))
-        return false;
-    *is_plain = line != NULL && trace_line_header(line, size, &trace->place.has_counts);
-    if (!*is_plain)
-        trace_reader_close(&trace->reader);
-    return true;
-}
-
-static bool open_table(struct wl_trace *trace, struct sim_error *error)
-{
-    trace->table = calloc(1, sizeof *trace->table);
-    if (trace->table == NULL)
-        return sim_fail_memory(error);
-    if (!trace_table_open(trace->table, trace->path, &trace->format, error))
-        return false;
-    trace->place.has_counts = trace->table->columns.kind == TRACE_VALUE_COUNT;
-    return true;
-}
-
 /* Reads all rows of the table and sorts them. */
 static bool sort_table(struct wl_trace *trace, struct sim_error *error)
 {
@@ -231,8 +183,8 @@ static bool sort_table(struct wl_trace *trace, struct sim_error *error)
     if (!trace_sort_create(trace->path, TRACE_SORT_BYTES, &trace->sort, error))
         return false;
     while (more) {
-        if (!trace_table_next(trace->table, &row, &more, error) ||
-            (more && !trace_sort_put(trace->sort, &row, trace_table_line(trace->table), error)))
+        if (!trace_table_next(&trace->table, &row, &more, error) ||
+            (more && !trace_sort_put(trace->sort, &row, trace->table.record.line, error)))
             return false;
     }
     return trace_sort_rewind(trace->sort, error);
@@ -243,30 +195,21 @@ bool wl_trace_open_as(const char *path, const struct wl_trace_format *format, st
 {
     *out = NULL;
     struct wl_trace *trace = calloc(1, sizeof *trace);
-    if (trace == NULL) {
+    if (trace == NULL)
         return sim_fail_memory(error);
-    }
     trace->path = strdup(path);
-    if (trace->path == NULL) {
-        wl_trace_close(trace);
-        return sim_fail_memory(error);
-    }
-    trace->place.path = trace->path;
     if (format != NULL)
         trace->format = *format;
-    bool is_plain;
-    if (!open_plain(trace, &is_plain, error) ||
-        (!is_plain && (!open_table(trace, error) || (trace->format.sort && !sort_table(trace, error))))) {
+    if (trace->path == NULL ? !sim_fail_memory(error)
+                            : !trace_table_open(&trace->table, trace->path, &trace->format, error) ||
+                                  (trace->format.sort && !sort_table(trace, error))) {
         wl_trace_close(trace);
         return false;
     }
+    trace->has_counts = trace->table.columns.counts[TRACE_COUNT] > 0;
+    trace->row_path = trace->path;
     *out = trace;
     return true;
-}
-
-bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error)
-{
-    return wl_trace_open_as(path, NULL, out, error);
 }
 
 /* Sorted rows are not sorted again, but only read again. */
@@ -290,94 +233,55 @@ bool wl_trace_rewind(struct wl_trace **trace, struct sim_error *error)
 
 bool wl_trace_has_sizes(const struct wl_trace *trace)
 {
-    return trace->table == NULL ? !trace->place.has_counts
-                                : trace->table->columns.kind == TRACE_VALUE_BYTES ||
-                                      trace->table->columns.kind == TRACE_VALUE_LENGTH;
+    const size_t *counts = trace->table.columns.counts;
+    return counts[TRACE_BYTES] + counts[TRACE_BYTES_OF] > 0;
 }
 
 bool wl_trace_is_plain(const struct wl_trace *trace)
 {
-    return trace->table == NULL;
+    return trace_table_is_plain(&trace->table);
 }
 
 const char *wl_trace_text(struct wl_trace *trace)
 {
-    if (trace->table == NULL)
+    if (wl_trace_is_plain(trace))
         return "plain";
-    trace_table_text(trace->table, trace->text, sizeof trace->text);
+    trace_table_text(&trace->table, trace->text, sizeof trace->text);
     return trace->text;
 }
 
 bool wl_trace_has_counts(const struct wl_trace *trace)
 {
-    return trace->place.has_counts;
-}
-
-static bool fail_empty(const struct wl_trace *trace, struct sim_error *error)
-{
-    bool is_headless = trace->table != NULL && !trace->table->has_header;
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:1: no rows%s; write at least one", trace->path,
-                    is_headless ? "" : " below the header");
-}
-
-/* Parses the next line into `row`; false at the end of the file and on errors. */
-static bool parse_next(struct wl_trace *trace, struct trace_row *row)
-{
-    char *line;
-    size_t size;
-    struct ahead *ahead = &trace->ahead;
-    ahead->is_faulty = !trace_reader_next(&trace->reader, &line, &size, &ahead->fault);
-    if (ahead->is_faulty || line == NULL)
-        return false;
-    trace->place.line = trace->reader.line;
-    ahead->is_faulty = !trace_line_parse(line, size, &trace->place, row, &ahead->fault);
-    return !ahead->is_faulty;
-}
-
-/* Parses only lines that are in the reader's buffer, since reading more would invalidate them. */
-static void look_ahead(struct wl_trace *trace)
-{
-    struct ahead *ahead = &trace->ahead;
-    ahead->at = ahead->count = 0;
-    ahead->first_line = trace->reader.line + 1;
-    do {
-        struct trace_row *row = &ahead->rows[ahead->count];
-        if (!parse_next(trace, row))
-            break;
-        ahead->hashes[ahead->count++] = trace_keys_hash(row->key, row->key_size);
-    } while (ahead->count < LINES_AHEAD && trace_reader_has_line(&trace->reader));
-    trace_keys_fetch(&trace->keys, ahead->hashes, ahead->count);
-}
-
-/* Reads a line of the plain form. */
-static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
-{
-    struct ahead *ahead = &trace->ahead;
-    if (ahead->at == ahead->count && !ahead->is_faulty)
-        look_ahead(trace);
-    *more = ahead->at < ahead->count;
-    if (!*more)
-        return !ahead->is_faulty || sim_fail(error, ahead->fault.class, "%s", ahead->fault.text);
-    trace->place.line = ahead->first_line + ahead->at;
-    *row = ahead->rows[ahead->at++];
-    return true;
-}
-
-/* Reads a row from one of the other two sources. */
-static bool read_other(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
-{
-    if (trace->sort != NULL)
-        return trace_sort_next(trace->sort, row, &trace->place.line, more, error);
-    if (!trace_table_next(trace->table, row, more, error))
-        return false;
-    trace->place.path = trace_table_path(trace->table);
-    trace->place.line = *more ? trace_table_line(trace->table) : trace->place.line;
-    return true;
+    return trace->has_counts;
 }
 
 static bool read_any(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
-    return trace->table == NULL ? read_line(trace, row, more, error) : read_other(trace, row, more, error);
+    struct ahead *ahead = &trace->ahead;
+    *more = true;
+    if (trace->sort != NULL)
+        return trace_sort_next(trace->sort, row, &trace->row_line, more, error);
+    if (ahead->at == ahead->count) {
+        ahead->at = ahead->count = 0;
+        ahead->first_line = trace->table.csv.reader.line + 1;
+        while (ahead->count < LINES_AHEAD && trace_table_usual(&trace->table, &ahead->rows[ahead->count])) {
+            struct trace_row *next = &ahead->rows[ahead->count++];
+            next->hash = trace_keys_hash(next->key, next->key_size);
+        }
+        trace_keys_fetch(&trace->keys, ahead->rows, ahead->count);
+    }
+    trace->row_path = trace_table_path(&trace->table);
+    if (ahead->at < ahead->count) {
+        trace->row_line = ahead->first_line + ahead->at;
+        *row = ahead->rows[ahead->at++];
+        return true;
+    }
+    if (!trace_table_next(&trace->table, row, more, error))
+        return false;
+    trace->row_path = trace_table_path(&trace->table);
+    trace->row_line = *more ? trace->table.record.line : trace->row_line;
+    row->hash = *more ? trace_keys_hash(row->key, row->key_size) : 0;
+    return true;
 }
 
 static bool is_near_1970(int64_t time_ns)
@@ -398,40 +302,32 @@ static bool fail_apart(const struct wl_trace *trace, int64_t time_ns, struct sim
     char odd[SIM_TIME_TEXT_SIZE], other[SIM_TIME_TEXT_SIZE];
     sim_time_format(is_last ? trace->last_time_ns : time_ns, odd);
     sim_time_format(is_last ? time_ns : trace->last_time_ns, other);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": the row's time %s is near 1970, and another row's is %s: it is no time, or in another "
-                    "unit; correct it, or leave the row out",
-                    is_last ? trace->last_path : trace->place.path,
-                    is_last ? trace->last_line : trace->place.line, odd, other);
+    return trace_fail(is_last ? trace->last_path : trace->row_path,
+                      is_last ? trace->last_line : trace->row_line, error,
+                      "the row's time %s is near 1970, and another row's is %s: it is no time, or in another "
+                      "unit; correct it, or leave the row out",
+                      odd, other);
 }
 
 /* A row without a time is named before the file is asked to be sorted. */
 static bool fail_order(struct wl_trace *trace, const struct trace_row *row, struct sim_error *error)
 {
     struct sim_error ignored = {.class = SIM_ERROR_NONE};
-    const struct trace_place place = trace->place;
+    const char *path = trace->row_path;
+    const uint64_t line = trace->row_line;
     struct trace_row later = *row;
     bool more = true;
     for (; more; more = read_any(trace, &later, &more, &ignored) && more) {
         if (are_apart(later.time_ns, trace->last_time_ns))
             return fail_apart(trace, later.time_ns, error);
     }
-    trace->place = place;
-    if (trace->table == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
-                        "; sort the file by timestamp_ms, or add sort: true under trace",
-                        trace->path, trace->place.line, row->time_ns / SIM_MS, trace->last_time_ns / SIM_MS,
-                        trace->last_line);
     char here[SIM_TIME_TEXT_SIZE], before[SIM_TIME_TEXT_SIZE];
     sim_time_format(row->time_ns, here);
     sim_time_format(trace->last_time_ns, before);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": the row's time %s is before %s of the row above; add sort: true under trace, "
-                    "or sort the file by time",
-                    trace->place.path, trace->place.line, here, before);
+    return trace_fail(path, line, error,
+                      "the row's time %s is before %s of the row above; add sort: true under trace, or sort "
+                      "the file by time",
+                      here, before);
 }
 
 /* Reads the next line and checks the order of times. *more is false at the end of a trace that had rows. */
@@ -441,22 +337,23 @@ static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, 
     if (!read_any(trace, row, more, error))
         return false;
     if (!*more)
-        return trace->last_line > 0 || fail_empty(trace, error);
+        return trace->last_line > 0 ||
+               trace_fail(trace->path, 1, error, "no rows%s; write at least one",
+                          trace->table.is_json || !trace->table.has_header ? "" : " below the header");
     if (trace->last_line > 0 && row->time_ns < trace->last_time_ns)
         return fail_order(trace, row, error);
     if (trace->last_line > 0 && are_apart(row->time_ns, trace->last_time_ns))
         return fail_apart(trace, row->time_ns, error);
     trace->last_time_ns = row->time_ns;
-    trace->last_line = trace->place.line;
-    trace->last_path = trace->place.path;
-    trace->rows += trace->place.has_counts ? row->value : 1;
+    trace->last_line = trace->row_line;
+    trace->last_path = trace->row_path;
+    trace->rows += trace->has_counts ? row->value : 1;
     if (trace->rows > WL_TRACE_ROWS_MAX) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": with this count the trace has more than %" PRIu64
-                        " rows; lower the counts",
-                        trace->place.path, trace->place.line, WL_TRACE_ROWS_MAX);
+        return trace_fail(trace->row_path, trace->row_line, error,
+                          "with this count the trace has more than %" PRIu64 " rows; lower the counts",
+                          WL_TRACE_ROWS_MAX);
     }
-    if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
+    if (!trace->has_rows && (!trace->has_counts || row->value > 0)) {
         trace->first_time_ns = row->time_ns;
         trace->has_rows = true;
     }
@@ -474,14 +371,12 @@ static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending
 
 static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error)
 {
-    if (key < trace->pending_capacity) {
+    if (key < trace->pending_capacity)
         return true;
-    }
     size_t capacity = trace->keys.capacity;
     struct pending *grown = realloc(trace->pending, capacity * sizeof *grown);
-    if (grown == NULL) {
+    if (grown == NULL)
         return sim_fail_memory(error);
-    }
     memset(grown + trace->pending_capacity, 0, (capacity - trace->pending_capacity) * sizeof *grown);
     trace->pending = grown;
     trace->pending_capacity = capacity;
@@ -490,10 +385,8 @@ static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_err
 
 static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_error *error)
 {
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms",
-                    trace->path, line);
+    return trace_fail(trace->path, line, error,
+                      "the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms");
 }
 
 /* Replaces the key's pending line by this row; the pending line is then complete and is returned. */
@@ -501,21 +394,19 @@ static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct 
                              bool *complete, struct wl_trace_batch *out, struct sim_error *error)
 {
     *complete = false;
-    if (!reserve_pending(trace, key, error)) {
+    if (!reserve_pending(trace, key, error))
         return false;
-    }
     struct pending *line = &trace->pending[key];
     int64_t step_ms = 0;
     if (line->line != 0) {
         step_ms = row->time_ns / SIM_MS - line->time_ns / SIM_MS;
-        if (step_ms > TRACE_TIME_MS_MAX) {
-            return fail_far(trace, trace->place.line, error);
-        }
+        if (step_ms > TRACE_TIME_MS_MAX)
+            return fail_far(trace, trace->row_line, error);
         *out = batch_of_pending(key, line, step_ms);
         *complete = true;
     }
     *line = (struct pending){
-        .time_ns = row->time_ns, .step_ms = step_ms, .rows = row->value, .line = trace->place.line};
+        .time_ns = row->time_ns, .step_ms = step_ms, .rows = row->value, .line = trace->row_line};
     return true;
 }
 
@@ -523,18 +414,15 @@ static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bo
                           struct sim_error *error)
 {
     if (!trace->has_rows) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": every count is 0; give the trace at least one row", trace->path,
-                        trace->place.line);
+        return trace_fail(trace->path, trace->row_line, error,
+                          "every count is 0; give the trace at least one row");
     }
-    if (trace->flushed == trace->keys.count) {
+    if (trace->flushed == trace->keys.count)
         return true;
-    }
     uint32_t key = trace->flushed;
     const struct pending *line = &trace->pending[key];
-    if (line->time_ns / SIM_MS > TRACE_TIME_MS_MAX - line->step_ms) {
+    if (line->time_ns / SIM_MS > TRACE_TIME_MS_MAX - line->step_ms)
         return fail_far(trace, line->line, error);
-    }
     *out = batch_of_pending(key, line, line->step_ms);
     trace->flushed++;
     *more = true;
@@ -544,9 +432,8 @@ static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bo
 static bool intern(struct wl_trace *trace, const struct trace_row *row, uint32_t *index,
                    struct sim_error *error)
 {
-    uint32_t hash = trace->table == NULL ? trace->ahead.hashes[trace->ahead.at - 1]
-                                         : trace_keys_hash(row->key, row->key_size);
-    return trace_keys_intern(&trace->keys, row->key, row->key_size, hash, index) || sim_fail_memory(error);
+    return trace_keys_intern(&trace->keys, row->key, row->key_size, row->hash, index) ||
+           sim_fail_memory(error);
 }
 
 static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
@@ -557,15 +444,12 @@ static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool
         bool has_row;
         uint32_t key;
         bool complete;
-        if (!read_row(trace, &row, &has_row, error)) {
+        if (!read_row(trace, &row, &has_row, error))
             return false;
-        }
-        if (!has_row) {
+        if (!has_row)
             break;
-        }
-        if (!intern(trace, &row, &key, error) || !exchange_pending(trace, key, &row, &complete, out, error)) {
+        if (!intern(trace, &row, &key, error) || !exchange_pending(trace, key, &row, &complete, out, error))
             return false;
-        }
         if (complete) {
             *more = true;
             return true;
@@ -578,25 +462,21 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
 {
     *out = (struct wl_trace_batch){0};
     *more = false;
-    if (trace->place.has_counts) {
+    if (trace->has_counts)
         return next_counts(trace, out, more, error);
-    }
     struct trace_row row;
     bool has_row;
-    if (!read_row(trace, &row, &has_row, error)) {
+    if (!read_row(trace, &row, &has_row, error))
         return false;
-    }
-    if (!has_row) {
+    if (!has_row)
         return true;
-    }
-    if (!intern(trace, &row, &out->key_index, error)) {
+    if (!intern(trace, &row, &out->key_index, error))
         return false;
-    }
     out->time_ns = row.time_ns;
     out->late_ns = row.late_ns;
     out->rows = 1;
     out->bytes = row.value;
-    out->line = trace->place.line;
+    out->line = trace->row_line;
     *more = true;
     return true;
 }
@@ -661,9 +541,8 @@ const char *wl_trace_key(const struct wl_trace *trace, uint32_t key_index, size_
 
 void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint64_t *all_bytes)
 {
-    *all_bytes = trace->table != NULL ? trace->table->files.bytes : trace->reader.all_bytes;
-    *read_bytes =
-        trace->table != NULL ? trace_table_offset(trace->table) : trace_reader_offset(&trace->reader);
+    *all_bytes = trace->table.files.bytes;
+    *read_bytes = trace_table_offset(&trace->table);
     if (trace->sort != NULL) {
         double share = (double)trace_sort_place(trace->sort) / ((double)trace_sort_count(trace->sort) + 1);
         *read_bytes = (uint64_t)(share * (double)*all_bytes);
@@ -673,13 +552,9 @@ void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint6
 
 void wl_trace_close(struct wl_trace *trace)
 {
-    if (trace == NULL) {
+    if (trace == NULL)
         return;
-    }
-    trace_reader_close(&trace->reader);
-    if (trace->table != NULL)
-        trace_table_close(trace->table);
-    free(trace->table);
+    trace_table_close(&trace->table);
     trace_sort_destroy(trace->sort);
     trace_keys_free(&trace->keys);
     free(trace->pending);

@@ -1,57 +1,158 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which fields of a record are a row's time, key and value. They are found once per file, by the names in the
- * format or by the usual names. */
+/* The parts of which a trace is read: the bytes and lines of a file, records, columns, keys, times, and rows
+ * sorted on disk. */
 #ifndef WORKLOAD_TRACE_PARTS_H
 #define WORKLOAD_TRACE_PARTS_H
 
+#include <iconv.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "kernel/error.h"
-#include "reader.h"
-#include "record.h"
 #include "workload/csv.h"
 #include "workload/trace.h"
 
-enum trace_value { TRACE_VALUE_NONE, TRACE_VALUE_BYTES, TRACE_VALUE_COUNT, TRACE_VALUE_LENGTH };
+/* Sets the error to "PATH:LINE: TEXT" of class SIM_ERROR_INPUT, and returns false. */
+bool trace_fail(const char *path, uint64_t line, struct sim_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-struct trace_columns {
-    size_t time, key[WL_TRACE_PARTS_MAX], key_count;
-    size_t value[WL_TRACE_PARTS_MAX], value_count;
-    size_t time_of_day; /* undefined when time_of_day_name is NULL; so is the next */
-    size_t arrived;
-    enum trace_value kind;
-    /* The names of the columns, from the format or from the file. In JSON, the members above are indices of
-     * this array. */
-    const char *names[3 + 2 * WL_TRACE_PARTS_MAX];
-    size_t fields[3 + 2 * WL_TRACE_PARTS_MAX]; /* the members above, in order of the names */
-    size_t name_count;
-    const char *time_name, *key_name, *value_name; /* the first name of each, for messages */
-    const char *time_of_day_name, *arrived_name;   /* NULL: none */
-    bool
-        is_ambiguous; /* the column that was not found is named more than once; the last of them is `twice` */
-    size_t twice;
+/* A field for an error message: printable, and truncated. */
+struct trace_shown {
+    char text[44];
+};
+struct trace_shown trace_show(const char *text, size_t size);
+
+struct trace_span {
+    const char *begin, *end;
+};
+/* Without the blanks on both sides. */
+struct trace_span trace_trim(const char *begin, const char *end);
+
+/* The decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file; UTF-16 as UTF-8. A compressed
+ * file may have several members or frames in sequence. Any other data after a member is an error, whereas
+ * zlib's gzread() ignores it silently. */
+enum trace_source_fault {
+    TRACE_SOURCE_FINE,
+    TRACE_SOURCE_SYSTEM, /* a system call failed; `reason` is the errno */
+    TRACE_SOURCE_MEMORY,
+    TRACE_SOURCE_CUT,     /* the file ends inside a member */
+    TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
+    TRACE_SOURCE_WINDOW,  /* a zstd frame demands more memory than a decoder gives without being told */
+    TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
 };
 
-/* Returns how many columns of the file have this name, and sets *index to the field of the last. */
-typedef size_t trace_column_finder(const void *file, const char *name, size_t *index);
+enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
 
-/* Finds the columns with `find`. is_json: columns are read by name, and the indices in *out are those of
- * out->names[]. Returns false and sets *missing to what was not found ("time", "key", or a name), or was
- * found more than once. */
-bool trace_columns_find(const struct wl_trace_format *format, trace_column_finder *find, const void *file,
-                        bool is_json, struct trace_columns *out, const char **missing);
-/* Whether every column in the format is given by its number. */
-bool trace_columns_are_numbers(const struct wl_trace_columns *columns);
-/* Parses a column's number, counted from 1, such as "12", and sets *index to it, counted from 0; false when
- * the text is a name. */
-bool trace_column_number(const char *name, size_t *index);
-bool trace_columns_are_given(const struct wl_trace_columns *columns);
-/* The name of the file's column of counts if it has one and no sizes; otherwise NULL. */
-const char *trace_columns_count(trace_column_finder *find, const void *file);
+struct trace_source {
+    int file;
+    z_stream stream;
+    ZSTD_DCtx *zstd;      /* only for a zstd file; otherwise NULL */
+    unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
+    enum trace_source_kind kind;
+    bool is_in_member, at_end;
+    bool is_wide; /* UTF-16, which is converted to UTF-8 */
+    iconv_t wide;
+    char rest[8]; /* bytes that were not converted yet, of an incomplete character or for lack of room */
+    size_t rest_size;
+    uint64_t read_bytes;  /* of the file */
+    uint64_t given_bytes; /* decompressed and converted bytes returned so far */
+    enum trace_source_fault fault;
+    int reason;
+};
 
-/* Parses one line of a trace in the plain form: its three fields, each checked. */
+/* The lines of such a file, through one buffer. A line is returned in place in the buffer, may be changed
+ * there, and is valid until the next one is read. A byte order mark at the beginning of the file is skipped.
+ * A truncated or damaged file fails when its end is reached, even when it is truncated at the end of a line.
+ */
+#define TRACE_LINE_BYTES_MAX ((size_t)16 << 20)
+
+struct trace_reader {
+    struct trace_source source;
+    const char *path;   /* owned by the caller */
+    const char *what;   /* what the file is, for messages; owned by the caller */
+    uint64_t all_bytes; /* size of the file; 0 when it has none, like a pipe */
+    uint64_t line; /* number of the line that was returned last, or at which reading failed; from 1. While
+                      objects are read, of the line at `begin` */
+    char *buffer;
+    size_t begin, end; /* the part of the buffer that was not returned yet */
+    size_t lines_end;  /* end of the last line break in the buffer; 0: there is none */
+    char line_break;   /* LF; CR in a file whose beginning has CR but no LF */
+    size_t capacity;
+    bool is_marked, at_end;
+    size_t mark; /* where trace_reader_return() returns to */
+    uint64_t mark_line;
+};
+
+/* `what` describes the file in messages: "PATH:1: WHAT cannot be opened". */
+bool trace_reader_open(const char *path, const char *what, struct trace_reader *out, struct sim_error *error);
+/* Reads the next line; *line is NULL at the end of the file. *size excludes the line break (LF, CRLF or CR).
+ */
+bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
+/* Reads more bytes behind those that were not returned yet, which move to another place. */
+bool trace_reader_fill(struct trace_reader *reader, struct sim_error *error);
+/* The bytes that were not returned yet, as many as the buffer holds, without consuming them; valid until the
+ * next call. A file that cannot be read ends early here, and fails when its bytes are read. */
+const char *trace_reader_peek(struct trace_reader *reader, size_t *size);
+/* What is read after trace_reader_mark() is read again after trace_reader_return(); the buffer keeps it. */
+void trace_reader_mark(struct trace_reader *reader);
+void trace_reader_return(struct trace_reader *reader);
+/* Whether what was read since the mark is enough for a sample. */
+#define TRACE_SAMPLE_BYTES ((size_t)256 << 10)
+#define TRACE_SAMPLE_ROWS  1000u
+static inline bool trace_reader_is_sampled(const struct trace_reader *reader)
+{
+    return reader->begin - reader->mark >= TRACE_SAMPLE_BYTES;
+}
+/* The number of bytes of the file on disk that were consumed. */
+uint64_t trace_reader_offset(const struct trace_reader *reader);
+/* The reader may be one that failed to open, or a zeroed one. */
+void trace_reader_close(struct trace_reader *reader);
+
+/* A quote within a quoted field may always be doubled (RFC 4180). With has_backslash, a backslash escapes a
+ * quote, a delimiter or a backslash, whether the field is quoted or not. */
+struct csv_dialect {
+    char delimiter;
+    bool has_backslash;
+    bool is_pasted;       /* a table with a rule: fields have no quotes, and no spaces around them */
+    uint64_t header_line; /* of a pasted table: the number of its header's line */
+};
+
+/* Texts, each with a final NUL. */
+struct csv_buffer {
+    char *bytes;
+    size_t size, capacity;
+};
+
+struct wl_csv {
+    struct trace_reader reader;
+    struct csv_dialect dialect;
+    struct csv_buffer fields; /* of the current record */
+    size_t pasted_columns;    /* number of columns of a pasted table's header */
+    char *path;               /* NULL: the caller has it */
+};
+
+/* Detects the dialect from the file's first bytes: a pasted table by its rule; otherwise the delimiter that
+ * occurs most often in the first line, unless it is given, and the escape of quotes under which more records
+ * are whole. */
+bool csv_sniff(struct wl_csv *csv, char delimiter, enum wl_trace_escape escape, struct sim_error *error);
+/* Returns false, with an error, when a line does not contain the delimiter of the first line but contains
+ * another one that csv_sniff() knows. */
+bool csv_check_delimiter(const struct wl_csv *csv, uint64_t number, const char *line, size_t size,
+                         struct sim_error *error);
+
+/* Frees *out and sets it to the next object of a file of JSON, which may be in an array, or to NULL at the
+ * end of the file; *line is where it begins. */
+bool trace_json_next(struct trace_reader *reader, json_t **out, uint64_t *line, struct sim_error *error);
+/* The value of a field, or of a nested field by a path with dots; NULL when it is missing or null. The whole
+ * name is tried first, since the name of a field may contain dots. */
+const json_t *trace_json_find(const json_t *object, const char *name);
+/* Appends a value as text; false when out of memory. */
+bool trace_json_put(struct csv_buffer *buffer, const json_t *value, size_t *size);
+
 #define TRACE_VALUE_MAX (INT64_C(1) << 40)
 /* Times in milliseconds whose absolute value is at most this fit into int64 nanoseconds. */
 #define TRACE_TIME_MS_MAX (INT64_MAX / 1000000)
@@ -64,30 +165,8 @@ struct trace_row {
     const char *key; /* points into the line or another buffer of the reader */
     size_t key_size;
     uint64_t value;
+    uint32_t hash; /* trace_keys_hash() of the key */
 };
-
-struct trace_place {
-    const char *path;
-    uint64_t line;
-    bool has_counts;
-};
-
-/* A field for an error message: printable, and truncated. */
-struct trace_shown {
-    char text[44];
-};
-struct trace_shown trace_show(const char *text, size_t size);
-
-/* Whether the line is a header of the plain form; sets *has_counts to which of the two. */
-bool trace_line_header(const char *line, size_t size, bool *has_counts);
-/* Parses a line. It changes the line in place if a quoted key has doubled quotes. */
-bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
-                      struct sim_error *error);
-
-/* The checks of a key, and of a number of bytes or rows, that all forms of a trace share. */
-bool trace_key_check(const char *key, size_t size, const struct trace_place *place, struct sim_error *error);
-bool trace_value_parse(const char *text, size_t size, const struct trace_place *place, uint64_t *out,
-                       struct sim_error *error);
 
 /* Numbers keys in order of first appearance: an open-addressing hash table of numbers, and one arena with the
  * keys' bytes. The hash never affects a result. In addition to its bytes a key takes 8 bytes and its share of
@@ -113,6 +192,8 @@ uint32_t trace_keys_hash(const char *key, size_t size);
 /* Sets *index to the key's number, which is a new one at the key's first appearance. Returns false, and
  * changes nothing, when out of memory or of numbers. A struct of all zeros is an empty table. */
 bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t hash, uint32_t *index);
+/* The bytes of a key, valid until the next key is added. */
+const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size_t *size);
 void trace_keys_free(struct trace_keys *keys);
 
 /* Parses a row's time from the text of a field, in the formats that occur in files. */
@@ -174,9 +255,34 @@ uint64_t trace_sort_count(const struct trace_sort *sort);
 /* Frees the memory and removes the temporary file. sort may be NULL. */
 void trace_sort_destroy(struct trace_sort *sort);
 
-/* Reads the rows of a trace that is not in the plain form: CSV of any dialect or JSON Lines, in one file or
- * several, by columns that are found by name or number. The table is a cursor, which returns rows in the
- * order of the files. */
+/* What a column of a trace is. The first four are in the order in which they are described. */
+enum trace_role {
+    TRACE_TIME,
+    TRACE_TIME_OF_DAY,
+    TRACE_KEY,
+    TRACE_BYTES,
+    TRACE_COUNT,
+    TRACE_BYTES_OF,
+    TRACE_ARRIVED,
+    TRACE_ROLES
+};
+
+#define TRACE_COLUMNS_MAX (3u + 2 * WL_TRACE_PARTS_MAX)
+struct trace_columns {
+    struct trace_column {
+        enum trace_role role;
+        const char *name;     /* from the format, or from the file */
+        size_t field;         /* index in the record */
+    } all[TRACE_COLUMNS_MAX]; /* in the order of roles */
+    size_t count;
+    size_t first[TRACE_ROLES], counts[TRACE_ROLES]; /* those of each role */
+};
+
+/* The columns that a format names. */
+void trace_columns_given(const struct wl_trace_columns *columns, struct trace_columns *out);
+
+/* Reads the rows of a trace by columns, which are found by name or number: CSV of any dialect or JSON, in one
+ * file or several. The table is a cursor, which returns rows in the order of the files. */
 #define TRACE_LISTING_SIZE 200u
 
 struct trace_table {
@@ -184,20 +290,17 @@ struct trace_table {
     struct wl_trace_files files;
     size_t file;         /* index of the file that is being read */
     uint64_t done_bytes; /* total size of the files before it */
-    struct trace_reader reader;
+    struct wl_csv csv;
+    json_t *object; /* the current one, of a file of JSON */
     bool is_json, has_header;
-    bool has_objects; /* JSON whose objects are not a line each: an array, or printed over several lines */
-    struct csv_dialect dialect;
-    struct csv_records records;
-    struct trace_json json;
+    bool is_usual;               /* comma, and the columns time in ms, key and value alone, in this order */
     struct wl_csv_record record; /* the current row; while a CSV file is opened, its first line */
     size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
     enum wl_trace_time time;         /* how times are written; WL_TIME_AUTO before the first row */
     bool has_zones;                  /* the times of all rows so far have a zone */
     char unused[TRACE_LISTING_SIZE]; /* the names of the columns that are not used, for display */
-    char *key;                       /* buffer for a key of several parts */
-    size_t key_capacity;
+    struct csv_buffer text;          /* a key or time of several parts */
 };
 
 /* Opens the first file and finds its columns and the format of its times. The caller must close the table
@@ -206,10 +309,14 @@ bool trace_table_open(struct trace_table *table, const char *path, const struct 
                       struct sim_error *error);
 /* Reads the next row; *more is false after the last one. */
 bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *more, struct sim_error *error);
+/* Reads the next row if it is in the reader's buffer, the table is usual, and the row's numbers have no sign
+ * and its key no quotes, as of nearly all rows of large files. Earlier keys remain valid. */
+bool trace_table_usual(struct trace_table *table, struct trace_row *out);
 /* The file and the line of the row that was returned last, and the number of bytes consumed of all files. */
 const char *trace_table_path(const struct trace_table *table);
-uint64_t trace_table_line(const struct trace_table *table);
 uint64_t trace_table_offset(const struct trace_table *table);
+/* Whether the file is in the plain form, and nothing was specified. */
+bool trace_table_is_plain(const struct trace_table *table);
 /* Describes for display how the file is read: "CSV with ';', time 'at' in ISO 8601, key 'guild' + 'channel',
  * bytes 'size'". */
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size);

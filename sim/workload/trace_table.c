@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recognises files that users pass as a trace by mistake. */
+/* In: the records of a trace's files. Keeps which columns are a row's time, key and value, found by the names
+ * in the format or by the usual names, and how times are written. Out: rows; or what the file is instead, and
+ * a proposal for its columns. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,32 +13,122 @@
 #include "kernel/grow.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
-#include "record.h"
 #include "trace_parts.h"
+
+#define COUNT(array)     (sizeof(array) / sizeof *(array))
+#define BANNER_LINES_MAX 4u
+
+/* The usual names of the columns for time, key and value, the most likely name first. */
+static const struct {
+    enum trace_role role;
+    const char *name;
+} usual_names[] = {{TRACE_TIME, "timestamp_ms"}, {TRACE_TIME, "timestamp"},  {TRACE_TIME, "time"},
+                   {TRACE_TIME, "ts"},           {TRACE_TIME, "created_at"}, {TRACE_TIME, "created"},
+                   {TRACE_TIME, "datetime"},     {TRACE_TIME, "date"},       {TRACE_TIME, "at"},
+                   {TRACE_TIME, "event_time"},   {TRACE_KEY, "key"},         {TRACE_BYTES, "bytes"},
+                   {TRACE_BYTES, "size"},        {TRACE_COUNT, "count"}};
+
+static void add_column(struct trace_columns *columns, enum trace_role role, const char *name, size_t field)
+{
+    if (columns->counts[role]++ == 0)
+        columns->first[role] = columns->count;
+    columns->all[columns->count++] = (struct trace_column){role, name, field};
+}
+
+void trace_columns_given(const struct wl_trace_columns *columns, struct trace_columns *out)
+{
+    const char *const single[TRACE_ROLES] = {[TRACE_TIME] = columns->time,
+                                             [TRACE_TIME_OF_DAY] = columns->time_of_day,
+                                             [TRACE_BYTES] = columns->bytes,
+                                             [TRACE_COUNT] = columns->count,
+                                             [TRACE_ARRIVED] = columns->arrived};
+    *out = (struct trace_columns){0};
+    for (enum trace_role role = 0; role < TRACE_ROLES; role++) {
+        if (single[role] != NULL)
+            add_column(out, role, single[role], 0);
+        for (size_t i = 0; role == TRACE_KEY && i < columns->key_count; i++)
+            add_column(out, role, columns->key[i], 0);
+        for (size_t i = 0; role == TRACE_BYTES_OF && i < columns->bytes_of_count; i++)
+            add_column(out, role, columns->bytes_of[i], 0);
+    }
+}
+
+bool wl_trace_format_is_plain(const struct wl_trace_format *format)
+{
+    struct trace_columns given;
+    trace_columns_given(&format->columns, &given);
+    return given.count == 0 && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
+           format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
+           format->delimiter == '\0' && !format->sort && !format->has_epoch;
+}
+
+void wl_trace_format_clear(struct wl_trace_format *format)
+{
+    struct trace_columns given;
+    trace_columns_given(&format->columns, &given);
+    for (size_t i = 0; i < given.count; i++)
+        free((char *)(uintptr_t)given.all[i].name);
+    *format = (struct wl_trace_format){0};
+}
+
+/* Parses a column's number, counted from 1, such as "12", and sets *index to it, counted from 0; false when
+ * the text is a name. */
+static bool column_number(const char *name, size_t *index)
+{
+    *index = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9' || *index > WL_CSV_FIELDS_MAX)
+            return false;
+        *index = *index * 10 + (size_t)(*c - '0');
+    }
+    return *name != '\0' && (*index)-- > 0;
+}
+
+static const struct {
+    const char *name;
+    char delimiter;
+} delimiters[] = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
+                  {"pipe", '|'},  {"space", ' '},     {"\\t", '\t'}};
+
+const char *wl_trace_delimiter_name(char delimiter)
+{
+    for (size_t i = 0; i < sizeof delimiters / sizeof *delimiters; i++) {
+        if (delimiters[i].delimiter == delimiter)
+            return delimiters[i].name;
+    }
+    return NULL;
+}
+
+char wl_trace_delimiter(const char *text)
+{
+    for (size_t i = 0; i < sizeof delimiters / sizeof *delimiters; i++) {
+        if (strcmp(text, delimiters[i].name) == 0)
+            return delimiters[i].delimiter;
+    }
+    bool is_one =
+        text[0] != '\0' && text[1] == '\0' && (text[0] == '\t' || (text[0] >= ' ' && text[0] <= '~'));
+    return is_one && strchr("\"\\", text[0]) == NULL ? text[0] : '\0';
+}
+
+const char *wl_trace_time_name(enum wl_trace_time time)
+{
+#define NAME(id, option, name) name,
+    static const char *const names[] = {WL_TRACE_TIMES(NAME)};
+    return names[time];
+}
+
+const char *wl_trace_time_option(enum wl_trace_time time)
+{
+#define OPTION(id, option, name) option,
+    static const char *const options[] = {WL_TRACE_TIMES(OPTION)};
+    return options[time];
+}
 
 /* The columns by name, or by number if the name cannot be written in YAML and in --columns as it is. A time
  * in two columns is "[Date, Time]". */
 struct trace_suggestion {
     char time[2 * sizeof(struct trace_shown) + 4], key[sizeof(struct trace_shown)];
 };
-
-static bool begins(const char *bytes, size_t size, const char *with, size_t length)
-{
-    return size >= length && memcmp(bytes, with, length) == 0;
-}
-
-/* Whether a line begins with a field that every scenario has. */
-static bool is_scenario(const char *bytes, size_t size)
-{
-    static const char field[] = "strategies:";
-    for (size_t at = 0; at < size;) {
-        if (begins(bytes + at, size - at, field, sizeof field - 1))
-            return true;
-        const char *end = memchr(bytes + at, '\n', size - at);
-        at = end == NULL ? size : (size_t)(end - bytes) + 1;
-    }
-    return false;
-}
 
 static size_t after_blanks(const char *bytes, size_t size, size_t at)
 {
@@ -45,40 +137,50 @@ static size_t after_blanks(const char *bytes, size_t size, size_t at)
     return at;
 }
 
-/* Returns "what the file is; what to do" as a constant, or NULL when the file may be a trace. */
-static const char *trace_foreign(const char *bytes, size_t size)
+/* Judges a file by its first bytes. Returns "what the file is; what to do" as a constant for a file that
+ * users pass by mistake. Otherwise NULL, and *is_json is set to whether one of the first lines begins as a
+ * JSON object does; programs print messages above their rows. */
+static const char *sniff(const char *bytes, size_t size, bool *is_json)
 {
     static const struct {
-        const char *bytes;
-        size_t size;
-        const char *text;
+        const char *bytes, *text;
     } kinds[] = {
-        {"PK\x03\x04", 4, "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
-        {"PAR1", 4, "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
-        {"SQLite format 3", 15, "a database; write a table out as CSV, by sqlite3 -csv -header"},
-        {"BZh", 3, "bzip2 data; pack it by gzip or zstd"},
+        {"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
+        {"PAR1", "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"SQLite format 3", "a database; write a table out as CSV, by sqlite3 -csv -header"},
+        {"BZh", "bzip2 data; pack it by gzip or zstd"},
         {"\xfd"
          "7zXZ",
-         5, "xz data; pack it by gzip or zstd"},
+         "xz data; pack it by gzip or zstd"},
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (begins(bytes, size, kinds[i].bytes, kinds[i].size))
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        if (size >= strlen(kinds[i].bytes) && memcmp(bytes, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)
             return kinds[i].text;
     }
-    size_t first = after_blanks(bytes, size, 0), second = after_blanks(bytes, size, first + 1);
-    if (first < size && bytes[first] == '[' && (second >= size || bytes[second] != '{'))
+    size_t at = after_blanks(bytes, size, 0), second = after_blanks(bytes, size, at + 1);
+    *is_json = at < size && bytes[at] == '[';
+    if (*is_json && (second >= size || bytes[second] != '{'))
         return second >= size || strchr("[]\"", bytes[second]) != NULL
                    ? "a JSON array without objects; write an object per row"
                    : "a log whose lines begin with a bracket, no JSON; write time and key of each line as "
                      "CSV";
-    return is_scenario(bytes, size) ? "a scenario, not a trace; name a file of rows" : NULL;
+    for (unsigned line = 0; at < size; line++) {
+        static const char field[] = "strategies:"; /* every scenario has it */
+        const char *end = memchr(bytes + at, '\n', size - at);
+        if (size - at >= sizeof field && memcmp(bytes + at, field, sizeof field - 1) == 0)
+            return "a scenario, not a trace; name a file of rows";
+        at = line < BANNER_LINES_MAX ? after_blanks(bytes, size, at) : at;
+        *is_json = *is_json || (line < BANNER_LINES_MAX && size - at > 1 && bytes[at] == '{' &&
+                                (line == 0 || bytes[at + 1] == '"'));
+        at = end == NULL ? size : (size_t)(end - bytes) + 1;
+    }
+    return NULL;
 }
 
 /* Ranks the columns of a CSV file by how likely each is the time of a row, or its key. Values count more than
  * names: a time is a column whose first values all parse as times. */
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define ROWS_MAX     5u
+#define ROWS_MAX 5u
 #define SECONDS_DIGITS                                                                                       \
     9u /* a shorter number of seconds is before March 1973, and more likely a size or an id */
 #define DATE_DIGITS     8u  /* as in 20260131 */
@@ -239,17 +341,17 @@ static void choose(const struct wl_csv_record *header, const struct column *colu
 /* The next records of `reader` are the first rows below `header`; some of them are consumed, up to one that
  * is malformed. time: the index of the time if it is known, otherwise NULL. Returns false, with an error of
  * the environment, when the file cannot be read or memory runs out. */
-static bool trace_suggest(const struct wl_csv_record *header, struct trace_reader *reader,
-                          const struct csv_dialect *dialect, const size_t *time, struct trace_suggestion *out,
-                          struct sim_error *error)
+static bool trace_suggest(const struct wl_csv_record *header, struct wl_csv *csv, const size_t *time,
+                          struct trace_suggestion *out, struct sim_error *error)
 {
-    struct csv_records records = {0};
+    struct csv_buffer of_header = csv->fields;
     struct wl_csv_record row = {0};
     struct column columns[WL_CSV_FIELDS_MAX] = {0};
     struct sim_error ignored = {0};
     bool ok = true;
+    csv->fields = (struct csv_buffer){0};
     for (unsigned i = 0; i < ROWS_MAX; i++) {
-        ok = csv_records_next(&records, reader, dialect, &row, &ignored);
+        ok = wl_csv_next(csv, &row, &ignored);
         if (!ok || row.count != header->count)
             break;
         for (size_t j = 0; j < row.count; j++) {
@@ -257,7 +359,8 @@ static bool trace_suggest(const struct wl_csv_record *header, struct trace_reade
                 take_value(&columns[j], row.fields[j], row.sizes[j]);
         }
     }
-    csv_records_free(&records);
+    free(csv->fields.bytes);
+    csv->fields = of_header;
     if (!ok && ignored.class != SIM_ERROR_INPUT) {
         *error = ignored;
         return false;
@@ -266,24 +369,9 @@ static bool trace_suggest(const struct wl_csv_record *header, struct trace_reade
     return true;
 }
 
-/* Reads a trace's rows by columns. */
+/* Finds the columns of the files, and reads rows. */
 
-#define LINE_BYTES_MAX   ((size_t)16 << 20)
-#define TEXT_SIZE        640u
-#define SAMPLE_ROWS      1000u
-#define BANNER_LINES_MAX 4u
-#define SAMPLE_BYTES     ((uint64_t)256 << 10)
-
-static __attribute__((format(printf, 4, 5))) bool fail(const struct trace_table *table, uint64_t line,
-                                                       struct sim_error *error, const char *format, ...)
-{
-    char text[TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", trace_table_path(table), line, text);
-}
+#define FAIL(table, error, ...) trace_fail(trace_table_path(table), (table)->record.line, error, __VA_ARGS__)
 
 /* Whether a field is a name. Surrounding spaces are ignored; case is ignored unless `is_exact`. */
 static bool is_name(const char *field, const char *name, bool is_exact)
@@ -294,53 +382,89 @@ static bool is_name(const char *field, const char *name, bool is_exact)
     return *name == '\0' && field[strspn(field, " ")] == '\0';
 }
 
-/* The trace_column_finder of a CSV file, which searches the first record. */
-static size_t find_in_csv(const void *file, const char *name, size_t *index)
+/* Returns how many columns of the header, or fields of the first object, have this name, and sets *field to
+ * the last one. */
+static size_t find(const struct trace_table *table, const char *name, size_t *field)
 {
-    const struct trace_table *table = file;
+    *field = table->columns.count;
+    if (table->is_json)
+        return trace_json_find(table->object, name) != NULL;
     for (int pass = 0; table->has_header && pass < 2; pass++) {
         size_t found = 0;
         for (size_t i = 0; i < table->record.count; i++) {
             if (is_name(table->record.fields[i], name, pass == 0)) {
-                *index = i;
+                *field = i;
                 found++;
             }
         }
         if (found > 0)
             return found;
     }
-    return trace_column_number(name, index) && *index < table->record.count;
+    return column_number(name, field) && *field < table->record.count;
 }
 
-struct first_object {
-    struct trace_table *table;
-    const char *line;
-    size_t size;
-};
-
-/* The trace_column_finder of a JSON file, which searches the first object. */
-static size_t find_in_json(const void *file, const char *name, size_t *index)
+static const char *usual_name(const struct trace_table *table, enum trace_role role)
 {
-    const struct first_object *first = file;
-    const char *why;
-    *index = 0;
-    return trace_json_fields(&first->table->json, first->line, first->size, &name, 1, &first->table->record,
-                             &why) &&
-           first->table->record.fields[0] != NULL;
+    size_t field;
+    for (size_t i = 0; i < COUNT(usual_names); i++) {
+        if (usual_names[i].role == role && find(table, usual_names[i].name, &field) > 0)
+            return usual_names[i].name;
+    }
+    return NULL;
+}
+
+static const struct trace_column *column_of(const struct trace_table *table, enum trace_role role)
+{
+    return &table->columns.all[table->columns.first[role]];
+}
+
+static bool has(const struct trace_table *table, enum trace_role role)
+{
+    return table->columns.counts[role] > 0;
+}
+
+/* Finds the columns. Returns false and sets *missing to what was not found ("time", "key", or a name), or was
+ * found *found times. A column of CSV that the format names must exist. In JSON a field may be missing in
+ * some objects, so it is checked in each row. */
+static bool find_columns(struct trace_table *table, const char **missing, size_t *found, size_t *field)
+{
+    struct trace_columns given, *out = &table->columns;
+    trace_columns_given(&table->format->columns, &given);
+    const size_t values =
+        given.counts[TRACE_BYTES] + given.counts[TRACE_COUNT] + given.counts[TRACE_BYTES_OF];
+    *out = (struct trace_columns){0};
+    for (enum trace_role role = 0; role < TRACE_ROLES; role++) {
+        bool is_usual = given.counts[role] == 0 &&
+                        (role == TRACE_TIME || role == TRACE_KEY || (role == TRACE_BYTES && values == 0) ||
+                         (role == TRACE_COUNT && given.count == 0 && !has(table, TRACE_BYTES)));
+        const char *usual = is_usual ? usual_name(table, role) : NULL;
+        *found = 0;
+        *missing = role == TRACE_TIME ? "time" : "key";
+        if (usual == NULL && is_usual && role <= TRACE_KEY)
+            return false;
+        for (size_t i = 0; i < given.counts[role] + (usual != NULL); i++) {
+            *missing = usual != NULL ? usual : given.all[given.first[role] + i].name;
+            *found = find(table, *missing, field);
+            if (!table->is_json && *found != 1)
+                return false;
+            add_column(out, role, *missing, *field);
+        }
+    }
+    return true;
 }
 
 /* Whether a column of the header, or a field of the first object, is used, or has a nested field that is. */
 static bool is_used(const struct trace_table *table, size_t column)
 {
-    const struct trace_columns *columns = &table->columns;
     const char *field = table->record.fields[column];
     size_t size = table->record.sizes[column];
     bool found = false;
-    for (size_t i = 0; i < columns->name_count; i++)
-        found =
-            found || (table->is_json ? strncmp(columns->names[i], field, size) == 0 &&
-                                           (columns->names[i][size] == '\0' || columns->names[i][size] == '.')
-                                     : columns->fields[i] == column);
+    for (size_t i = 0; i < table->columns.count; i++) {
+        const char *name = table->columns.all[i].name;
+        found = found ||
+                (table->is_json ? strncmp(name, field, size) == 0 && (name[size] == '\0' || name[size] == '.')
+                                : table->columns.all[i].field == column);
+    }
     return found;
 }
 
@@ -372,166 +496,149 @@ static bool fail_unnamed(struct trace_table *table, const char *missing, const c
                          struct sim_error *error)
 {
     struct trace_suggestion suggestion;
-    const struct trace_columns *columns = &table->columns;
-    const char *count = trace_columns_count(find_in_csv, table);
-    if (!trace_suggest(&table->record, &table->reader, &table->dialect,
-                       columns->time_name == NULL ? NULL : &columns->time, &suggestion, error))
+    const size_t *time = has(table, TRACE_TIME) ? &column_of(table, TRACE_TIME)->field : NULL;
+    const char *count = usual_name(table, TRACE_BYTES) == NULL ? usual_name(table, TRACE_COUNT) : NULL;
+    if (!trace_suggest(&table->record, &table->csv, time, &suggestion, error))
         return false;
     bool has_count = count != NULL && !is_name(suggestion.key, count, false);
-    return fail(table, table->record.line, error,
+    return FAIL(table, error,
                 "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, "
                 "key: %s%s%s}",
                 missing, listing, suggestion.time, suggestion.key, has_count ? ", count: " : "",
                 has_count ? count : "");
 }
 
-static bool fail_column(struct trace_table *table, const char *missing, struct sim_error *error)
+static bool fail_column(struct trace_table *table, bool are_given, const char *missing, size_t found,
+                        size_t field, struct sim_error *error)
 {
     char listing[TRACE_LISTING_SIZE];
     list_names(table, false, listing);
-    uint64_t line = table->record.line;
-    bool are_given = trace_columns_are_given(&table->format->columns);
     size_t number;
-    if (table->columns.is_ambiguous)
-        return fail(
-            table, line, error,
+    if (found > 1)
+        return FAIL(
+            table, error,
             "more than one column is named '%s' in the header %s; give the number of one, such as %zu",
-            missing, listing, table->columns.twice + 1);
-    if (trace_column_number(missing, &number))
-        return fail(table, line, error, "no column %zu, the first line has %zu; count from 1", number + 1,
+            missing, listing, field + 1);
+    if (column_number(missing, &number))
+        return FAIL(table, error, "no column %zu, the first line has %zu; count from 1", number + 1,
                     table->record.count);
     if (are_given && !table->has_header)
-        return fail(
-            table, line, error,
-            "no column '%s', as the file has no header; number the columns, as in columns: {time: 1, key: 2}",
-            missing);
+        return FAIL(table, error,
+                    "no column '%s', as the file has no header; number the columns, as in columns: {time: 1, "
+                    "key: 2}",
+                    missing);
     if (!are_given && has_time_field(table))
-        return fail(
-            table, line, error,
-            "no header, the first line is a row; say which columns are which, as in columns: {time: 1, "
-            "key: 2, bytes: 3}");
+        return FAIL(table, error,
+                    "no header, the first line is a row; say which columns are which, as in columns: {time: "
+                    "1, key: 2, bytes: 3}");
     if (table->record.count == 1)
-        return fail(
-            table, line, error, "one column, %s; %s", listing,
+        return FAIL(
+            table, error, "one column, %s; %s", listing,
             table->format->delimiter != '\0'
-                ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave it out"
-                : "write the header 'timestamp_ms,key,bytes' and rows below it, or name the delimiter, as in "
-                  "delimiter: tab");
+                ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave "
+                  "it out"
+                : "write the header 'timestamp_ms,key,bytes' and rows below it, or name the "
+                  "delimiter, as in delimiter: tab");
     const char *nearest =
         sim_nearest(missing, (const char *const *)table->record.fields, table->record.count);
     if (are_given && nearest != NULL)
-        return fail(table, line, error, "no column '%s' in the header %s; did you mean '%s'?", missing,
-                    listing, trace_show(nearest, strlen(nearest)).text);
+        return FAIL(table, error, "no column '%s' in the header %s; did you mean '%s'?", missing, listing,
+                    trace_show(nearest, strlen(nearest)).text);
     if (are_given)
-        return fail(table, line, error, "no column '%s' in the header %s; name one of these", missing,
-                    listing);
+        return FAIL(table, error, "no column '%s' in the header %s; name one of these", missing, listing);
     return fail_unnamed(table, missing, listing, error);
 }
 
-/* When columns are given by number, a first line whose time field is not a time is taken as a header. */
-static bool looks_like_header(const struct trace_table *table)
+/* Whether the first line is a header: when columns are given by number, one whose time field is not a time.
+ */
+static bool has_header(const struct trace_table *table, const struct trace_columns *given)
 {
-    const char *name = table->format->columns.time;
     size_t index = 0;
-    if (name == NULL || !trace_column_number(name, &index) || index >= table->record.count)
-        return true;
-    return trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
-}
-
-static bool read_record(struct trace_table *table, struct sim_error *error)
-{
-    return csv_records_next(&table->records, &table->reader, &table->dialect, &table->record, error);
+    bool are_numbers = given->count > 0;
+    for (size_t i = 0; i < given->count; i++)
+        are_numbers = are_numbers && column_number(given->all[i].name, &index);
+    if (table->format->header != WL_HEADER_AUTO || !are_numbers)
+        return table->format->header != WL_HEADER_NO;
+    return given->counts[TRACE_TIME] == 0 || !column_number(given->all[0].name, &index) ||
+           index >= table->record.count ||
+           trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
 }
 
 static bool fail_fields(const struct trace_table *table, struct sim_error *error)
 {
     size_t here = table->record.count, wanted = table->field_count;
-    if (here == 1 &&
-        !csv_check_delimiter(trace_table_path(table), table->record.line, table->record.fields[0],
-                             table->record.sizes[0], table->dialect.delimiter, error))
+    if (here == 1 && !csv_check_delimiter(&table->csv, table->record.line, table->record.fields[0],
+                                          table->record.sizes[0], error))
         return false;
-    return fail(table, table->record.line, error, "%zu column%s where the %s has %zu: %s", here,
-                here == 1 ? "" : "s", table->has_header ? "header" : "first row", wanted,
+    return FAIL(table, error, "%zu column%s where the %s has %zu: %s", here, here == 1 ? "" : "s",
+                table->has_header ? "header" : "first row", wanted,
                 here > wanted ? "one or more too many; quote a field that holds the delimiter"
                               : "one or more are missing; write an empty field for a missing value");
-}
-
-/* Reads the text of the next row of JSON; *text is NULL at the end of the file. */
-static bool next_object(struct trace_table *table, char **text, size_t *size, struct sim_error *error)
-{
-    if (table->has_objects)
-        return trace_reader_object(&table->reader, text, size, error);
-    do {
-        if (!trace_reader_next(&table->reader, text, size, error))
-            return false;
-    } while (*text != NULL && *size == 0);
-    return true;
 }
 
 /* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */
 static bool next_record(struct trace_table *table, struct sim_error *error)
 {
+    struct wl_csv_record *record = &table->record;
+    struct csv_buffer *fields = &table->csv.fields;
     if (!table->is_json) {
-        if (!read_record(table, error))
+        if (!wl_csv_next(&table->csv, record, error))
             return false;
-        return table->record.count == 0 || table->record.count == table->field_count ||
-               fail_fields(table, error);
+        return record->count == 0 || record->count == table->field_count || fail_fields(table, error);
     }
-    char *line;
-    size_t size;
-    if (!next_object(table, &line, &size, error))
+    record->count = fields->size = 0;
+    if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
         return false;
-    table->record.count = 0;
-    table->record.line = table->reader.line;
-    const char *why;
-    if (line == NULL)
+    if (table->object == NULL)
         return true;
-    if (trace_json_fields(&table->json, line, size, table->columns.names, table->columns.name_count,
-                          &table->record, &why))
-        return true;
-    return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
+    record->count = table->columns.count;
+    for (size_t i = 0; i < record->count; i++) {
+        const json_t *value = trace_json_find(table->object, table->columns.all[i].name);
+        record->fields[i] = value == NULL ? NULL : "";
+        record->sizes[i] = 0;
+        if (value != NULL && !trace_json_put(fields, value, &record->sizes[i]))
+            return sim_fail_memory(error);
+    }
+    const char *at = fields->bytes;
+    for (size_t i = 0; i < record->count; i++) {
+        if (record->fields[i] == NULL)
+            continue;
+        record->fields[i] = at;
+        at += record->sizes[i] + 1;
+    }
+    return true;
 }
 
-/* The field without surrounding spaces. */
-static const char *trimmed(const struct trace_table *table, size_t index, size_t *size)
+/* A field without the blanks around it. */
+static const char *trimmed(const struct trace_table *table, const struct trace_column *column, size_t *size)
 {
-    const char *text = table->record.fields[index];
-    *size = text == NULL ? 0 : table->record.sizes[index];
-    while (*size > 0 && *text == ' ') {
-        text++;
-        --*size;
-    }
-    while (*size > 0 && text[*size - 1] == ' ')
-        --*size;
-    return text == NULL ? "" : text;
+    const char *text = table->record.fields[column->field];
+    *size = 0;
+    if (text == NULL)
+        return "";
+    const struct trace_span span = trace_trim(text, text + table->record.sizes[column->field]);
+    *size = (size_t)(span.end - span.begin);
+    return span.begin;
 }
 
 /* The text of the row's time in a column; a time in two columns is joined. NULL when out of memory. */
-static const char *time_text(struct trace_table *table, size_t column, size_t *size)
+static const char *time_text(struct trace_table *table, const struct trace_column *column, size_t *size)
 {
-    const struct trace_columns *columns = &table->columns;
     const char *text = trimmed(table, column, size);
-    if (columns->time_of_day_name == NULL || column != columns->time)
+    if (!has(table, TRACE_TIME_OF_DAY) || column->role != TRACE_TIME)
         return text;
     size_t day_size;
-    const char *of_day = trimmed(table, columns->time_of_day, &day_size);
-    if (!sim_grow(&table->key, &table->key_capacity, *size + day_size + 2, 1))
+    const char *of_day = trimmed(table, column_of(table, TRACE_TIME_OF_DAY), &day_size);
+    if (!sim_grow(&table->text.bytes, &table->text.capacity, *size + day_size + 2, 1))
         return NULL;
-    *size = trace_time_join(text, *size, of_day, day_size, table->key);
-    return table->key;
+    *size = trace_time_join(text, *size, of_day, day_size, table->text.bytes);
+    return table->text.bytes;
 }
 
 static bool is_ms_name(const char *name)
 {
     size_t size = strlen(name);
     return size > 3 && is_name(name + size - 3, "_ms", false);
-}
-
-/* Returns to a place where reading has been. */
-static bool go_back(struct trace_table *table, uint64_t place, uint64_t line, struct sim_error *error)
-{
-    return trace_reader_go(&table->reader, place, line) ||
-           fail(table, line + 1, error, "the file changed while it was read; read it again");
 }
 
 /* Finds the format of the times by the first rows. Later rows must have it too, so together with this check
@@ -541,145 +648,122 @@ static bool judge_times(struct trace_table *table, struct sim_error *error)
     struct trace_time_judge judge = {0};
     struct sim_error fault = {.class = SIM_ERROR_NONE};
     char readings[TRACE_READINGS_SIZE];
-    const uint64_t place = trace_reader_place(&table->reader), line = table->reader.line;
-    for (unsigned i = 0; i < SAMPLE_ROWS && trace_reader_place(&table->reader) < place + SAMPLE_BYTES; i++) {
+    const struct trace_column *time = column_of(table, TRACE_TIME);
+    trace_reader_mark(&table->csv.reader);
+    for (unsigned i = 0; i < TRACE_SAMPLE_ROWS && !trace_reader_is_sampled(&table->csv.reader); i++) {
         if (!next_record(table, &fault) || table->record.count == 0)
             break;
         size_t size;
-        const char *text = time_text(table, table->columns.time, &size);
+        const char *text = time_text(table, time, &size);
         if (text == NULL)
             return sim_fail_memory(error);
         if (size > 0)
             trace_time_take(&judge, text, size, table->record.line);
     }
-    if (fault.class != SIM_ERROR_NONE && fault.class != SIM_ERROR_INPUT) {
+    trace_reader_return(&table->csv.reader);
+    if (fault.class == SIM_ERROR_ENVIRONMENT) {
         *error = fault;
         return false;
     }
     bool is_number = judge.first >= WL_TIME_S && judge.first <= WL_TIME_NS;
-    bool is_ms = is_number && is_ms_name(table->columns.time_name);
-    table->time = is_ms ? WL_TIME_MS : trace_time_verdict(&judge, readings);
+    table->time = is_number && is_ms_name(time->name) ? WL_TIME_MS : trace_time_verdict(&judge, readings);
     if (table->time == WL_TIME_AUTO && readings[0] != '\0')
-        return fail(table, judge.line, error,
-                    "%s '%s' may be %s; say which with --set trace.time=NAME, or by 'time' under trace",
-                    table->columns.time_name, judge.value, readings);
-    return go_back(table, place, line, error);
+        return trace_fail(trace_table_path(table), judge.line, error,
+                          "%s '%s' may be %s; say which with --set trace.time=NAME, or by 'time' under trace",
+                          time->name, judge.value, readings);
+    return true;
 }
 
 static bool begin_csv(struct trace_table *table, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
+    struct trace_columns given;
     const char *missing;
-    const uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
-    if (!read_record(table, error))
+    size_t found, field;
+    if (!csv_sniff(&table->csv, format->delimiter, (enum wl_trace_escape)format->escape, error))
+        return false;
+    trace_reader_mark(&table->csv.reader);
+    if (!wl_csv_next(&table->csv, &table->record, error))
         return false;
     if (table->record.count == 0)
-        return fail(table, 1, error,
-                    "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
-    bool are_numbers =
-        trace_columns_are_given(&format->columns) && trace_columns_are_numbers(&format->columns);
-    table->has_header = format->header == WL_HEADER_YES ||
-                        (format->header == WL_HEADER_AUTO && (!are_numbers || looks_like_header(table)));
+        return trace_fail(trace_table_path(table), 1, error,
+                          "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
+    trace_columns_given(&format->columns, &given);
+    table->has_header = has_header(table, &given);
     table->field_count = table->record.count;
-    if (!trace_columns_find(format, find_in_csv, table, false, &table->columns, &missing))
-        return fail_column(table, missing, error);
+    if (table->has_header)
+        table->csv.reader.is_marked = false;
+    if (!find_columns(table, &missing, &found, &field))
+        return fail_column(table, given.count > 0, missing, found, field, error);
     if (table->has_header)
         list_names(table, true, table->unused);
-    return table->has_header || go_back(table, place, number, error);
+    else
+        trace_reader_return(&table->csv.reader);
+    return true;
 }
 
 static bool begin_json(struct trace_table *table, struct sim_error *error)
 {
-    struct first_object first = {.table = table};
-    char *line;
-    const char *missing, *why;
-    uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
-    if (!next_object(table, &line, &first.size, error))
+    struct wl_csv_record *record = &table->record;
+    const char *missing;
+    size_t found, field;
+    trace_reader_mark(&table->csv.reader);
+    if (!trace_json_next(&table->csv.reader, &table->object, &record->line, error))
         return false;
-    if (line == NULL)
-        return fail(table, 1, error, "the file is empty; write one JSON object a line");
-    first.line = line;
-    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
-        return why == NULL ? sim_fail_memory(error) : fail(table, table->reader.line, error, "%s", why);
-    if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
-        return fail(
-            table, table->reader.line, error,
-            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, key: "
-            "user}",
-            missing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name);
-    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
-        return sim_fail_memory(error);
+    if (table->object == NULL)
+        return trace_fail(trace_table_path(table), 1, error,
+                          "the file is empty; write one JSON object a line");
+    if (!find_columns(table, &missing, &found, &field))
+        return FAIL(
+            table, error,
+            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, "
+            "key: user}",
+            missing, has(table, TRACE_TIME) ? column_of(table, TRACE_TIME)->name : "created_at");
+    record->count = 0;
+    for (void *at = json_object_iter(table->object); at != NULL && record->count < WL_CSV_FIELDS_MAX;
+         at = json_object_iter_next(table->object, at)) {
+        record->fields[record->count] = json_object_iter_key(at);
+        record->sizes[record->count++] = strlen(json_object_iter_key(at));
+    }
     list_names(table, true, table->unused);
-    return go_back(table, place, number, error);
+    trace_reader_return(&table->csv.reader);
+    return true;
 }
 
-/* Whether one of the first lines begins as a JSON object does; programs print messages above their rows. */
-static bool has_object(const char *bytes, size_t size)
+static bool is_usual(const struct trace_table *table)
 {
-    const char *end = bytes, *at = bytes;
-    size_t begin = after_blanks(bytes, size, 0);
-    if (begin < size && bytes[begin] == '[')
-        return true;
-    for (unsigned i = 0; i < BANNER_LINES_MAX && end != NULL && at < bytes + size; i++, at = end + 1) {
-        const char *first = at;
-        while (first < bytes + size && (*first == ' ' || *first == '\n' || *first == '\r'))
-            first++;
-        if (bytes + size - first > 1 && *first == '{' && (i == 0 || first[1] == '"'))
-            return true;
-        end = memchr(at, '\n', (size_t)(bytes + size - at));
-        if (end == NULL)
-            return false;
-    }
-    return false;
-}
-
-/* Whether the first object of a JSON file is in an array, or ends on another line than it begins. */
-static bool has_objects(const char *bytes, size_t size)
-{
-    size_t at = after_blanks(bytes, size, 0), depth = 0;
-    bool is_text = false;
-    if (at < size && bytes[at] == '[')
-        return true;
-    for (; at < size && bytes[at] != '\n'; at++) {
-        if (bytes[at] == '\\')
-            at++;
-        else if (bytes[at] == '"')
-            is_text = !is_text;
-        else if (!is_text)
-            depth += (size_t)(bytes[at] == '{') - (bytes[at] == '}' && depth > 0);
-    }
-    return at < size && depth > 0;
+    const struct trace_columns *columns = &table->columns;
+    bool are_placed = !table->is_json && table->field_count == 3 && columns->count == 3 &&
+                      columns->counts[TRACE_TIME] == 1 && columns->counts[TRACE_KEY] == 1 &&
+                      columns->counts[TRACE_BYTES] + columns->counts[TRACE_COUNT] == 1;
+    for (size_t i = 0; are_placed && i < columns->count; i++)
+        are_placed = columns->all[i].field == i;
+    return are_placed && table->time == WL_TIME_MS && table->csv.dialect.delimiter == ',' &&
+           !table->csv.dialect.has_backslash;
 }
 
 static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
-    const char *bytes;
     size_t size;
-    table->done_bytes += file > table->file ? table->reader.all_bytes : 0;
-    trace_reader_close(&table->reader);
+    table->done_bytes += file > table->file ? table->csv.reader.all_bytes : 0;
+    trace_reader_close(&table->csv.reader);
     table->file = file;
-    if (!trace_reader_open(table->files.paths[file], &table->reader, error))
+    if (!trace_reader_open(table->files.paths[file], "trace", &table->csv.reader, error))
         return false;
-    table->reader.line_bytes_max = LINE_BYTES_MAX;
-    if (!trace_reader_peek(&table->reader, &bytes, &size, error))
-        return false;
-    const char *foreign = trace_foreign(bytes, size);
+    const char *bytes = trace_reader_peek(&table->csv.reader, &size);
+    const char *foreign = sniff(bytes, size, &table->is_json);
     if (foreign != NULL)
-        return fail(table, 1, error, "this is %s", foreign);
+        return trace_fail(trace_table_path(table), 1, error, "this is %s", foreign);
     const char *end = memchr(bytes, '\n', size);
     if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
-        return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
-    table->is_json =
-        format->layout == WL_LAYOUT_JSON || (format->layout == WL_LAYOUT_AUTO && has_object(bytes, size));
-    table->has_objects = table->is_json && has_objects(bytes, size);
-    table->dialect = csv_sniff(bytes, size);
-    if (format->delimiter != '\0')
-        table->dialect.delimiter = format->delimiter;
-    if (format->escape != WL_ESCAPE_AUTO)
-        table->dialect.has_backslash = format->escape == WL_ESCAPE_BACKSLASH;
-    return (table->is_json ? begin_json(table, error) : begin_csv(table, error)) &&
-           (table->time != WL_TIME_AUTO || judge_times(table, error));
+        return trace_fail(trace_table_path(table), 1, error, "NUL byte; save the trace as UTF-8 text");
+    table->is_json = format->layout == WL_LAYOUT_JSON || (format->layout == WL_LAYOUT_AUTO && table->is_json);
+    if (!(table->is_json ? begin_json : begin_csv)(table, error) ||
+        (table->time == WL_TIME_AUTO && !judge_times(table, error)))
+        return false;
+    table->is_usual = is_usual(table);
+    return true;
 }
 
 /* Reads the next row into table->record, from the next file where the current one has ended. */
@@ -696,37 +780,36 @@ static bool advance(struct trace_table *table, bool *more, struct sim_error *err
     }
 }
 
-static bool read_time(struct trace_table *table, size_t column, const char *name, int64_t *out_ns,
+static bool read_time(struct trace_table *table, const struct trace_column *column, int64_t *out_ns,
                       struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
+    const char *name = column->name;
     size_t size;
     const char *text = time_text(table, column, &size);
     bool has_zone;
     if (text == NULL)
         return sim_fail_memory(error);
     if (size == 0)
-        return fail(table, table->record.line, error, "%s is %s; give each row a time", name,
-                    table->record.fields[column] == NULL ? "missing" : "empty");
+        return FAIL(table, error, "%s is %s; give each row a time", name,
+                    table->record.fields[column->field] == NULL ? "missing" : "empty");
     struct trace_shown shown = trace_show(text, size);
     if (table->time == WL_TIME_AUTO && trace_time_is_of_day(text, size))
-        return fail(
-            table, table->record.line, error,
-            "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, %s]}",
-            name, shown.text, name);
+        return FAIL(table, error,
+                    "%s '%s' is a time of day; name the column of its date too, as in columns: {time: [date, "
+                    "%s]}",
+                    name, shown.text, name);
     if (table->time == WL_TIME_AUTO)
-        return fail(
-            table, table->record.line, error,
-            "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or an "
-            "epoch in s, ms, us or ns",
-            name, shown.text);
+        return FAIL(table, error,
+                    "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or "
+                    "an epoch in s, ms, us or ns",
+                    name, shown.text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1) {
         enum wl_trace_time other = table->time == WL_TIME_MS ? WL_TIME_YYYYMMDD : WL_TIME_MS;
-        return fail(table, table->record.line, error,
-                    "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name, shown.text,
-                    wl_trace_time_name(table->time),
+        return FAIL(table, error, "%s '%s' is not a time in %s between the years 1677 and 2262%s%s", name,
+                    shown.text, wl_trace_time_name(table->time),
                     format->time == WL_TIME_AUTO
                         ? ", as most are; write all alike, or name the format, as in time: "
                         : "; correct it, or change 'time'",
@@ -736,72 +819,151 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
     return true;
 }
 
+static bool check_key(const struct trace_table *table, const char *key, size_t size, struct sim_error *error)
+{
+    if (size == 0)
+        return FAIL(table, error, "key is empty; give each row a key");
+    if (memchr(key, '\0', size) != NULL)
+        return FAIL(table, error, "NUL byte; save the trace as UTF-8 text");
+    if (memchr(key, '\n', size) != NULL || memchr(key, '\r', size) != NULL)
+        return FAIL(table, error, "line break in a key; leave it out");
+    if (size > TRACE_KEY_BYTES_MAX)
+        return FAIL(table, error, "key of %zu bytes is too long; shorten it to %d", size,
+                    TRACE_KEY_BYTES_MAX);
+    size_t valid = sim_utf8_valid(key, size);
+    return valid == size ||
+           FAIL(table, error, "byte %zu of the key is not UTF-8; save the trace as UTF-8", valid + 1);
+}
+
 /* Joins the parts of the key by '/', and escapes a '/' within a part by a backslash; a single part is used
  * unchanged. */
 static bool read_key(struct trace_table *table, struct trace_row *out, struct sim_error *error)
 {
-    const struct trace_columns *columns = &table->columns;
-    const struct trace_place place = {.path = trace_table_path(table), .line = table->record.line};
-    size_t used = 0;
-    out->key = table->record.fields[columns->key[0]];
-    out->key_size = out->key == NULL ? 0 : table->record.sizes[columns->key[0]];
-    for (size_t part = 0; columns->key_count > 1 && part < columns->key_count; part++) {
-        const char *text = table->record.fields[columns->key[part]];
-        size_t size = text == NULL ? 0 : table->record.sizes[columns->key[part]];
-        if (!sim_grow(&table->key, &table->key_capacity, used + 2 * size + 1, 1))
+    const struct trace_column *columns = column_of(table, TRACE_KEY);
+    const size_t count = table->columns.counts[TRACE_KEY];
+    struct csv_buffer *joined = &table->text;
+    joined->size = 0;
+    for (size_t part = 0; part < count; part++) {
+        const char *text = table->record.fields[columns[part].field];
+        size_t size = text == NULL ? 0 : table->record.sizes[columns[part].field];
+        out->key = text;
+        out->key_size = size;
+        if (count == 1)
+            break;
+        if (!sim_grow(&joined->bytes, &joined->capacity, joined->size + 2 * size + 1, 1))
             return sim_fail_memory(error);
         if (part > 0)
-            table->key[used++] = '/';
+            joined->bytes[joined->size++] = '/';
         for (size_t i = 0; i < size; i++) {
             if (text[i] == '/' || text[i] == '\\')
-                table->key[used++] = '\\';
-            table->key[used++] = text[i];
+                joined->bytes[joined->size++] = '\\';
+            joined->bytes[joined->size++] = text[i];
         }
-        out->key = table->key;
-        out->key_size = used;
+        out->key = joined->bytes;
+        out->key_size = joined->size;
     }
-    return trace_key_check(out->key, out->key_size, &place, error);
+    return check_key(table, out->key, out->key_size, error);
+}
+
+static bool read_number(struct trace_table *table, const struct trace_column *column, uint64_t *out,
+                        struct sim_error *error)
+{
+    static const char cure[] = "write a whole number from 0 to 1099511627776";
+    size_t size;
+    const char *text = trimmed(table, column, &size), *name = column->role == TRACE_COUNT ? "count" : "bytes";
+    if (size > 2 && memcmp(text + size - 2, ".0", 2) == 0) /* by programs that have no integer type */
+        size -= 2;
+    bool is_negative = size > 1 && *text == '-', is_whole = size > 0;
+    for (size_t i = is_negative; i < size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
+        is_whole = is_whole && digit <= 9;
+        *out = *out > TRACE_VALUE_MAX ? *out : *out * 10 + digit;
+    }
+    struct trace_shown shown = trace_show(text, size);
+    if (size == 0)
+        return FAIL(table, error, "%s is empty; %s", name, cure);
+    if (!is_whole)
+        return FAIL(table, error, "%s '%s' is not a whole number; %s", name, shown.text, cure);
+    if (is_negative || *out > TRACE_VALUE_MAX)
+        return FAIL(table, error, "%s %s is %s; %s", name, shown.text, is_negative ? "negative" : "too large",
+                    cure);
+    return true;
 }
 
 static bool read_value(struct trace_table *table, uint64_t *out, struct sim_error *error)
 {
     const struct trace_columns *columns = &table->columns;
-    const struct trace_place place = {.path = trace_table_path(table),
-                                      .line = table->record.line,
-                                      .has_counts = columns->kind == TRACE_VALUE_COUNT};
-    *out = 0;
-    if (columns->kind == TRACE_VALUE_NONE)
-        return true;
-    if (columns->kind == TRACE_VALUE_LENGTH) {
-        for (size_t i = 0; i < columns->value_count; i++)
-            *out +=
-                table->record.fields[columns->value[i]] == NULL ? 0 : table->record.sizes[columns->value[i]];
-        return true;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct trace_column *column = &columns->all[i];
+        if ((column->role == TRACE_BYTES || column->role == TRACE_COUNT) &&
+            !read_number(table, column, out, error))
+            return false;
+        if (column->role == TRACE_BYTES_OF && table->record.fields[column->field] != NULL)
+            *out += table->record.sizes[column->field];
     }
-    size_t size;
-    const char *text = trimmed(table, columns->value[0], &size);
-    if (size > 2 &&
-        memcmp(text + size - 2, ".0", 2) == 0) /* as written by programs that have no integer type */
-        size -= 2;
-    return trace_value_parse(text, size, &place, out, error);
+    return true;
 }
 
 /* A row whose own time is after its arrival, because a device's clock is wrong, counts as not late. */
 static bool read_times(struct trace_table *table, struct trace_row *out, struct sim_error *error)
 {
-    const struct trace_columns *columns = &table->columns;
     int64_t own_ns;
-    if (!read_time(table, columns->time, columns->time_name, &own_ns, error))
+    if (!read_time(table, column_of(table, TRACE_TIME), &own_ns, error))
         return false;
     out->time_ns = own_ns;
-    if (columns->arrived_name == NULL)
+    if (!has(table, TRACE_ARRIVED))
         return true;
-    if (!read_time(table, columns->arrived, columns->arrived_name, &out->time_ns, error))
+    if (!read_time(table, column_of(table, TRACE_ARRIVED), &out->time_ns, error))
         return false;
     if (out->time_ns > own_ns && (uint64_t)out->time_ns - (uint64_t)own_ns > (uint64_t)WL_TRACE_LATE_MAX)
-        return fail(table, table->record.line, error,
+        return FAIL(table, error,
                     "the row arrived more than 3650 days after its time; leave it out, or change 'time'");
     out->late_ns = out->time_ns > own_ns ? out->time_ns - own_ns : 0;
+    return true;
+}
+
+/* Parses at most `most` digits, few enough not to overflow. Returns the end of the digits, or NULL. */
+static const char *usual_number(const char *at, uint64_t most, uint64_t *out)
+{
+    enum { DIGITS_MOST = 13 };
+    const char *begin = at;
+    uint64_t value = 0;
+    for (; (unsigned char)(*at - '0') <= 9; at++)
+        value = value * 10 + (unsigned char)(*at - '0');
+    *out = value;
+    return at > begin && at - begin <= DIGITS_MOST && value <= most ? at : NULL;
+}
+
+/* The line's break ends each loop. */
+bool trace_table_usual(struct trace_table *table, struct trace_row *out)
+{
+    struct trace_reader *reader = &table->csv.reader;
+    uint64_t time_ms;
+    if (!table->is_usual || reader->begin >= reader->lines_end)
+        return false;
+    const char *line = reader->buffer + reader->begin;
+    const char *at = usual_number(line, TRACE_TIME_MS_MAX, &time_ms);
+    if (at == NULL || *at != ',')
+        return false;
+    const char *key = ++at;
+    bool is_ascii = true;
+    for (; (unsigned char)*at >= ' ' && *at != ',' && *at != '"'; at++)
+        is_ascii = is_ascii && *at <= '~' && *at >= ' ';
+    out->time_ns = (int64_t)time_ms * SIM_MS;
+    out->late_ns = 0;
+    out->key = key;
+    out->key_size = (size_t)(at - key);
+    if (at == key || *at != ',' || at - key > TRACE_KEY_BYTES_MAX ||
+        (!is_ascii && sim_utf8_valid(key, out->key_size) < out->key_size))
+        return false;
+    at = usual_number(at + 1, TRACE_VALUE_MAX, &out->value);
+    if (at == NULL)
+        return false;
+    at += *at == '\r' && reader->line_break == '\n';
+    if (*at != reader->line_break)
+        return false;
+    reader->begin += (size_t)(at + 1 - line);
+    reader->line++;
     return true;
 }
 
@@ -827,68 +989,64 @@ const char *trace_table_path(const struct trace_table *table)
     return table->files.paths[table->file];
 }
 
-uint64_t trace_table_line(const struct trace_table *table)
-{
-    return table->record.line;
-}
-
 uint64_t trace_table_offset(const struct trace_table *table)
 {
-    return table->done_bytes + trace_reader_offset(&table->reader);
+    return table->done_bytes + trace_reader_offset(&table->csv.reader);
 }
 
-static size_t put(char *buffer, size_t size, size_t used, const char *before, const char *name)
+bool trace_table_is_plain(const struct trace_table *table)
 {
-    struct trace_shown shown = trace_show(name, strlen(name));
-    int written = used < size ? snprintf(buffer + used, size - used, "%s'%s'", before, shown.text) : 0;
-    return used + (size_t)written;
+    return table->is_usual && table->has_header &&
+           strcmp(column_of(table, TRACE_TIME)->name, "timestamp_ms") == 0 && table->files.count == 1 &&
+           wl_trace_format_is_plain(table->format);
 }
 
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size)
 {
+    static const char *const begins[TRACE_ROLES] = {", time ",  " + ",         ", key ",    ", bytes ",
+                                                    ", count ", ", bytes of ", ", arrived "};
+    const struct csv_dialect *dialect = &table->csv.dialect;
     const struct trace_columns *columns = &table->columns;
-    static const char *const kinds[] = {"no sizes", "bytes", "count", "bytes of"};
-    size_t used = 0;
-    if (table->is_json)
-        used = (size_t)snprintf(buffer, size, table->has_objects ? "JSON objects" : "JSON lines");
-    else if (table->dialect.is_pasted)
-        used = (size_t)snprintf(buffer, size, "a table pasted from a terminal");
-    else if (table->dialect.delimiter == '\t')
-        used = (size_t)snprintf(buffer, size, "CSV with tabs");
+    size_t times = columns->counts[TRACE_TIME] + columns->counts[TRACE_TIME_OF_DAY];
+    FILE *stream = fmemopen(buffer, size, "w");
+    if (stream == NULL) {
+        snprintf(buffer, size, "%s", table->is_json ? "JSON" : "CSV");
+        return;
+    }
+    if (table->is_json || dialect->is_pasted || dialect->delimiter == '\t')
+        fputs(table->is_json       ? "JSON"
+              : dialect->is_pasted ? "a table pasted from a terminal"
+                                   : "CSV with tabs",
+              stream);
     else
-        used = (size_t)snprintf(buffer, size, "CSV with '%c'", table->dialect.delimiter);
+        fprintf(stream, "CSV with '%c'", dialect->delimiter);
     if (!table->is_json)
-        used +=
-            (size_t)snprintf(buffer + used, size - used, "%s%s", table->has_header ? "" : " without a header",
-                             table->dialect.has_backslash ? " and backslashes" : "");
+        fprintf(stream, "%s%s", table->has_header ? "" : " without a header",
+                dialect->has_backslash ? " and backslashes" : "");
     if (table->files.count > 1)
-        used += (size_t)snprintf(buffer + used, size - used, " in %zu files", table->files.count);
-    used = put(buffer, size, used, ", time ", columns->time_name);
-    if (columns->time_of_day_name != NULL)
-        used = put(buffer, size, used, " + ", columns->time_of_day_name);
-    if (table->time != WL_TIME_AUTO && used < size)
-        used += (size_t)snprintf(buffer + used, size - used, " in %s%s", wl_trace_time_name(table->time),
-                                 table->has_zones ? "" : " without a zone, taken as UTC");
-    for (size_t i = 0; i < columns->key_count; i++)
-        used = put(buffer, size, used, i == 0 ? ", key " : " + ", columns->names[1 + i]);
-    if (columns->kind != TRACE_VALUE_NONE)
-        used += used < size ? (size_t)snprintf(buffer + used, size - used, ", %s", kinds[columns->kind]) : 0;
-    for (size_t i = 0; i < columns->value_count; i++)
-        used = put(buffer, size, used, i == 0 ? " " : " + ", columns->names[1 + columns->key_count + i]);
-    if (columns->arrived_name != NULL)
-        used = put(buffer, size, used, ", arrived ", columns->arrived_name);
-    if (columns->kind == TRACE_VALUE_NONE && used < size)
-        used += (size_t)snprintf(buffer + used, size - used, ", no sizes");
-    if (table->unused[0] != '\0' && used < size)
-        snprintf(buffer + used, size - used, "; not used: %s", table->unused);
+        fprintf(stream, " in %zu files", table->files.count);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct trace_column *column = &columns->all[i];
+        fprintf(stream, "%s'%s'", i > columns->first[column->role] ? " + " : begins[column->role],
+                trace_show(column->name, strlen(column->name)).text);
+        if (i + 1 == times && table->time != WL_TIME_AUTO)
+            fprintf(stream, " in %s%s", wl_trace_time_name(table->time),
+                    table->has_zones ? "" : " without a zone, taken as UTC");
+    }
+    if (!has(table, TRACE_BYTES) && !has(table, TRACE_COUNT) && !has(table, TRACE_BYTES_OF))
+        fputs(", no sizes", stream);
+    if (table->unused[0] != '\0')
+        fprintf(stream, "; not used: %s", table->unused);
+    fclose(stream);
+    buffer[size - 1] = '\0';
 }
 
 void trace_table_close(struct trace_table *table)
 {
-    trace_reader_close(&table->reader);
-    csv_records_free(&table->records);
-    trace_json_free(&table->json);
+    trace_reader_close(&table->csv.reader);
+    free(table->csv.fields.bytes);
+    free(table->text.bytes);
+    json_decref(table->object);
     wl_trace_files_clear(&table->files);
-    free(table->key);
     *table = (struct trace_table){0};
 }

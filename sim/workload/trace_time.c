@@ -2,7 +2,6 @@
 /* Parses ULIDs. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -120,37 +119,39 @@ static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *
     return true;
 }
 
-/* The ways to write a date, for strptime(): what stands before the time of day, and after it. A space in it
- * matches any number of spaces, also none. */
+/* The ways to write a date, for strptime(): what stands before the time of day, and after it. A dash stands
+ * for any signs between words. */
 static const struct {
     enum wl_trace_time kind;
     const char *before, *after;
 } forms[] = {
-    {WL_TIME_ISO, "%Y %m %d", ""},   /* also 2026/1/31 9:05, 2026.01.31 and 20260131T090500Z */
-    {WL_TIME_WORDS, "%d %b %Y", ""}, /* RFC 2822, the logs of web servers */
-    {WL_TIME_WORDS, "%b %d %Y", ""}, {WL_TIME_WORDS, "%b %d", "%Y"}, /* C's asctime() */
-    {WL_TIME_WORDS, "%Y %m %d", ""},                                 /* with AM or PM */
-    {WL_TIME_DMY, "%d %m %Y", ""},   {WL_TIME_DMY, "%d %m %y", ""},
-    {WL_TIME_MDY, "%m %d %Y", ""},   {WL_TIME_MDY, "%m %d %y", ""},
+    {WL_TIME_ISO, "%Y-%m-%d", ""},                                   /* also 2026/1/31 9:05 and 2026.01.31 */
+    {WL_TIME_ISO, "%Y%m%d", ""},                                     /* 20260131T090500Z */
+    {WL_TIME_WORDS, "%d-%b-%Y", ""},                                 /* RFC 2822, the logs of web servers */
+    {WL_TIME_WORDS, "%b-%d-%Y", ""}, {WL_TIME_WORDS, "%b-%d", "%Y"}, /* C's asctime() */
+    {WL_TIME_WORDS, "%Y-%m-%d", ""},                                 /* with AM or PM */
+    {WL_TIME_DMY, "%d-%m-%Y", ""},   {WL_TIME_DMY, "%d-%m-%y", ""},
+    {WL_TIME_MDY, "%m-%d-%Y", ""},   {WL_TIME_MDY, "%m-%d-%y", ""},
 };
 
-/* Copies a date for strptime(): spaces in place of brackets, and up to the time of day of other signs. */
+/* Copies a date for strptime(): a dash in place of the signs up to the time of day, which leave out quotes
+ * and brackets, and the zone's name after the zone. */
 static bool copy_date(const char *text, size_t size, char copy[DATE_SIZE])
 {
     bool is_date = true;
+    size_t used = 0;
     if (size >= DATE_SIZE || memchr(text, '\0', size) != NULL)
         return false;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && text[i] != '('; i++) {
         bool is_t = text[i] == 'T' && i > 0 && is_digit(text[i - 1]);
-        bool is_blank =
-            strchr("[]\"", text[i]) != NULL || (is_date && (is_t || strchr("/.,-", text[i]) != NULL));
+        bool is_sign = is_date && (is_t || strchr(" /.,-", text[i]) != NULL);
+        if (strchr("[]\"", text[i]) == NULL && !(is_sign && (used == 0 || copy[used - 1] == '-')))
+            copy[used++] = is_sign ? '-' : text[i];
         is_date = is_date && text[i] != ':' && !is_t;
-        copy[i] = is_blank ? ' ' : text[i];
     }
-    copy[size] = '\0';
-    copy[strcspn(copy, "(")] = '\0'; /* the zone's name */
-    while (size > 0 && (copy[size] == '\0' || copy[size] == ' '))
-        copy[size--] = '\0';
+    while (used > 0 && (copy[used - 1] == ' ' || copy[used - 1] == '-'))
+        used--;
+    copy[used] = '\0';
     return true;
 }
 
@@ -160,7 +161,7 @@ static const char *take_clock(const char *text, bool has_halves, struct tm *time
 {
     static const char *const clocks[] = {"%H:%M:%S", "%H:%M", "%H%M%S", "%H%M", "%H"};
     const size_t count = sizeof clocks / sizeof *clocks;
-    const char *begin = text + strspn(text, " :"), *end = NULL;
+    const char *begin = text + strspn(text, " :-"), *end = NULL;
     size_t clock = 0;
     *fraction_ns = 0;
     if (!is_digit(*begin))
@@ -190,8 +191,8 @@ static bool parse_date(enum wl_trace_time kind, const char *text, size_t size, i
         return true;
     if (!copy_date(text, size, copy))
         return false;
-    const char *begin = copy + strspn(copy, " "), *end = strptime(begin, "%a", &day);
-    begin = end == NULL ? begin : end + strspn(end, " ");
+    const char *begin = strptime(copy, "%a-", &day);
+    begin = begin == NULL ? copy : begin;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct tm time = {0};
         int64_t fraction_ns, zone_ns = 0;
@@ -277,25 +278,32 @@ static size_t digit_count(const char *text, size_t size)
     return count == size || (text[count] == '.' && i == size) ? count : 0;
 }
 
+static int to_number(const char *text, size_t digits)
+{
+    int value = 0;
+    for (size_t i = 0; i < digits; i++)
+        value = value * 10 + (text[i] - '0');
+    return value;
+}
+
 /* Parses a year of four or two digits, and after it as many pairs of digits as there are: month, day, hour,
  * minute, second; at last three digits of milliseconds. */
 static bool parse_digits(enum wl_trace_time kind, const char *text, size_t size, int64_t *out_ns)
 {
-    char copy[] = "yyyymmddhhmmssmmm", format[] = "%Y%m%d%H%M%S";
-    const size_t year = kind == WL_TIME_YYMMDD ? 2 : 4, digits = digit_count(text, size);
     struct tm time = {.tm_mday = 1};
-    if (digits < (year == 2 ? 6 : year) || digits > year + 13 || (digits % 2 != 0 && digits < year + 13))
+    int month = 1, *const fields[] = {&month, &time.tm_mday, &time.tm_hour, &time.tm_min, &time.tm_sec};
+    size_t digits = digit_count(text, size), at = kind == WL_TIME_YYMMDD ? 2 : 4;
+    if (digits < (at == 2 ? 6 : at))
         return false;
-    snprintf(copy, sizeof copy, "%.*s", (int)digits, text);
-    if (year == 2)
-        format[1] = 'y';
-    if (digits < year + 10)
-        format[2 + digits - year] = '\0';
-    const char *end = strptime(copy, format, &time);
-    time.tm_year += time.tm_year == 69 && year == 2 ? 100 : 0;
-    if (end == NULL || !sim_time_of(&time, out_ns))
+    time.tm_year = to_number(text, at) - (at == 4 ? 1900 : 0);
+    time.tm_year += at == 2 && time.tm_year < 70 ? 100 : 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && digits - at >= 2; i++, at += 2)
+        *fields[i] = to_number(text + at, 2);
+    time.tm_mon = month - 1;
+    bool has_ms = at >= 12 && digits - at == 3;
+    if ((digits != at && !has_ms) || !sim_time_of(&time, out_ns))
         return false;
-    *out_ns += atoi(end) * SIM_MS;
+    *out_ns += has_ms ? to_number(text + at, 3) * SIM_MS : 0;
     return true;
 }
 

@@ -378,9 +378,7 @@ static const struct broken broken[] = {
     {"key,size,rowCount\na,1,x\n", NULL,
      ":2: rowCount 'x' is not a whole number; write digits alone, without separators"},
     {"key,keyBinary,size\n\"a\",6x,1\n", NULL,
-     ":2: the key is not followed by 2 columns as in the header; leave out a key with a line break by "
-     "sstablepartitions -x"},
-    {"key,keyBinary,size\na,6x,1\n", NULL, ":2: keyBinary '6x' is not hexadecimal; save the output again"},
+     ":2: keyBinary '6x' is not hexadecimal; save the output again"},
     {"key,keyBinary,size\n\"a\nb\",61,1\n", NULL,
      ":2: the key is not followed by 2 columns as in the header; leave out a key with a line break by "
      "sstablepartitions -x"},
@@ -512,9 +510,9 @@ static void test_damaged_files_are_refused(void **state)
     assert_refused(trace_file_plain(nul, sizeof nul), ":2: NUL byte; save the file as UTF-8 text");
     static const char database[] = "SQLite format 3\0\x10";
     assert_refused(trace_file_plain(database, sizeof database), ":1: this is a database; ");
-    static char line[70000];
+    static char line[(16 << 20) + 10];
     memset(line, 'a', sizeof line);
-    assert_refused(trace_file_plain(line, sizeof line), ":1: line is longer than 65536 bytes");
+    assert_refused(trace_file_plain(line, sizeof line), ":1: line is longer than 16777216 bytes");
     struct trace_file none = trace_file_name("t.csv");
     assert_refused(none, ": file cannot be opened (No such file or directory); check the file's name");
 }

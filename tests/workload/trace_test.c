@@ -46,7 +46,7 @@ static struct reading read_all(const char *path)
 {
     struct reading reading = {0};
     struct wl_trace *trace;
-    if (!wl_trace_open(path, &trace, &reading.error)) {
+    if (!wl_trace_open_as(path, NULL, &trace, &reading.error)) {
         assert_null(trace);
         return reading;
     }
@@ -120,46 +120,43 @@ static void test_trace_malformed_is_reported_with_place_and_remedy(void **state)
              "'timestamp_ms,key,bytes' and rows below it, or name the delimiter, as in delimiter: tab"),
         CASE("t\0i\0", "1: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a\0b,2\n", "2: NUL byte; save the trace as UTF-8 text"),
-        CASE(HEADER "1,a,2\n\0\n", "3: NUL byte; save the trace as UTF-8 text"),
-        CASE(HEADER "1\n", "2: 1 column instead of 3; write timestamp_ms,key,bytes"),
+        CASE(HEADER "1,a,2\n\0\n", "3: 1 column where the header has 3: one or more are missing; write an "
+                                   "empty field for a missing value"),
+        CASE(HEADER "1\n", "2: 1 column where the header has 3: one or more are missing; write an empty "
+                           "field for a missing value"),
         CASE(HEADER "1\ta b\t2\n", "2: the first line has commas, line 2 has tabs" SAME),
         CASE(COUNTS "1,a,2\n\"1\";\"a\";\"2\"\n", "3: the first line has commas, line 3 has semicolons" SAME),
         CASE("timestamp_ms\tkey\tbytes\n1,a,2\n", "2: the first line has tabs, line 2 has commas" SAME),
-        CASE(HEADER "1,a\n", "2: 2 columns instead of 3; write timestamp_ms,key,bytes"),
-        CASE(HEADER "1,\"a\"\n", "2: 2 columns instead of 3; write timestamp_ms,key,bytes"),
-        CASE(COUNTS "1,a\n", "2: 2 columns instead of 3; write timestamp_ms,key,count"),
-        CASE(HEADER "1,a,2,3\n",
-             "2: more than 3 columns; write timestamp_ms,key,bytes and quote a key that holds a comma"),
-        CASE(COUNTS "1,a,2,\n",
-             "2: more than 3 columns; write timestamp_ms,key,count and quote a key that holds a comma"),
-        CASE(HEADER "1,a,2\n\n", "3: empty line; remove it"),
-        CASE(HEADER "1,a,2\r\n\r\n", "3: empty line; remove it"),
-        CASE(HEADER "15,a,2\n12,a,2\n", "3: timestamp_ms 12 is before 15 of line 2; sort the file by "
-                                        "timestamp_ms, or add sort: true under trace"),
-        CASE(COUNTS "-1,a,2\n-2,b,2\n", "3: timestamp_ms -2 is before -1 of line 2; sort the file by "
-                                        "timestamp_ms, or add sort: true under trace"),
-        CASE(HEADER ",a,2\n", "2: timestamp_ms is empty; write whole milliseconds since 1970"),
-        CASE(HEADER "1.5,a,2\n",
-             "2: timestamp_ms '1.5' is not a whole number; write milliseconds since 1970"),
-        CASE(HEADER "-,a,2\n", "2: timestamp_ms '-' is not a whole number; write milliseconds since 1970"),
-        CASE(HEADER " 1,a,2\n", "2: timestamp_ms ' 1' is not a whole number; write milliseconds since 1970"),
-        CASE(HEADER "2015-01-01T00:00:00Z,a,2\n",
-             "2: timestamp_ms '2015-01-01T00:00:00Z' is not a whole number; write milliseconds since 1970"),
+        CASE(HEADER "1,a\n", "2: 2 columns where the header has 3: one or more are missing; write an empty "
+                             "field for a missing value"),
+        CASE(HEADER "1,\"a\"\n", "2: 2 columns where the header has 3: one or more are missing; write an "
+                                 "empty field for a missing value"),
+        CASE(COUNTS "1,a\n", "2: 2 columns where the header has 3: one or more are missing; write an empty "
+                             "field for a missing value"),
+        CASE(HEADER "1,a,2,3\n", "2: 4 columns where the header has 3: one or more too many; quote a field "
+                                 "that holds the delimiter"),
+        CASE(COUNTS "1,a,2,\n", "2: 4 columns where the header has 3: one or more too many; quote a field "
+                                "that holds the delimiter"),
+        CASE(HEADER "15,a,2\n12,a,2\n",
+             "3: the row's time 1970-01-01T00:00:00.012Z is before 1970-01-01T00:00:00.015Z of the row "
+             "above; add sort: true under trace, or sort the file by time"),
+        CASE(COUNTS "-1,a,2\n-2,b,2\n",
+             "3: the row's time 1969-12-31T23:59:59.998Z is before 1969-12-31T23:59:59.999Z of the row "
+             "above; add sort: true under trace, or sort the file by time"),
+        CASE(HEADER ",a,2\n", "2: timestamp_ms is empty; give each row a time"),
+        CASE(HEADER "-,a,2\n", "2: timestamp_ms '-' is not a time in a known format; write ISO 8601, as in "
+                               "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"),
         CASE(HEADER "9223372036855,a,2\n",
-             "2: timestamp_ms 9223372036855 is not in the years 1677 to 2262; write "
-             "milliseconds since 1970"),
-        CASE(HEADER "-99999999999999999999999999,a,2\n", "2: timestamp_ms -99999999999999999999999999 is "
-                                                         "not in the years 1677 to 2262; write milliseconds "
-                                                         "since 1970"),
+             "2: timestamp_ms '9223372036855' is not a time in epoch milliseconds between the years 1677 and "
+             "2262, as most are; write all alike, or name the format, as in time: yyyymmdd"),
+        CASE(HEADER "-99999999999999999999999999,a,2\n",
+             "2: timestamp_ms '-99999999999999999999999999' is not a time in a known format; write ISO 8601, "
+             "as in 2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"),
         CASE(HEADER "1,,2\n", "2: key is empty; give each row a key"),
         CASE(HEADER "1,\"\",2\n", "2: key is empty; give each row a key"),
-        CASE(HEADER "1,a\"b,2\n",
-             "2: quote inside a key without quotes; quote the key and double the quotes in it"),
-        CASE(HEADER "1,\"a\"b,2\n", "2: text after the key's closing quote; double the quotes inside a key"),
-        CASE(HEADER "1,\"a\nb\",2\n",
-             "2: key's quote is not closed on its line; close it, and leave line breaks out of keys"),
-        CASE(HEADER "1,\"a,2",
-             "2: key's quote is not closed on its line; close it, and leave line breaks out of keys"),
+        CASE(HEADER "1,\"a\"b,2\n", "2: text after a closing quote; double the quotes within a field"),
+        CASE(HEADER "1,\"a\nb\",2\n", "2: line break in a key; leave it out"),
+        CASE(HEADER "1,\"a,2", "2: a quote that is never closed; close it, or double it within a field"),
         CASE(HEADER "1,a\rb,2\n", "2: line break in a key; leave it out"),
         CASE(HEADER "1,caf\xE9,2\n", "2: byte 4 of the key is not UTF-8; save the trace as UTF-8"),
         CASE(HEADER "1,\xED\xA0\x80,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
@@ -173,7 +170,6 @@ static void test_trace_malformed_is_reported_with_place_and_remedy(void **state)
         CASE(COUNTS "1,a,\n", "2: count is empty; " WHOLE),
         CASE(HEADER "1,a,-5\n", "2: bytes -5 is negative; " WHOLE),
         CASE(COUNTS "1,a,-5\n", "2: count -5 is negative; " WHOLE),
-        CASE(HEADER "1,a,1.0\n", "2: bytes '1.0' is not a whole number; " WHOLE),
         CASE(HEADER "1,a,+1\n", "2: bytes '+1' is not a whole number; " WHOLE),
         CASE(HEADER "1,a,-\n", "2: bytes '-' is not a whole number; " WHOLE),
         CASE(HEADER "1,a,1e3\n", "2: bytes '1e3' is not a whole number; " WHOLE),
@@ -181,7 +177,7 @@ static void test_trace_malformed_is_reported_with_place_and_remedy(void **state)
         CASE(HEADER "1,a,1099511627777\n", "2: bytes 1099511627777 is too large; " WHOLE),
         CASE(HEADER "1,a,18446744073709551617\n", "2: bytes 18446744073709551617 is too large; " WHOLE),
         CASE(COUNTS "1,a,0\n2,b,0\n", "3: every count is 0; give the trace at least one row"),
-        CASE(COUNTS "-9223372036854,a,1\n9223372036854,a,1\n9223372036854,a,1\n",
+        CASE(COUNTS "-9223372036852,a,1\n9223372036852,a,1\n9223372036852,a,1\n",
              "3: the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms"),
         CASE(COUNTS "9223372036800,a,2\n9223372036852,a,2\n9223372036853,b,1\n",
              "3: the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms"),
@@ -287,7 +283,7 @@ static void test_trace_quoted_key_is_unquoted(void **state)
     struct wl_trace *trace;
     struct wl_trace_batch batch;
     bool more;
-    assert_true(wl_trace_open(file.path, &trace, NULL));
+    assert_true(wl_trace_open_as(file.path, NULL, &trace, NULL));
     assert_false(wl_trace_has_counts(trace));
     for (size_t i = 0; i < 4; i++) {
         assert_true(wl_trace_next(trace, &batch, &more, NULL));
@@ -336,16 +332,12 @@ static void test_trace_long_lines_and_keys_have_limits(void **state)
     file = file_of_long_line(4097, 1);
     assert_fails(file.path, SIM_ERROR_INPUT, "2: key of 4097 bytes is too long; shorten it to 4096");
     trace_file_remove(&file);
-    file = file_of_long_line(10, 65536 - 13);
+    file = file_of_long_line(10, (16 << 20) - 13);
     assert_true(read_all(file.path).fine);
     trace_file_remove(&file);
-    file = file_of_long_line(10, 65536 - 12);
+    file = file_of_long_line(10, (16 << 20) - 12);
     assert_fails(file.path, SIM_ERROR_INPUT,
-                 "2: line is longer than 65536 bytes; put each row on its own line");
-    trace_file_remove(&file);
-    file = file_of_long_line(10, 10 * 1000 * 1000);
-    assert_fails(file.path, SIM_ERROR_INPUT,
-                 "2: line is longer than 65536 bytes; put each row on its own line");
+                 "2: line is longer than 16777216 bytes; put each row on its own line");
     trace_file_remove(&file);
 }
 
@@ -401,7 +393,7 @@ static void test_trace_counts_spread_rows_to_the_next_line(void **state)
     struct wl_trace *trace;
     struct wl_trace_batch batch;
     bool more = true;
-    assert_true(wl_trace_open(file.path, &trace, NULL));
+    assert_true(wl_trace_open_as(file.path, NULL, &trace, NULL));
     assert_true(wl_trace_has_counts(trace));
     size_t batches = 0;
     while (wl_trace_next(trace, &batch, &more, NULL) && more) {
@@ -440,7 +432,7 @@ static void test_trace_counts_end_in_key_order(void **state)
     struct wl_trace *trace;
     struct wl_trace_batch batch;
     bool more;
-    assert_true(wl_trace_open(file.path, &trace, NULL));
+    assert_true(wl_trace_open_as(file.path, NULL, &trace, NULL));
     for (size_t i = 0; i < 4; i++) {
         assert_true(wl_trace_next(trace, &batch, &more, NULL) && more);
         assert_int_equal(batch.key_index, expected[i].key);
@@ -497,7 +489,7 @@ static void test_trace_many_keys_are_numbered_by_appearance(void **state)
     struct wl_trace *trace;
     struct wl_trace_batch batch;
     bool more;
-    assert_true(wl_trace_open(file.path, &trace, NULL));
+    assert_true(wl_trace_open_as(file.path, NULL, &trace, NULL));
     for (unsigned i = 0; i < KEYS * 2; i++) {
         assert_true(wl_trace_next(trace, &batch, &more, NULL) && more);
         assert_int_equal(batch.key_index, i % KEYS);
@@ -548,7 +540,7 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     uint64_t rows = 0, read_bytes, all_bytes;
     struct rusage before, after;
     close(ends[1]);
-    assert_true(wl_trace_open(path, &trace, NULL));
+    assert_true(wl_trace_open_as(path, NULL, &trace, NULL));
     while (wl_trace_next(trace, &batch, &more, NULL) && more) {
         if (++rows == 2 * BLOCK_LINES) {
             (void)getrusage(RUSAGE_SELF, &before);
@@ -576,7 +568,7 @@ static void test_trace_that_is_a_fifo_is_refused_at_once(void **state)
     struct wl_trace *trace;
     struct sim_error error;
     alarm(60);
-    assert_false(wl_trace_open(file.path, &trace, &error));
+    assert_false(wl_trace_open_as(file.path, NULL, &trace, &error));
     alarm(0);
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     assert_string_equal(error.text + strlen(file.path),

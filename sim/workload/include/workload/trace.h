@@ -8,7 +8,7 @@
  * the time from this line to the key's next line; the key's last line uses the step of the line before it (0
  * when it is the only one). The rows of a line are therefore returned only when the next line of its key, or
  * the end of the file, is read: rows are in time order within a key, but not across keys. Errors name file
- * and line: "tweets.csv:17: timestamp_ms 12 is before 15 of line 16; sort the file by timestamp_ms". */
+ * and line: "tweets.csv:17: key is empty; give each row a key". */
 #ifndef WORKLOAD_TRACE_H
 #define WORKLOAD_TRACE_H
 
@@ -141,8 +141,6 @@ bool wl_trace_has_sizes(const struct wl_trace *trace);
 bool wl_trace_is_plain(const struct wl_trace *trace);
 #define WL_TRACE_TEXT_SIZE 512
 const char *wl_trace_text(struct wl_trace *trace);
-/* As wl_trace_open_as() with format NULL. */
-bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error);
 /* Whether the lines have counts of rows. */
 bool wl_trace_has_counts(const struct wl_trace *trace);
 /* Reads the next batch; sets *more to false at the end of the trace. A trace without rows is an error. */
