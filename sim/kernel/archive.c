@@ -14,7 +14,7 @@
 /* Version of the format. Raise it with each change of the format. */
 #define FORMAT 3u
 
-/* Stands before the fields; the checksum over both follows them. */
+/* The header of an archive; the fields follow it, and then a checksum over both. */
 struct header {
     unsigned char magic[8];
     unsigned char layout[8]; /* the format, and the sizes and alignments that layouts depend on */

@@ -119,8 +119,8 @@ static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *
     return true;
 }
 
-/* The ways to write a date, for strptime(): what stands before the time of day, and after it. A dash stands
- * for any signs between words. */
+/* The ways to write a date, for strptime(): the part before the time of day, and that after it. A dash means
+ * any signs between words. */
 static const struct {
     enum wl_trace_time kind;
     const char *before, *after;
@@ -134,8 +134,8 @@ static const struct {
     {WL_TIME_MDY, "%m-%d-%Y", ""},   {WL_TIME_MDY, "%m-%d-%y", ""},
 };
 
-/* Copies a date for strptime(): a dash in place of the signs up to the time of day, which leave out quotes
- * and brackets, and the zone's name after the zone. */
+/* Copies a date for strptime(), with a dash for the signs up to the time of day, and without quotes,
+ * brackets, and the zone's name after the zone. */
 static bool copy_date(const char *text, size_t size, char copy[DATE_SIZE])
 {
     bool is_date = true;

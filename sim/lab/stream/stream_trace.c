@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine with a trace. The file is read once to find each key's share of the rows, on which its
  * reads depend, and the end of the run, so an invalid line is found before anything else is done. At the same
- * time, the lines are sorted by key (workload/trace_lines.h). Then the keys are processed one after the
+ * time, the lines are sorted by key (workload/trace.h). Then the keys are processed one after the
  * other. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
