@@ -795,6 +795,7 @@ static bool find_margins(struct tune_contest *contest, uint32_t threads, struct 
     }
     for (size_t i = 0; i < contest->margin_count; i++) {
         struct tune_margin *margin = &contest->margins[i];
+        contest->entrants[margin->entrant].margin = margin;
         margin->is_tried = contest->scenario->trace_path == NULL && (i == 0 || is_shared(contest));
         if (margin->is_tried && !find_margin(contest, margin, i == 0, threads, progress, error))
             return false;

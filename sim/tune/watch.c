@@ -37,6 +37,29 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     out->is_raced = out->engine != LAB_ENGINE_CLUSTER;
 }
 
+const char *const tune_figure_names[TUNE_FIGURE_COUNT] = {
+    [TUNE_COST] = "cost_per_1000_rows",
+    [TUNE_COST_WRITE] = "cost_of_writes_per_1000_rows",
+    [TUNE_CV] = "partitions.closed.rows.cv",
+    [TUNE_PER_READ] = "reads.partitions_per_read.mean",
+    [TUNE_PER_READ_P99] = "reads.partitions_per_read.p99",
+    [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
+    [TUNE_OVER] = "partitions.over_limit.share",
+    [TUNE_TINY] = "partitions.tiny.share",
+    [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
+    [TUNE_INCREMENTS] = "writes.counter_increments_per_1000_rows",
+    [TUNE_ROWS_MEAN] = "partitions.rows.mean",
+    [TUNE_BYTES_MEAN] = "partitions.bytes.mean",
+    [TUNE_FIRST_OVER] = "partitions.first_over_days",
+    [TUNE_ROWS] = "writes.rows",
+    [TUNE_REFUSED] = "writes.refused",
+    [TUNE_REPLACED] = "rows.overwritten",
+    [TUNE_MISROUTED] = "writes.misrouted",
+    [TUNE_READS] = "reads.count",
+    [TUNE_READS_FAILED] = "reads.failed",
+    [TUNE_WRITE_P999] = "latency.write.p999",
+};
+
 /* The number that identifies the run of a setting at `factor` times the scenario's rate: a digest of
  * everything that it depends on, except for the scenario. */
 static uint64_t job_of(const struct lab_strategy *strategy, uint64_t seed, double factor)
@@ -94,38 +117,23 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
 {
     const struct lab_metrics *metrics = &result->metrics;
     const struct lab_cost cost = lab_cost_of(&run->prices, result);
-    const double closed = figure(metrics, "partitions.closed"), rows = figure(metrics, "writes.rows");
-    double p99_rows;
-    *out = (struct tune_seen){
-        .facts = lab_facts_of(run, result),
-        .disqualifiers = lab_disqualifiers_of(result),
-        .refused = lab_refused_share(result),
-        .closed = isnan(closed) ? 0 : (uint64_t)closed,
-        .figures =
-            {
-                [TUNE_COST] = cost.write + cost.read,
-                [TUNE_COST_WRITE] = cost.write,
-                [TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
-                                  figure(metrics, "partitions.closed.rows.mean")),
-                [TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean"),
-                [TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99"),
-                [TUNE_OVER] =
-                    share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total")),
-                [TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed),
-                [TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows"),
-                [TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows),
-                [TUNE_ROWS_MEAN] = mean_of(&result->closed_rows, &result->open_rows),
-                [TUNE_BYTES_MEAN] = mean_of(&result->closed_bytes, &result->open_bytes),
-                [TUNE_FIRST_OVER] = figure(metrics, "partitions.first_over_days"),
-                [TUNE_ROWS] = rows,
-                [TUNE_REFUSED] = figure(metrics, "writes.refused"),
-                [TUNE_REPLACED] = figure(metrics, "rows.overwritten"),
-                [TUNE_MISROUTED] = figure(metrics, "writes.misrouted"),
-                [TUNE_READS] = figure(metrics, "reads.count"),
-                [TUNE_READS_FAILED] = figure(metrics, "reads.failed"),
-                [TUNE_WRITE_P999] = figure(metrics, "latency.write.p999"),
-            },
-    };
+    const double closed = figure(metrics, "partitions.closed");
+    double *figures = out->figures, p99_rows;
+    *out = (struct tune_seen){.facts = lab_facts_of(run, result),
+                              .disqualifiers = lab_disqualifiers_of(result),
+                              .refused = lab_refused_share(result),
+                              .closed = isnan(closed) ? 0 : (uint64_t)closed};
+    for (unsigned i = 0; i < TUNE_FIGURE_COUNT; i++)
+        figures[i] = figure(metrics, tune_figure_names[i]);
+    figures[TUNE_COST] = cost.write + cost.read;
+    figures[TUNE_COST_WRITE] = cost.write;
+    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                             figure(metrics, "partitions.closed.rows.mean"));
+    figures[TUNE_OVER] = share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total"));
+    figures[TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed);
+    figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), figures[TUNE_ROWS]);
+    figures[TUNE_ROWS_MEAN] = mean_of(&result->closed_rows, &result->open_rows);
+    figures[TUNE_BYTES_MEAN] = mean_of(&result->closed_bytes, &result->open_bytes);
     if (!see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
                    &out->rows_at_risk, &out->rows_most, &p99_rows) ||
         !see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,

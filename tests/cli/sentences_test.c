@@ -45,7 +45,8 @@ static void begin(struct fixture *made, size_t count)
     made->contest.rows.lasts_ns = SIM_DAY;
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &made->entrants[i];
-        *entrant = (struct tune_entrant){.status = i == 0 ? TUNE_RECOMMENDED : TUNE_WITHIN,
+        *entrant = (struct tune_entrant){.base = "",
+                                         .status = i == 0 ? TUNE_RECOMMENDED : TUNE_WITHIN,
                                          .seen = made->seen[i],
                                          .seeds = SEEDS,
                                          .judgment = {.within = LAB_WITHIN, .share_most = 0.004}};
@@ -177,8 +178,8 @@ static void test_refusal_names_the_nearest_and_a_remedy(void **state)
 /* The words of the table: what it prints for each, and that the legend has only those that occur. */
 static void test_table_has_a_word_for_each_verdict(void **state)
 {
-    static const char *const words[] = {"  recommended\n", "  within\n", "  exceeds\n", "  unfound\n",
-                                        "  grows\n"};
+    static const char *const words[] = {" recommended\n", " within\n", " exceeds\n", " unfound\n",
+                                        " grows\n"};
     (void)state;
     struct fixture made;
     char *out = NULL, name[] = "made";
@@ -206,7 +207,7 @@ static void test_table_has_a_word_for_each_verdict(void **state)
     assert_null(strstr(out, "\ncostly: "));
     assert_null(strstr(out, "\nrefuses: "));
     assert_non_null(
-        strstr(out, "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"));
+        strstr(out, "> a                   1.25   0.25   1.50 0.10 123KB   0%   0.40% recommended\n"));
     free(out);
 }
 

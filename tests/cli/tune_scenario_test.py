@@ -220,7 +220,7 @@ class TuneScenarioTest(ProgramTest):
         for line in out.split("strategies:")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)
-        for piece in [r"\AUse \S+ \(", r"\n  size ", r"\n\*\S+ .* recommended\n", r"\n mine .* exceeds\n",
+        for piece in [r"\AUse \S+ \(", r"\n  size ", r"\n> \S+ .* recommended\n", r"\n  mine .* exceeds\n",
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
@@ -295,7 +295,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual((three_state["status"], three_state["fails_by"]), ("disqualified", "available"))
         self.assertEqual(answer["recommended"]["template"], "guarded")
         told = self.good("tune", "small.yaml", "--no-charts", "--quiet", *late)
-        self.assertRegex(told, r"\n probabilistic .* refuses\n")
+        self.assertRegex(told, r"\n  probabilistic .* refuses\n")
         self.assertIn("refuses: its agents refuse rows although nothing has failed", told)
         run = self.good("run", "small.yaml", "--no-charts", "--no-store", "--quiet", *late).replace("\n", " ")
         self.assertTrue(run.startswith("Use guarded "), run)

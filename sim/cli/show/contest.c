@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer of `tune SCENARIO`. In: a contest. Out: a table, sentences, and JSON; without a recommendation,
- * the setting that came nearest and a remedy. */
+/* The answer of `tune SCENARIO`. In: a contest. Out: JSON; a table, which is a view of it; sentences; a chart
+ * of the JSON; without a recommendation, the setting that came nearest and a remedy. */
 #include "cli/contest_answer.h"
 
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 #include "cli/text.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
+#include "reports/output.h"
 #include "reports/reports.h"
 #include "tune/contest.h"
 #include "workload/workload.h"
@@ -23,19 +24,22 @@
  * scenario's own. */
 #define LISTED_MOST 10
 
-/* What a setting is disqualified by: the word in its line, and the legend of the word. */
+/* What a setting may fail by: its name in JSON, the word in its line, and the legend of the word. The first
+ * ones are failed by the settings that came nearest. */
 static const struct {
-    const char *word, *legend;
+    const char *name, *word, *legend;
+    int distance;
 } failures[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = {"exceeds", NULL},
-    [TUNE_NOT_TINY] = {"tiny", "tiny: too many of its closed partitions are tiny"},
-    [TUNE_FEW_PER_READ] = {"reads", "reads: too many partitions per read"},
-    [TUNE_FINDABLE] = {"unfound", "unfound: readers miss rows that are in the table"},
-    [TUNE_AVAILABLE] = {"refuses", "refuses: its agents refuse rows although nothing has failed"},
-    [TUNE_ANSWERED] = {"reads fail", "reads fail: readers get no answer"},
-    [TUNE_GUARANTEED] = {"broken",
-                         "broken: rows are in another bucket than they should be, or a guarantee is "
-                         "broken"},
+    [TUNE_IN_LIMITS] = {"limits", "exceeds", NULL, 3},
+    [TUNE_NOT_TINY] = {"tiny", "tiny", "tiny: too many of its closed partitions are tiny", 1},
+    [TUNE_FEW_PER_READ] = {"partitions_per_read", "reads", "reads: too many partitions per read", 2},
+    [TUNE_FINDABLE] = {"findable", "unfound", "unfound: readers miss rows that are in the table", 5},
+    [TUNE_AVAILABLE] = {"available", "refuses", "refuses: its agents refuse rows although nothing has failed",
+                        4},
+    [TUNE_ANSWERED] = {"reads", "reads fail", "reads fail: readers get no answer", 6},
+    [TUNE_GUARANTEED] = {"guarantees", "broken",
+                         "broken: rows are in another bucket than they should be, or a guarantee is broken",
+                         7},
 };
 
 void cli_say(struct cli_saying *saying, const char *format, ...)
@@ -52,83 +56,64 @@ void cli_say(struct cli_saying *saying, const char *format, ...)
 /* Formats a share in percent: "0.012". */
 static void percent_text(double share, char *buffer)
 {
-    double percent = 100 * share;
-    if (isnan(share))
-        snprintf(buffer, CLI_NUMBER_SIZE, "-");
-    else if (percent == 0 || percent >= 99)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.4g", percent);
-    else if (percent < 1e-4)
+    const double percent = 100 * share;
+    if (percent > 0 && percent < 1e-4)
         snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");
     else
-        snprintf(buffer, CLI_NUMBER_SIZE, percent < 0.001 ? "%.1g" : "%.2g", percent);
+        snprintf(buffer, CLI_NUMBER_SIZE,
+                 percent >= 99     ? "%.4g"
+                 : percent < 0.001 ? "%.1g"
+                                   : "%.2g",
+                 percent);
 }
+
+/* --- the table */
 
 static bool keeps_growing(const struct tune_entrant *entrant)
 {
     return entrant->is_endless && entrant->status <= TUNE_NOT_JUDGED;
 }
 
-/* The order of the table: by status, then by cost, but settings that exceed a limit by the share of their
- * partitions. */
-static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
+static bool is_good(const struct tune_entrant *entrant)
 {
+    return entrant->status <= TUNE_WITHIN && !entrant->is_endless;
+}
+
+/* The order of the table: by status, then by cost, but settings that exceed a limit by the share of their
+ * partitions; then as they were entered. */
+static int compare_entrants(const void *left, const void *right)
+{
+    const struct tune_entrant *one = *(const struct tune_entrant *const *)left,
+                              *other = *(const struct tune_entrant *const *)right;
     const int mine = (int)one->status + keeps_growing(one), its = (int)other->status + keeps_growing(other);
-    if (mine != its)
-        return mine < its;
     const enum tune_figure by = one->status == TUNE_EXCEEDS ? TUNE_OVER : TUNE_COST;
     const double figure = tune_mean_of(one, by), its_figure = tune_mean_of(other, by);
-    return figure < its_figure || (isnan(its_figure) && !isnan(figure));
+    if (mine != its)
+        return mine - its;
+    if (figure < its_figure || isnan(figure) != isnan(its_figure))
+        return isnan(figure) ? 1 : -1;
+    return figure > its_figure ? 1 : (one > other) - (one < other);
 }
 
-/* Whether it comes first of its kind among those that were run. */
-static bool is_best_of_kind(const struct tune_contest *contest, size_t index)
+const struct tune_entrant **cli_contest_listed(const struct tune_contest *contest, size_t *count)
 {
-    const struct tune_entrant *mine = &contest->entrants[index];
-    for (size_t i = 0; i < contest->count; i++) {
-        const struct tune_entrant *other = &contest->entrants[i];
-        if (i != index && other->seeds > 0 &&
-            other->strategy.settings.strategy.kind == mine->strategy.settings.strategy.kind &&
-            comes_before(other, mine))
-            return false;
-    }
-    return mine->seeds > 0;
-}
-
-static bool has_margin(const struct tune_contest *contest, size_t index)
-{
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        if (contest->margins[i].entrant == index)
-            return true;
-    }
-    return false;
-}
-
-bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
-{
-    size_t *all = calloc(contest->count + 1, sizeof *all);
-    *out = calloc(contest->count + 1, sizeof **out);
-    *count = 0;
-    for (size_t i = 0; all != NULL && i < contest->count; i++) {
-        size_t at = i;
-        for (; at > 0 && comes_before(&contest->entrants[i], &contest->entrants[all[at - 1]]); at--)
-            all[at] = all[at - 1];
-        all[at] = i;
-    }
+    const struct tune_entrant **listed = calloc(contest->count + 1, sizeof *listed);
     size_t within = 0;
-    for (size_t i = 0; all != NULL && *out != NULL && i < contest->count; i++) {
-        const struct tune_entrant *entrant = &contest->entrants[all[i]];
-        const bool is_within = entrant->status <= TUNE_WITHIN && !entrant->is_endless;
-        if ((is_within && within++ < LISTED_MOST) || entrant->is_own || has_margin(contest, all[i]) ||
-            is_best_of_kind(contest, all[i]))
-            (*out)[(*count)++] = all[i];
+    unsigned met = 0; /* kinds of which one was run */
+    *count = 0;
+    for (size_t i = 0; listed != NULL && i < contest->count; i++)
+        listed[i] = &contest->entrants[i];
+    if (listed != NULL)
+        qsort(listed, contest->count, sizeof *listed, compare_entrants);
+    for (size_t i = 0; listed != NULL && i < contest->count; i++) {
+        const struct tune_entrant *entrant = listed[i];
+        const unsigned kind = entrant->seeds > 0 ? 1u << entrant->strategy.settings.strategy.kind : 0;
+        if ((is_good(entrant) && within++ < LISTED_MOST) || entrant->is_own || entrant->margin != NULL ||
+            (kind & ~met) != 0)
+            listed[(*count)++] = entrant;
+        met |= kind;
     }
-    const bool is_fine = all != NULL && *out != NULL;
-    free(all);
-    if (is_fine)
-        return true;
-    free(*out);
-    *out = NULL;
-    return false;
+    return listed;
 }
 
 static void print_head(const struct tune_contest *contest)
@@ -165,94 +150,65 @@ static void print_head(const struct tune_contest *contest)
     fputs("\n\n", stdout);
 }
 
-static void print_figure(double value, int columns)
-{
-    char text[CLI_NUMBER_SIZE];
-    if (value > 0 && value < 0.995)
-        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : value < 0.0095 ? "%.1g" : "%.2g", value);
-    else
-        cli_compact(value, 4, text);
-    printf("%*s", columns, text);
-}
+static const char verdict[] = "verdict", per_read_p99[] = "reads.partitions_per_read.p99",
+                  tiny_share[] = "partitions.tiny.share";
+static const struct cli_column columns[] = {
+    {"setting", "label", CLI_LABEL, .group = NULL},
+    {"cost", "cost_per_1000_rows", CLI_SHORT, .group = NULL,
+     .legend = "cost: operations in addition to the inserts, and partitions read, in inserts per 1000 rows"},
+    {"writes", "cost_of_writes_per_1000_rows", CLI_SHORT, .group = "of",
+     .legend = "of writes: the same without reads"},
+    {"read", "reads.partitions_per_read.mean", CLI_SHORT, .group = "parts/",
+     .legend = "parts/read: partitions per read"},
+    {"CV", "partitions.closed.rows.cv", CLI_SHORT, .group = NULL,
+     .legend = "CV: coefficient of variation of closed partitions' rows"},
+    {"p99", "partitions.all.bytes.p99", CLI_BYTES, .group = NULL, .legend = "p99: bytes of all partitions"},
+    {"seen", "partitions.over_limit.share", CLI_SHARE, .group = "over a limit"},
+    {"at most", "over_limit_most", CLI_SHARE, .group = "over a limit"},
+    {"tiny", tiny_share, CLI_SHARE, .group = NULL,
+     .legend = "tiny: share of closed partitions with fewer rows than limits.tiny_rows"},
+    {"p99/read", per_read_p99, CLI_SHORT, .group = NULL,
+     .legend = "p99/read: partitions that 99 % of reads query at most, mean over the seeds"},
+    {"", verdict, CLI_WORDS, .group = NULL},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* A figure that only a demand limits has a column if the scenario makes this demand. */
-static void print_heading(const struct lab_tune *terms)
+static unsigned marks_of(const void *context, const json_t *row, const struct cli_column *column)
 {
-    const bool has_tiny = terms->tiny >= 0, has_reads = terms->partitions_per_read > 0;
-    printf("                              of parts/                over a limit, %%%s%s\n",
-           has_tiny ? "   tiny," : "", has_reads ? "    p99/" : "");
-    printf("setting               cost writes  read    CV    p99   seen  at most%s%s\n",
-           has_tiny ? "       %" : "", has_reads ? "    read" : "");
-}
-
-static const char *word_of(const struct tune_entrant *entrant)
-{
-    return keeps_growing(entrant)                 ? "grows"
-           : entrant->status == TUNE_DISQUALIFIED ? failures[entrant->failed].word
-                                                  : tune_status_name(entrant->status);
-}
-
-static void print_entrant(const struct tune_entrant *entrant, const struct lab_tune *terms, bool has_colour)
-{
-    const bool is_good = entrant->status <= TUNE_WITHIN && !entrant->is_endless;
-    const char *colour = !has_colour                          ? ""
-                         : is_good                            ? CLI_GREEN
-                         : entrant->status <= TUNE_NOT_JUDGED ? ""
-                                                              : CLI_RED;
-    const size_t width = cli_text_width(entrant->strategy.label);
-    const double cv = tune_mean_of(entrant, TUNE_CV);
-    char text[CLI_NUMBER_SIZE];
-    fputs(entrant->status == TUNE_RECOMMENDED ? "*" : " ", stdout);
-    cli_print_text(stdout, entrant->strategy.label);
-    printf("%*s", width > LABEL_COLUMNS ? 0 : (int)(LABEL_COLUMNS - width), "");
-    if (width > LABEL_COLUMNS)
-        printf("\n%*s", LABEL_COLUMNS + 1, "");
-    print_figure(tune_mean_of(entrant, TUNE_COST), 6);
-    print_figure(tune_mean_of(entrant, TUNE_COST_WRITE), 6);
-    print_figure(tune_mean_of(entrant, TUNE_PER_READ), 6);
-    snprintf(text, sizeof text, isnan(cv) ? "-" : "%.2f", cv);
-    printf("%7s", text);
-    cli_compact_bytes(tune_mean_of(entrant, TUNE_P99_BYTES), text);
-    printf("%7s", text);
-    percent_text(tune_mean_of(entrant, TUNE_OVER), text);
-    printf("%7s", text);
-    percent_text(entrant->seeds > 0 ? entrant->judgment.share_most : entrant->known.expected_share, text);
-    printf("%8s", text);
-    if (terms->tiny >= 0) {
-        percent_text(tune_mean_of(entrant, TUNE_TINY), text);
-        printf("%8s", text);
-    }
-    if (terms->partitions_per_read > 0)
-        print_figure(tune_mean_of(entrant, TUNE_PER_READ_P99), 8);
-    printf("  %s%s%s\n", colour, word_of(entrant), colour[0] == '\0' ? "" : CLI_PLAIN);
+    const char *status = json_string_value(json_object_get(row, "status"));
+    (void)context;
+    if (column == NULL)
+        return strcmp(status, tune_status_name(TUNE_RECOMMENDED)) == 0 ? CLI_CHOICE : 0;
+    return column->name == verdict && json_object_get(row, "fails_by") != NULL ? CLI_ALARM : 0;
 }
 
 /* Counts the settings that are not listed, by their words. */
-static void print_rest(const struct tune_contest *contest, const bool *is_listed)
+static void print_rest(const struct tune_contest *contest, const struct tune_entrant **listed, size_t count)
 {
     struct cli_saying rest = {.used = 0};
-    size_t all = 0, counts[TUNE_STATUS_COUNT] = {0};
+    int counts[TUNE_STATUS_COUNT] = {0};
     const char *join = "";
-    for (size_t i = 0; i < contest->count; i++) {
-        counts[contest->entrants[i].status] += !is_listed[i];
-        all += !is_listed[i];
-    }
-    if (all == 0)
+    for (size_t i = 0; i < contest->count; i++)
+        counts[contest->entrants[i].status]++;
+    for (size_t i = 0; i < count; i++)
+        counts[listed[i]->status]--;
+    if (count == contest->count)
         return;
-    cli_say(&rest, "%zu more:", all);
+    cli_say(&rest, "%zu more:", contest->count - count);
     for (unsigned status = 0; status < TUNE_STATUS_COUNT; status++) {
         if (counts[status] == 0)
             continue;
-        cli_say(&rest, "%s %zu %s", join, counts[status], tune_status_name((enum tune_status)status));
+        cli_say(&rest, "%s %d %s", join, counts[status], tune_status_name((enum tune_status)status));
         join = ",";
     }
     cli_say(&rest, "; --json lists them");
-    cli_print_indented(rest.buffer, 0, 1);
+    putchar(' ');
+    cli_print_indented(rest.buffer, 1, 2);
     putchar('\n');
 }
 
-/* Explains the columns, and the words that occur. */
-static void print_legend(const struct tune_contest *contest)
+/* Explains the words that occur. */
+static void print_words(const struct tune_contest *contest)
 {
     bool is_costly = false, is_growing = false, is_excluded = false, has_failed[TUNE_DEMAND_COUNT] = {false};
     for (size_t i = 0; i < contest->count; i++) {
@@ -260,17 +216,8 @@ static void print_legend(const struct tune_contest *contest)
         is_costly |= entrant->status == TUNE_COSTLY;
         is_growing |= keeps_growing(entrant);
         is_excluded |= entrant->status == TUNE_EXCEEDS && entrant->seeds == 0;
-        if (entrant->status == TUNE_DISQUALIFIED)
-            has_failed[entrant->failed] = true;
+        has_failed[entrant->failed] |= entrant->status == TUNE_DISQUALIFIED;
     }
-    puts("\ncost: operations in addition to the inserts, and partitions read, in inserts\n"
-         "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
-         "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
-         "partitions");
-    if (contest->terms.tiny >= 0)
-        puts("tiny, %: share of closed partitions with fewer rows than limits.tiny_rows");
-    if (contest->terms.partitions_per_read > 0)
-        puts("p99/read: partitions that 99 % of reads query at most, mean over the seeds");
     if (is_growing)
         puts("grows: its partitions never end; within the limits for this run only");
     if (is_excluded)
@@ -283,47 +230,53 @@ static void print_legend(const struct tune_contest *contest)
     }
 }
 
+static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
 {
-    const bool has_colour = cli_has_colour();
-    size_t count, *listed;
-    bool *is_listed = calloc(contest->count + 1, sizeof *is_listed);
-    if (is_listed == NULL || !cli_contest_listed(contest, &listed, &count)) {
-        free(is_listed);
-        return sim_fail_memory(error);
+    struct cli_column own[COLUMNS];
+    json_t *rows = json_array();
+    size_t count;
+    const struct tune_entrant **listed = cli_contest_listed(contest, &count);
+    for (size_t i = 0; listed != NULL && i < count; i++) {
+        const struct tune_entrant *entrant = listed[i];
+        const double most = entrant->seeds > 0 ? entrant->judgment.share_most : entrant->known.expected_share;
+        json_t *row = cli_json_with(candidate_of(contest, entrant), "over_limit_most", cli_json_number(most));
+        const char *word = keeps_growing(entrant)                 ? "grows"
+                           : entrant->status == TUNE_DISQUALIFIED ? failures[entrant->failed].word
+                                                                  : tune_status_name(entrant->status);
+        rows = cli_json_append(rows, cli_json_with(row, verdict, json_string(word)));
     }
-    print_head(contest);
-    print_heading(&contest->terms);
-    for (size_t i = 0; i < count; i++) {
-        print_entrant(&contest->entrants[listed[i]], &contest->terms, has_colour);
-        is_listed[listed[i]] = true;
+    memcpy(own, columns, sizeof own);
+    for (size_t i = 0; i < COLUMNS; i++) { /* a figure that only a demand limits */
+        if ((own[i].name == tiny_share && contest->terms.tiny < 0) ||
+            (own[i].name == per_read_p99 && contest->terms.partitions_per_read == 0))
+            own[i].name = "";
     }
-    print_rest(contest, is_listed);
-    print_legend(contest);
+    const struct cli_table table = {.rows = rows,
+                                    .columns = own,
+                                    .count = COLUMNS,
+                                    .label_least = LABEL_COLUMNS,
+                                    .label_most = LABEL_COLUMNS,
+                                    .has_choice = true,
+                                    .marks = marks_of};
+    const bool is_fine = (listed != NULL && rows != NULL) || sim_fail_memory(error);
+    if (is_fine) {
+        print_head(contest);
+        cli_table_print(stdout, &table);
+        print_rest(contest, listed, count);
+        cli_table_legend(&table);
+        print_words(contest);
+    }
+    json_decref(rows);
     free(listed);
-    free(is_listed);
-    return true;
+    return is_fine;
 }
 
 /* The largest value of `risk`. */
 #define RISK_MOST 0.5
 
 /* --- the answer */
-
-static void set_margin(const struct tune_contest *contest, size_t index, struct report_option *out)
-{
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        const struct tune_margin *margin = &contest->margins[i];
-        if (margin->entrant != index || !margin->is_tried)
-            continue;
-        for (size_t j = TUNE_MARGIN_STEPS; j-- > 0;) {
-            if (margin->steps[j].within == LAB_EXCEEDS)
-                out->fails_at = margin->steps[j].factor;
-            else if (margin->steps[j].within == LAB_WITHIN)
-                out->holds_at = fmax(out->holds_at, margin->steps[j].factor);
-        }
-    }
-}
 
 static double refused_of(const struct tune_entrant *entrant)
 {
@@ -340,9 +293,8 @@ static double count_of(const struct tune_entrant *entrant, enum tune_figure figu
     return isnan(mean) ? 0 : mean;
 }
 
-static struct report_option option_of(const struct tune_contest *contest, size_t index)
+static struct report_option option_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *entrant = &contest->entrants[index];
     const bool is_run = entrant->seeds > 0;
     struct report_option option = {.label = entrant->strategy.label,
                                    .settings = &entrant->strategy.settings,
@@ -372,8 +324,14 @@ static struct report_option option_of(const struct tune_contest *contest, size_t
         option.bytes_max = fmax(option.bytes_max, (double)entrant->seen[i].bytes_most);
         option.is_open = option.is_open && entrant->seen[i].closed == 0;
     }
-    set_margin(contest, index, &option);
-    option.score.candidate.is_eligible = entrant->status <= TUNE_WITHIN && !entrant->is_endless;
+    for (size_t i = TUNE_MARGIN_STEPS; entrant->margin != NULL && i-- > 0;) {
+        const struct tune_margin_step *step = &entrant->margin->steps[i];
+        if (step->within == LAB_EXCEEDS)
+            option.fails_at = step->factor;
+        else if (step->within == LAB_WITHIN)
+            option.holds_at = fmax(option.holds_at, step->factor);
+    }
+    option.score.candidate.is_eligible = is_good(entrant);
     return option;
 }
 
@@ -400,31 +358,23 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
 
 /* Of the settings within the limits, the recommended one, the best of each other kind and the scenario's own
  * are in the answer. */
-static bool is_in_answer(const struct tune_contest *contest, size_t index)
-{
-    const struct tune_entrant *entrant = &contest->entrants[index];
-    return has_margin(contest, index) || entrant->is_own || entrant->is_endless ||
-           entrant->status > TUNE_WITHIN;
-}
-
 struct report_answer *cli_contest_answer(const struct tune_contest *contest)
 {
     const struct report_terms terms = {.limits = &contest->scenario->limits,
                                        .prices = &contest->scenario->prices,
                                        .horizon = horizon_of(contest)};
-    size_t count = 0, chosen = SIZE_MAX, *listed = NULL;
+    size_t count, told = 0, chosen = SIZE_MAX;
     struct report_answer *answer = NULL;
-    if (!cli_contest_listed(contest, &listed, &count))
-        return NULL;
+    const struct tune_entrant **listed = cli_contest_listed(contest, &count);
     struct report_option *options = calloc(count + 1, sizeof *options);
-    size_t told = 0;
     for (size_t i = 0; options != NULL && i < count; i++) {
-        if (!is_in_answer(contest, listed[i]))
+        const struct tune_entrant *entrant = listed[i];
+        if (is_good(entrant) && entrant->margin == NULL && !entrant->is_own)
             continue;
-        chosen = listed[i] == contest->recommended ? told : chosen;
-        options[told++] = option_of(contest, listed[i]);
+        chosen = entrant == &contest->entrants[contest->recommended] ? told : chosen;
+        options[told++] = option_of(contest, entrant);
     }
-    if (options != NULL)
+    if (listed != NULL && options != NULL)
         answer = report_options_answer(options, told, chosen, &terms);
     free(options);
     free(listed);
@@ -487,23 +437,21 @@ static double missed_by(const struct tune_entrant *entrant)
  * then by demand, beginning with the one that most settings meet. */
 static const struct tune_entrant *nearest(const struct tune_contest *contest)
 {
-    static const enum tune_demand demands[] = {TUNE_NOT_TINY,  TUNE_FEW_PER_READ, TUNE_IN_LIMITS,
-                                               TUNE_AVAILABLE, TUNE_FINDABLE,     TUNE_ANSWERED,
-                                               TUNE_GUARANTEED};
     const struct tune_entrant *best = NULL;
+    int least = 0;
+    double figure = 0;
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
-        if (entrant->status == TUNE_NOT_JUDGED && !entrant->is_endless &&
-            (best == NULL || tune_mean_of(entrant, TUNE_OVER) < tune_mean_of(best, TUNE_OVER)))
+        const bool is_open = entrant->status == TUNE_NOT_JUDGED;
+        const int distance = is_open ? 0 : failures[entrant->failed].distance;
+        const double its = is_open ? tune_mean_of(entrant, TUNE_OVER) : missed_by(entrant);
+        if (entrant->seeds == 0 || entrant->is_endless ||
+            (!is_open && entrant->status != TUNE_EXCEEDS && entrant->status != TUNE_DISQUALIFIED))
+            continue;
+        if (best == NULL || distance < least || (distance == least && its < figure)) {
             best = entrant;
-    }
-    for (size_t d = 0; best == NULL && d < sizeof demands / sizeof *demands; d++) {
-        for (size_t i = 0; i < contest->count; i++) {
-            const struct tune_entrant *entrant = &contest->entrants[i];
-            if (entrant->seeds > 0 && !entrant->is_endless && entrant->failed == demands[d] &&
-                (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED) &&
-                (best == NULL || missed_by(entrant) < missed_by(best)))
-                best = entrant;
+            least = distance;
+            figure = its;
         }
     }
     return best;
@@ -628,38 +576,6 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
 
 /* --- JSON */
 
-static const char *const figure_names[TUNE_FIGURE_COUNT] = {
-    [TUNE_COST] = "cost_per_1000_rows",
-    [TUNE_COST_WRITE] = "cost_of_writes_per_1000_rows",
-    [TUNE_CV] = "partitions.closed.rows.cv",
-    [TUNE_PER_READ] = "reads.partitions_per_read.mean",
-    [TUNE_PER_READ_P99] = "reads.partitions_per_read.p99",
-    [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
-    [TUNE_OVER] = "partitions.over_limit.share",
-    [TUNE_TINY] = "partitions.tiny.share",
-    [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
-    [TUNE_INCREMENTS] = "writes.counter_increments_per_1000_rows",
-    [TUNE_ROWS_MEAN] = "partitions.rows.mean",
-    [TUNE_BYTES_MEAN] = "partitions.bytes.mean",
-    [TUNE_FIRST_OVER] = "partitions.first_over_days",
-    [TUNE_ROWS] = "writes.rows",
-    [TUNE_REFUSED] = "writes.refused",
-    [TUNE_REPLACED] = "rows.overwritten",
-    [TUNE_MISROUTED] = "writes.misrouted",
-    [TUNE_READS] = "reads.count",
-    [TUNE_READS_FAILED] = "reads.failed",
-    [TUNE_WRITE_P999] = "latency.write.p999",
-};
-static const char *const demand_names[TUNE_DEMAND_COUNT] = {
-    [TUNE_IN_LIMITS] = "limits",
-    [TUNE_NOT_TINY] = "tiny",
-    [TUNE_FEW_PER_READ] = "partitions_per_read",
-    [TUNE_FINDABLE] = "findable",
-    [TUNE_AVAILABLE] = "available",
-    [TUNE_ANSWERED] = "reads",
-    [TUNE_GUARANTEED] = "guarantees",
-};
-
 static json_t *asked_of(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->terms;
@@ -729,7 +645,7 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
             interval = (struct tune_interval){lab_share_least(judgment->over, judgment->partitions,
                                                               1 - (1 - contest->terms.confidence) / 2),
                                               judgment->share_most};
-        object = cli_json_with(object, figure_names[i],
+        object = cli_json_with(object, tune_figure_names[i],
                                CLI_OBJECT({"mean", cli_json_number(sample.mean)},
                                           {"low", cli_json_number(interval.low)},
                                           {"high", cli_json_number(interval.high)}));
@@ -764,7 +680,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         {"horizon_days", cli_json_number(tune_contest_first_over(contest, entrant))},
         {"seeds", json_integer(entrant->seeds)}, {"metrics", metrics_of(contest, entrant)});
     if (entrant->status == TUNE_EXCEEDS || entrant->status == TUNE_DISQUALIFIED)
-        object = cli_json_with(object, "fails_by", json_string(demand_names[entrant->failed]));
+        object = cli_json_with(object, "fails_by", json_string(failures[entrant->failed].name));
     return object;
 }
 
@@ -786,7 +702,7 @@ static json_t *steps_of(const struct tune_margin *margin)
             CLI_OBJECT({"times", cli_json_number(step->factor)}, {"within", json_string(words[step->within])},
                        {"judged_by", json_string(lab_judged_by_name(step->judgment.by))});
         if (step->is_run) {
-            object = cli_json_with(object, figure_names[TUNE_OVER],
+            object = cli_json_with(object, tune_figure_names[TUNE_OVER],
                                    cli_json_number(step->seen.figures[TUNE_OVER]));
             object = cli_json_with(object, "rows_max", cli_json_whole(step->seen.rows_most));
             object = cli_json_with(object, "bytes_max", cli_json_whole(step->seen.bytes_most));
@@ -866,4 +782,136 @@ json_t *cli_contest_json(const struct tune_contest *contest)
                       {"needs_buckets", json_boolean(!(days_left >= REPORT_ENOUGH_DAYS))},
                       {"notes", json_string(notes.buffer)}, {"margin", margins_of(contest)},
                       {"lead", lead_of(contest)});
+}
+
+/* --- the chart, of the answer's JSON, so that `report` can draw it from the database */
+
+#define COST "cost_per_1000_rows"
+#define P99  "partitions.all.bytes.p99"
+
+static const char *text(const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+    return value != NULL ? value : "";
+}
+
+static bool holds(const json_t *candidate)
+{
+    const char *status = text(candidate, "status");
+    return (strcmp(status, "recommended") == 0 || strcmp(status, "within") == 0) &&
+           !json_is_true(json_object_get(candidate, "grows"));
+}
+
+/* A number of a candidate; NaN when there is none that a chart can show. */
+static double figure(const json_t *candidate, const char *name, const char *part)
+{
+    const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);
+    const json_t *number = json_object_get(metric, part);
+    double value = json_is_number(number) ? json_number_value(number) : (double)NAN;
+    return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
+}
+
+/* Whether it is the cheapest setting of its kind within the limits; the first of several. */
+static bool is_cheapest(const json_t *list, size_t own)
+{
+    const json_t *mine = json_array_get(list, own), *other;
+    double cost = figure(mine, COST, "mean");
+    size_t index;
+    json_array_foreach(list, index, other)
+    {
+        double its = figure(other, COST, "mean");
+        if (holds(other) && strcmp(text(other, "kind"), text(mine, "kind")) == 0 &&
+            (its < cost || (its == cost && index < own)))
+            return false;
+    }
+    return true;
+}
+
+/* A point is on the front if no other one is as low in both figures. */
+static void mark_front(struct report_front_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        points[i].is_on_front = true;
+        for (size_t j = 0; j < count; j++) {
+            if (points[j].x <= points[i].x && points[j].y <= points[i].y &&
+                (points[j].x < points[i].x || points[j].y < points[i].y))
+                points[i].is_on_front = false;
+        }
+    }
+}
+
+/* The recommended setting comes first, so that its name is placed first. */
+static size_t take_points(const json_t *answer, struct report_front *front, struct report_front_point *points)
+{
+    const json_t *list = json_object_get(answer, "candidates");
+    size_t count = 0, index;
+    for (int turn = 0; turn < 2; turn++) {
+        const json_t *candidate;
+        json_array_foreach(list, index, candidate)
+        {
+            bool is_best = strcmp(text(candidate, "status"), "recommended") == 0;
+            double cost = figure(candidate, COST, "mean"), p99 = figure(candidate, P99, "mean");
+            double low = figure(candidate, P99, "low"), high = figure(candidate, P99, "high");
+            if (is_best != (turn == 0) || !holds(candidate) || isnan(cost) || isnan(p99) ||
+                count == REPORT_FRONT_MAX)
+                continue;
+            low = isnan(low) || low < 0 ? p99 : fmin(low, p99);
+            high = isnan(high) ? p99 : fmax(high, p99);
+            front->has_recommended |= is_best;
+            points[count++] = (struct report_front_point){
+                .label = text(candidate, "label"),
+                .x = cost,
+                .y = p99,
+                .low = low,
+                .high = high,
+                .is_best = is_cheapest(list, index),
+            };
+        }
+    }
+    mark_front(points, count);
+    return count;
+}
+
+void cli_contest_front_make(const json_t *answer, struct cli_contest_front *out)
+{
+    *out = (struct cli_contest_front){.front.count = 0};
+    snprintf(out->title, sizeof out->title, "%s: the settings that stay within the limits",
+             text(answer, "scenario"));
+    out->front = (struct report_front){
+        .title = out->title,
+        .subtitle = "what they cost, and how large their partitions are",
+        .foot = "means over seeds with intervals; less is better in both",
+        .x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
+        .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
+        .points = out->points,
+    };
+    out->front.count = take_points(answer, &out->front, out->points);
+}
+
+/* Draws the chart in a format, and appends its path FOLDER/SCENARIO-tune-front.EXT. */
+static bool draw(const struct report_front *front, const char *scenario, enum report_format format,
+                 struct cli_charts *charts, struct sim_error *error)
+{
+    struct report_files *files = &charts->files[format];
+    char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
+    files->paths = paths != NULL ? paths : files->paths;
+    char *path = report_output_path(charts->folder, scenario, true, "front", report_format_extension(format));
+    if (paths == NULL || path == NULL) {
+        free(path);
+        return sim_fail_memory(error);
+    }
+    files->paths[files->count++] = path;
+    return report_front_write(front, format, path, error);
+}
+
+bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)
+{
+    struct cli_contest_front made;
+    bool is_fine = true;
+    cli_contest_front_make(answer, &made);
+    for (int format = 0; is_fine && made.front.count > 0 && format < REPORT_FORMAT_COUNT; format++) {
+        if (charts->wanted[format])
+            is_fine = draw(&made.front, text(answer, "scenario"), (enum report_format)format, charts, error);
+    }
+    return is_fine;
 }

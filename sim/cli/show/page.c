@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/contest_charts.h"
+#include "cli/contest_answer.h"
 #include "cli/text.h"
 #include "reports/option.h"
 #include "reports/page.h"
@@ -59,13 +59,14 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
 {
     if (!charts->has_page)
         return true;
-    struct cli_contest_front made = {.points = NULL};
+    struct cli_contest_front made;
     const struct why why = why_of(page->answer);
     bool is_stored = page->info->run != 0;
     char *again[] = {replay_line(page), cli_run_line(file_name(page->info->scenario_path), page->result->seed,
                                                      page->info->overrides)};
     bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
-    is_fine = is_fine && (page->answer == NULL || cli_contest_front_make(page->answer, &made, error));
+    if (page->answer != NULL)
+        cli_contest_front_make(page->answer, &made);
     if (is_fine) {
         const struct report_page out = {
             .result = page->result,
@@ -78,12 +79,11 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
             .recommended = text(json_object_get(page->answer, "recommended"), "label"),
             .why = why.texts,
             .why_count = why.count,
-            .front = made.front.count > 0 ? &made.front : NULL,
+            .front = page->answer != NULL && made.front.count > 0 ? &made.front : NULL,
         };
         free(charts->page);
         is_fine = report_page_write(&out, charts->folder, &charts->page, error);
     }
-    cli_contest_front_free(&made);
     free(again[0]);
     free(again[1]);
     return is_fine;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "cli/command.h"
-#include "cli/contest_charts.h"
+#include "cli/contest_answer.h"
 #include "cli/events.h"
 #include "cli/execute.h"
 #include "cli/files.h"

@@ -14,7 +14,6 @@
 #include "bucketing/hash.h"
 #include "bucketing/setting.h"
 #include "cli/contest_answer.h"
-#include "cli/contest_charts.h"
 #include "cli/execute.h"
 #include "cli/files.h"
 #include "cli/page.h"
@@ -268,61 +267,54 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     return cli_contest_refuse(contest, error);
 }
 
-/* Returns the turn in which a listed setting is chosen: first those that have a margin, the recommended one
- * and the best of each other kind; then the scenario's own that were run; then the others within the limits.
- */
-static int turn_of(const struct tune_contest *contest, size_t index)
+/* The turn in which a listed setting is chosen: first the recommended one and the best of each other kind;
+ * then the scenario's own that were run; then the others within the limits. */
+static int turn_of(const struct tune_entrant *entrant)
 {
-    const struct tune_entrant *entrant = &contest->entrants[index];
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        if (contest->margins[i].entrant == index)
-            return 0;
-    }
-    return entrant->is_own && entrant->seeds > 0 ? 1 : entrant->status <= TUNE_WITHIN ? 2 : 3;
+    return entrant->margin != NULL                 ? 0
+           : entrant->is_own && entrant->seeds > 0 ? 1
+           : entrant->status <= TUNE_WITHIN        ? 2
+                                                   : 3;
 }
 
 /* Chooses, of the settings that the table lists, those that are stored and drawn: FINALISTS of them, or more
  * if those of the first two turns are more. A front may have hundreds, and a chart with many lines cannot be
- * read. */
-static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
-                             struct sim_error *error)
+ * read. Moves their results, and returns the override that makes them a scenario's strategies; NULL when out
+ * of memory. */
+static char *choose_finalists(struct job *job)
 {
-    size_t *listed, listed_count;
-    if (!cli_contest_listed(contest, &listed, &listed_count))
-        return sim_fail_memory(error);
-    *count = 0;
-    for (int turn = 0; turn < 3; turn++) {
+    size_t listed_count, count = 0, used = 0;
+    const struct tune_entrant **listed = cli_contest_listed(&job->contest, &listed_count);
+    char *strategies = malloc(32 + LAB_STRATEGIES_MAX * (TUNE_STRATEGY_TEXT_SIZE + 4));
+    for (int turn = 0; listed != NULL && strategies != NULL && turn < 3; turn++) {
         const size_t most = turn < 2 ? LAB_STRATEGIES_MAX : FINALISTS;
-        for (size_t i = 0; i < listed_count && *count < most; i++) {
-            if (turn_of(contest, listed[i]) == turn)
-                out[(*count)++] = listed[i];
+        for (size_t i = 0; i < listed_count && count < most; i++) {
+            struct tune_entrant *entrant = &job->contest.entrants[listed[i] - job->contest.entrants];
+            char text[TUNE_STRATEGY_TEXT_SIZE];
+            if (turn_of(entrant) != turn)
+                continue;
+            tune_strategy_text(&entrant->strategy, text);
+            used += (size_t)sprintf(strategies + used, "%s{%s}", count == 0 ? "strategies=[" : ", ", text);
+            job->known[count++] = entrant->result;
+            entrant->result = NULL;
         }
     }
+    if (listed != NULL && strategies != NULL)
+        strcpy(strategies + used, "]");
     free(listed);
-    return true;
+    return strategies;
 }
 
 /* The scenario with its strategies replaced by an override, so that the stored run can be replayed. */
 static bool make_finalists(struct job *job, struct sim_error *error)
 {
-    size_t chosen[LAB_STRATEGIES_MAX], used = 0;
-    size_t count = 0;
-    if (!choose_finalists(&job->contest, chosen, &count, error))
-        return false;
-    char *strategies = malloc(32 + count * (TUNE_STRATEGY_TEXT_SIZE + 4));
-    if (strategies == NULL)
-        return sim_fail_memory(error);
-    used += (size_t)sprintf(strategies, "strategies=[");
-    for (size_t i = 0; i < count; i++) {
-        char text[TUNE_STRATEGY_TEXT_SIZE];
-        tune_strategy_text(&job->contest.entrants[chosen[i]].strategy, text);
-        used += (size_t)sprintf(strategies + used, "%s{%s}", i == 0 ? "" : ", ", text);
-    }
-    strcpy(strategies + used, "]");
+    char *strategies = choose_finalists(job);
     const struct lab_override more[] = {{strategies}, {"expect=null"}, {"engine=exact"}};
     const struct lab_scenario *scenario = job->scenario;
-    bool is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
-                                      scenario->seed, &job->finalists, error);
+    bool is_fine = strategies != NULL
+                       ? lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
+                                            scenario->seed, &job->finalists, error)
+                       : sim_fail_memory(error);
     /* The expectation or strategy because of which the race drew its rows may be missing here; rows are still
      * drawn. */
     if (is_fine && job->finalists->engine == LAB_ENGINE_THINNED && scenario->engine != LAB_ENGINE_THINNED) {
@@ -331,10 +323,6 @@ static bool make_finalists(struct job *job, struct sim_error *error)
                                      scenario->seed, &job->finalists, error);
     }
     free(strategies);
-    for (size_t i = 0; is_fine && i < count; i++) {
-        job->known[i] = job->contest.entrants[chosen[i]].result;
-        job->contest.entrants[chosen[i]].result = NULL;
-    }
     return is_fine;
 }
 

@@ -65,6 +65,8 @@ enum tune_figure {
                       */
     TUNE_FIGURE_COUNT
 };
+/* As in JSON: that of the metric, if a run has it. */
+extern const char *const tune_figure_names[TUNE_FIGURE_COUNT];
 
 /* What a run of one setting with one seed showed. */
 struct tune_seen {
@@ -119,9 +121,10 @@ struct tune_entrant {
     enum tune_demand failed; /* if it exceeds a limit or is disqualified */
     struct lab_judgment judgment;
     unsigned disqualifiers;
-    struct tune_seen *seen;    /* by seed, from the first on */
-    uint32_t seeds;            /* with which it was run */
-    struct lab_result *result; /* cluster engine: of the first seed */
+    struct tune_seen *seen;           /* by seed, from the first on */
+    uint32_t seeds;                   /* with which it was run */
+    struct lab_result *result;        /* cluster engine: of the first seed */
+    const struct tune_margin *margin; /* NULL: it is not the best of its kind */
 };
 
 /* The result of one seed at a multiple of the scenario's rate, unless the distribution decides. */

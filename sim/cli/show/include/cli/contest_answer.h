@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer of `tune SCENARIO`: in sentences, as a table, and as JSON. */
+/* The answer of `tune SCENARIO`: in sentences, as a table, as JSON, and as a chart. */
 #ifndef CLI_CONTEST_ANSWER_H
 #define CLI_CONTEST_ANSWER_H
 
 #include <jansson.h>
 
+#include "cli/files.h"
+#include "reports/front.h"
 #include "reports/option.h"
 #include "tune/contest.h"
 
@@ -18,9 +20,8 @@ void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((
 
 /* Prints the relevant settings, one per line; when out of memory nothing is printed. */
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
-/* The indices of the entrants that the table lists, in its order; the caller must free *out. Returns false
- * when out of memory. */
-bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
+/* The entrants that the table lists, in its order; the caller must free them. NULL when out of memory. */
+const struct tune_entrant **cli_contest_listed(const struct tune_contest *contest, size_t *count);
 
 /* The answer, made from the listed settings; the caller must free it with report_answer_free(). NULL when out
  * of memory. There must be a recommendation. */
@@ -34,5 +35,17 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
 
 /* NULL when out of memory. */
 json_t *cli_contest_json(const struct tune_contest *contest);
+
+/* --- the chart: the settings within the limits, by cost and partition size. It uses only the answer's JSON.
+ * Texts are owned by the answer, which must outlive the struct. */
+struct cli_contest_front {
+    struct report_front front; /* without points: there is no chart */
+    struct report_front_point points[REPORT_FRONT_MAX];
+    char title[160];
+};
+/* *out must not be moved while it is used. */
+void cli_contest_front_make(const json_t *answer, struct cli_contest_front *out);
+/* Draws the chart if it has points, and adds the paths to `charts`. */
+bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error);
 
 #endif
