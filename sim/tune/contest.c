@@ -11,6 +11,7 @@
 
 #include "lab/crew.h"
 #include "tune/expected.h"
+#include "tune/odds.h"
 
 /* Where a run draws the rows for all settings, a few more of each kind cost little. */
 #define TOGETHER 3
@@ -129,7 +130,7 @@ void tune_contest_clear(struct tune_contest *contest)
 
 /* --- judging */
 
-static struct tune_sample sample_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
+struct tune_sample tune_figures_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
 {
     struct tune_sample sample = {0};
     for (uint32_t i = 0; i < seeds; i++) {
@@ -141,13 +142,8 @@ static struct tune_sample sample_of(const struct tune_seen *seen, uint32_t seeds
 
 static double mean_over(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure)
 {
-    const struct tune_sample sample = sample_of(seen, seeds, figure);
+    const struct tune_sample sample = tune_figures_of(seen, seeds, figure);
     return sample.count == 0 ? (double)NAN : sample.mean;
-}
-
-struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
-{
-    return sample_of(entrant->seen, entrant->seeds, figure);
 }
 
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
@@ -301,12 +297,6 @@ static void judge(const struct tune_contest *contest, struct tune_entrant *entra
         entrant->needs = entrant->seeds;
 }
 
-static void judge_all(struct tune_contest *contest)
-{
-    for (size_t i = 0; i < contest->count; i++)
-        judge(contest, &contest->entrants[i]);
-}
-
 /* --- ranking */
 
 /* Whether the setting may still be recommended, or the best of its kind. */
@@ -319,16 +309,15 @@ static bool may_win(const struct tune_entrant *entrant)
 /* How much a partition may hold, in a unit of its kind; 0 for kinds without end. */
 static double size_of(const struct bk_strategy *strategy)
 {
-    const uint64_t n = strategy->of.probabilistic.chance_denominator;
+    struct tune_distribution distribution;
     switch (strategy->kind) {
     case BK_TIME:
         return (double)strategy->of.time.window_ns;
     case BK_COUNT:
         return (double)strategy->of.count.rows;
     case BK_PROBABILISTIC:
-        return (double)strategy->of.probabilistic.threshold *
-               (n > 0 ? (double)n / (double)strategy->of.probabilistic.chance_numerator
-                      : ldexp(1, (int)strategy->of.probabilistic.bits));
+        distribution = tune_distribution_of(strategy, 1);
+        return tune_mean_rows(&distribution);
     case BK_WEIGHTED:
         return (double)strategy->of.weighted.bytes * (double)strategy->of.weighted.threshold;
     default:
@@ -417,14 +406,16 @@ static size_t best_so_far(const struct tune_contest *contest)
 
 /* --- running */
 
-/* Runs of the settings of a list with the first seed; or, together, with the seeds that they lack. */
-struct round {
+/* A round runs the settings of the list: with the first seed, in jobs of `together`; or all together, with
+ * one job for each of the seeds that they lack. */
+struct search {
     struct tune_contest *contest;
-    const size_t *list;
+    uint32_t threads, threads_each;
+    struct lab_progress *progress;
+    size_t *list;
     size_t count, together;
-    uint32_t seed;   /* above 0: of the first of these runs */
+    uint32_t from;   /* the first of these seeds; 0: they have none */
     bool ends_early; /* as soon as they are judged */
-    uint32_t threads_each;
 };
 struct batch {
     struct lab_result *result;
@@ -439,27 +430,27 @@ static void drop(void *made)
     free(batch);
 }
 
-static size_t batch_of(const struct round *round, uint64_t job, size_t *first)
+static size_t batch_of(const struct search *search, uint64_t job, size_t *first)
 {
-    *first = round->seed > 0 ? 0 : (size_t)job * round->together;
-    return round->count - *first < round->together ? round->count - *first : round->together;
+    *first = search->from > 0 ? 0 : (size_t)job * search->together;
+    return search->count - *first < search->together ? search->count - *first : search->together;
 }
 
 static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
                  struct sim_error *error)
 {
-    const struct round *round = context;
-    const struct tune_contest *contest = round->contest;
-    const uint64_t seed = contest->scenario->seed + (round->seed > 0 ? round->seed + job : 0);
-    size_t first, count = batch_of(round, job, &first);
+    const struct search *search = context;
+    const struct tune_contest *contest = search->contest;
+    const uint64_t seed = contest->scenario->seed + (search->from > 0 ? search->from + job : 0);
+    size_t first, count = batch_of(search, job, &first);
     struct batch *batch = calloc(1, sizeof *batch + count * sizeof *batch->seen);
     const struct tune_entrant **entrants = calloc(count, sizeof *entrants);
-    const bool is_kept = !is_shared(contest) && round->seed == 0;
+    const bool is_kept = !is_shared(contest) && search->from == 0;
     bool is_fine = (batch != NULL && entrants != NULL) || sim_fail_memory(error);
     *made = batch;
     for (size_t i = 0; is_fine && i < count; i++)
-        entrants[i] = &contest->entrants[round->list[first + i]];
-    is_fine = is_fine && tune_watch(contest, entrants, count, seed, 1, round->threads_each, progress,
+        entrants[i] = &contest->entrants[search->list[first + i]];
+    is_fine = is_fine && tune_watch(contest, entrants, count, seed, 1, search->threads_each, progress,
                                     batch->seen, is_kept ? &batch->result : NULL, error);
     free(entrants);
     return is_fine;
@@ -467,111 +458,85 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
 {
-    const struct round *round = context;
+    const struct search *search = context;
     struct batch *batch = made;
-    size_t first, count = batch_of(round, job, &first);
+    size_t first, count = batch_of(search, job, &first);
+    const bool drops_out = search->from > 0 && !search->contest->is_exhaustive;
     bool is_done = true;
     (void)error;
     for (size_t i = 0; i < count; i++) {
-        struct tune_entrant *entrant = &round->contest->entrants[round->list[first + i]];
-        const bool drops_out = round->seed > 0 && !round->contest->is_exhaustive;
+        struct tune_entrant *entrant = &search->contest->entrants[search->list[first + i]];
         if (drops_out && !may_win(entrant))
             continue;
         entrant->seen[entrant->seeds++] = batch->seen[i];
-        judge(round->contest, entrant);
+        judge(search->contest, entrant);
         is_done = is_done && (entrant->seeds >= entrant->needs || (drops_out && !may_win(entrant)) ||
-                              (round->ends_early && entrant->status != TUNE_NOT_JUDGED));
+                              (search->ends_early && entrant->status != TUNE_NOT_JUDGED));
     }
-    *is_enough = round->seed > 0 && is_done;
+    *is_enough = search->from > 0 && is_done;
     if (batch->result != NULL)
-        round->contest->entrants[round->list[first]].result = batch->result;
+        search->contest->entrants[search->list[first]].result = batch->result;
     batch->result = NULL;
     drop(batch);
     return true;
 }
 
-struct search {
-    struct tune_contest *contest;
-    uint32_t threads;
-    struct lab_progress *progress;
-    size_t *list; /* settings to run with the first seed */
-    size_t count;
-};
-
-static bool run_round(struct search *search, struct round *round, uint64_t jobs, struct sim_error *error)
+/* Runs the settings of the list, which have the same seeds, and empties it. A run of a trace has one thread,
+ * so there the list is divided. */
+static bool run_round(struct search *search, bool ends_early, struct sim_error *error)
 {
+    struct tune_contest *contest = search->contest;
     struct lab_progress *progress = search->progress, inner = {.parent = progress};
+    const struct tune_entrant *one = &contest->entrants[search->list[0]];
+    const uint64_t margins = contest->scenario->trace_path == NULL ? 3 : 0;
+    const size_t count = search->count;
+    if (count == 0)
+        return true;
+    search->from = one->seeds;
+    search->ends_early = ends_early;
+    search->together = count;
+    if (search->from == 0 && !is_shared(contest))
+        search->together = 1;
+    else if (search->from == 0 && contest->scenario->trace_path != NULL &&
+             tune_engine(contest->scenario, 1) == LAB_ENGINE_EXACT)
+        search->together = (count + search->threads - 1) / search->threads;
+    const uint64_t jobs =
+        search->from > 0 ? one->needs - one->seeds : (count + search->together - 1) / search->together;
     const uint32_t at_once = jobs < search->threads ? (uint32_t)jobs : search->threads;
-    const uint64_t margins = search->contest->scenario->trace_path == NULL ? 3 : 0;
-    const struct lab_crew crew = {.context = round, .count = jobs, .work = work, .take = take, .drop = drop};
+    const struct lab_crew crew = {.context = search, .count = jobs, .work = work, .take = take, .drop = drop};
     uint64_t taken;
-    round->threads_each = search->threads / at_once;
+    search->threads_each = search->threads / at_once;
     if (progress != NULL)
-        progress->total = progress->done + jobs + search->contest->terms.seeds + margins;
+        progress->total = progress->done + jobs + contest->terms.seeds + margins;
     if (!lab_crew_run(&crew, at_once, &inner, &taken, error))
         return false;
-    judge_all(search->contest);
+    search->count = 0;
+    for (size_t i = 0; i < contest->count; i++) /* what a model has shown may exclude others */
+        judge(contest, &contest->entrants[i]);
     if (progress != NULL) {
-        const size_t best = best_so_far(search->contest);
+        const size_t best = best_so_far(contest);
         progress->done += jobs;
-        progress->rows += jobs * round->together;
+        progress->rows += jobs * search->together;
         atomic_store_explicit(&progress->best,
-                              best == SIZE_MAX ? NULL : search->contest->entrants[best].strategy.label,
+                              best == SIZE_MAX ? NULL : contest->entrants[best].strategy.label,
                               memory_order_release);
     }
     return progress == NULL || !stopped(progress, error);
 }
 
-/* Runs the settings of the list with the first seed. A run of a trace has one thread, so there the list is
- * divided. */
-static bool run_first(struct search *search, struct sim_error *error)
-{
-    const struct tune_contest *contest = search->contest;
-    struct round round = {
-        .contest = search->contest, .list = search->list, .count = search->count, .together = search->count};
-    if (!is_shared(contest))
-        round.together = 1;
-    else if (contest->scenario->trace_path != NULL && tune_engine(contest->scenario, 1) == LAB_ENGINE_EXACT)
-        round.together = (search->count + search->threads - 1) / search->threads;
-    return search->count == 0 ||
-           run_round(search, &round, (search->count + round.together - 1) / round.together, error);
-}
-
-/* Runs the settings of the list, which have the same seeds, with the others that they need. */
-static bool run_more(struct search *search, bool ends_early, struct sim_error *error)
-{
-    const struct tune_entrant *entrant = &search->contest->entrants[search->list[0]];
-    struct round round = {.contest = search->contest,
-                          .list = search->list,
-                          .count = search->count,
-                          .together = search->count,
-                          .seed = entrant->seeds,
-                          .ends_early = ends_early};
-    return run_round(search, &round, entrant->needs - entrant->seeds, error);
-}
-
 /* --- the search */
 
-static bool is_listed(const struct search *search, size_t index)
+static void add(struct search *search, size_t index)
 {
     size_t i = 0;
     while (i < search->count && search->list[i] != index)
         i++;
-    return i < search->count;
-}
-
-/* Lists a setting, unless it has run; before others of its protocol their model. */
-static void enlist(struct search *search, size_t index)
-{
-    const struct tune_contest *contest = search->contest;
-    const size_t model = contest->entrants[index].model;
-    index = contest->entrants[model].seeds == 0 ? model : index;
-    if (contest->entrants[index].seeds == 0 && !is_listed(search, index))
+    if (i == search->count)
         search->list[search->count++] = index;
 }
 
-/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group.
- */
+/* Runs what is listed and, until they have run, the first settings of the ranking of all and of each group;
+ * before others of a protocol their model. */
 static bool run_leaders(struct search *search, struct sim_error *error)
 {
     const struct tune_contest *contest = search->contest;
@@ -581,36 +546,30 @@ static bool run_leaders(struct search *search, struct sim_error *error)
         for (unsigned group = 0; group <= TUNE_GROUPS; group++) {
             const size_t count = rank(contest, group, false, is_shared(contest) ? TOGETHER : 1, first);
             is_done = is_done && (count == 0 || contest->entrants[first[0]].seeds > 0);
-            for (size_t i = 0; i < count; i++)
-                enlist(search, first[i]);
+            for (size_t i = 0; i < count; i++) {
+                const size_t model = contest->entrants[first[i]].model;
+                const size_t index = contest->entrants[model].seeds == 0 ? model : first[i];
+                if (contest->entrants[index].seeds == 0)
+                    add(search, index);
+            }
         }
-        const bool is_fine = is_done || run_first(search, error);
-        search->count = 0;
-        if (is_done || !is_fine)
-            return is_fine;
+        if (is_done) {
+            search->count = 0;
+            return true;
+        }
+        if (!run_round(search, false, error))
+            return false;
     }
 }
 
-/* Whether a setting of the group has run with further seeds. */
-static bool is_tested(const struct tune_contest *contest, unsigned group)
-{
-    size_t i = 0;
-    while (i < contest->count &&
-           (contest->entrants[i].seeds < 2 || tune_group_of(&contest->entrants[i]) != group))
-        i++;
-    return i < contest->count;
-}
-
-/* Lists settings that lack seeds and have the same number of them: the first of all, or of those within the
- * limits; or else the first of a group that is not judged. Where rows are shared: the first of all, those
- * that come next, and the first of each group. When that one fails, the next of the group runs with further
- * seeds only if the first of all does. */
-static void list_lacking(struct search *search, bool *is_leader)
+/* Lists settings that lack seeds and have the same number of them. Where rows are shared: the first of all,
+ * those that come next, and the first of each group. With agents the first of all, or of those within the
+ * limits; or else the first of a group that is not judged. Returns whether the first of all is listed. */
+static bool list_lacking(struct search *search)
 {
     const struct tune_contest *contest = search->contest;
     size_t first[TOGETHER];
-    search->count = 0;
-    *is_leader = false;
+    bool has_leader = false;
     for (unsigned group = TUNE_GROUPS + 1; group-- > 0;) {
         const bool is_all = group == TUNE_GROUPS;
         size_t count = rank(contest, group, false, is_all && is_shared(contest) ? TOGETHER : 1, first);
@@ -618,59 +577,48 @@ static void list_lacking(struct search *search, bool *is_leader)
             count = rank(contest, group, true, 1, first);
         for (size_t i = 0; i < count; i++) {
             const struct tune_entrant *entrant = &contest->entrants[first[i]];
-            const bool is_wanted = is_all || *is_leader || entrant->status == TUNE_NOT_JUDGED ||
-                                   (is_shared(contest) && !is_tested(contest, group));
-            if (entrant->seeds == 0 || entrant->seeds >= entrant->needs || !is_wanted ||
+            if (entrant->seeds == 0 || entrant->seeds >= entrant->needs ||
+                (!is_all && !is_shared(contest) && entrant->status != TUNE_NOT_JUDGED) ||
                 (search->count > 0 && entrant->seeds != contest->entrants[search->list[0]].seeds))
                 break;
-            if (!is_listed(search, first[i]))
-                search->list[search->count++] = first[i];
-            *is_leader |= is_all;
+            add(search, first[i]);
+            has_leader |= is_all;
         }
         if (search->count > 0 && !is_shared(contest))
-            return;
+            break;
     }
+    return has_leader;
 }
 
-/* Lists what has figures whatever its rank is: the scenario's own settings, and those without end where a run
- * draws the rows for all. */
-static void list_own(struct search *search)
+static bool search_all(struct search *search, struct sim_error *error)
 {
-    const struct tune_contest *contest = search->contest;
+    struct tune_contest *contest = search->contest;
+    /* These have figures whatever their rank is: the scenario's own settings, and those without end where a
+     * run draws the rows for all. */
     for (size_t i = 0; i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         if (contest->is_exhaustive || (entrant->status == TUNE_COSTLY &&
                                        (entrant->is_own || (entrant->is_endless && is_shared(contest)))))
             search->list[search->count++] = i;
     }
-}
-
-static bool search_all(struct search *search, struct sim_error *error)
-{
-    struct tune_contest *contest = search->contest;
-    bool is_leader, is_done;
-    list_own(search);
     /* Rows that are shared are drawn for the first of the others too. */
-    if ((contest->is_exhaustive || !is_shared(contest)) && !run_first(search, error))
+    if ((contest->is_exhaustive || !is_shared(contest)) && !run_round(search, false, error))
         return false;
-    search->count = is_shared(contest) && !contest->is_exhaustive ? search->count : 0;
     for (size_t i = 0; contest->is_exhaustive && i < contest->count; i++) {
         search->list[0] = i;
-        search->count = 1;
-        if (contest->entrants[i].seeds < contest->entrants[i].needs && !run_more(search, false, error))
+        search->count = contest->entrants[i].seeds < contest->entrants[i].needs;
+        if (!run_round(search, false, error))
             return false;
     }
-    search->count = contest->is_exhaustive ? 0 : search->count;
-    do {
+    for (;;) {
         if (!run_leaders(search, error))
             return false;
-        list_lacking(search, &is_leader);
-        if (search->count > 0 && !run_more(search, !is_leader && !is_shared(contest), error))
+        const bool has_leader = list_lacking(search);
+        if (search->count == 0)
+            return true;
+        if (!run_round(search, !has_leader && !is_shared(contest), error))
             return false;
-        is_done = search->count == 0;
-        search->count = 0;
-    } while (!is_done);
-    return true;
+    }
 }
 
 /* The model of a protocol: its first setting that the distribution does not exclude, which has the largest

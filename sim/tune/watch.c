@@ -82,16 +82,15 @@ static double share(double part, double all)
     return all > 0 ? part / all : (double)NAN;
 }
 
-/* Finds the least size that at most the share `risk` of the partitions exceeds, the largest one, and the one
- * of partitions.all.bytes.p99, which is NaN if there is no partition. */
+/* Finds the least size that at most the share `risk` of the partitions exceeds, and their 99th percentile;
+ * both 0 if there is none. */
 static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram *closed,
-                      const struct lab_histogram *open, double risk, uint64_t *at_risk, uint64_t *most,
-                      double *p99)
+                      const struct lab_histogram *open, double risk, uint64_t found[2])
 {
     const uint64_t count = closed->count + open->count, above = (uint64_t)(risk * (double)count);
     const uint64_t ranks[] = {(above < count ? above : count - 1) + 1, count / 100 + 1};
     struct lab_sizes binned = {.small_count = 0};
-    uint64_t found[] = {0, 0};
+    found[0] = found[1] = 0;
     if (closed->used + open->used > 0) {
         lab_histogram_merge(&binned.rest, closed);
         lab_histogram_merge(&binned.rest, open);
@@ -99,10 +98,12 @@ static bool see_sizes(const struct lab_sizes *sizes, const struct lab_histogram 
     }
     const bool is_found = count == 0 || lab_sizes_find(sizes, ranks, 2, found);
     lab_sizes_clear(&binned);
-    *most = closed->most > open->most ? closed->most : open->most;
-    *at_risk = found[0];
-    *p99 = count > 0 ? (double)found[1] : (double)NAN;
     return is_found;
+}
+
+static uint64_t most_of(const struct lab_histogram *closed, const struct lab_histogram *open)
+{
+    return closed->most > open->most ? closed->most : open->most;
 }
 
 /* Of the closed partitions, or of all if none has closed. A run of a race has no such metric of all. */
@@ -116,36 +117,40 @@ static bool see(const struct lab_result *run, const struct lab_strategy_result *
                 struct tune_seen *out, struct sim_error *error)
 {
     const struct lab_metrics *metrics = &result->metrics;
-    const struct lab_cost cost = lab_cost_of(&run->prices, result);
+    const struct lab_histogram *rows = &result->closed_rows, *open_rows = &result->open_rows,
+                               *bytes = &result->closed_bytes, *open_bytes = &result->open_bytes;
+    const struct lab_score score = lab_score_of(run, result);
     const double closed = figure(metrics, "partitions.closed");
-    double *figures = out->figures, p99_rows;
+    double *figures = out->figures;
+    uint64_t rows_found[2], bytes_found[2];
     *out = (struct tune_seen){.facts = lab_facts_of(run, result),
-                              .disqualifiers = lab_disqualifiers_of(result),
+                              .disqualifiers = score.disqualifiers,
                               .refused = lab_refused_share(result),
-                              .closed = isnan(closed) ? 0 : (uint64_t)closed};
+                              .closed = isnan(closed) ? 0 : (uint64_t)closed,
+                              .rows_most = most_of(rows, open_rows),
+                              .bytes_most = most_of(bytes, open_bytes),
+                              .candidate = score.candidate};
+    if (!see_sizes(&result->sizes[LAB_IN_ROWS], rows, open_rows, risk, rows_found) ||
+        !see_sizes(&result->sizes[LAB_IN_BYTES], bytes, open_bytes, risk, bytes_found))
+        return sim_fail_memory(error);
+    out->rows_at_risk = rows_found[0];
+    out->bytes_at_risk = bytes_found[0];
     for (unsigned i = 0; i < TUNE_FIGURE_COUNT; i++)
         figures[i] = figure(metrics, tune_figure_names[i]);
-    figures[TUNE_COST] = cost.write + cost.read;
-    figures[TUNE_COST_WRITE] = cost.write;
-    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
-                             figure(metrics, "partitions.closed.rows.mean"));
+    figures[TUNE_COST] = score.cost;
+    figures[TUNE_COST_WRITE] = lab_cost_of(&run->prices, result).write;
+    figures[TUNE_CV] = score.candidate.cv;
+    figures[TUNE_P99_BYTES] = bytes->count + open_bytes->count > 0 ? (double)bytes_found[1] : (double)NAN;
     figures[TUNE_OVER] = share(figure(metrics, "partitions.over_limit"), figure(metrics, "partitions.total"));
     figures[TUNE_TINY] = share(figure(metrics, "partitions.tiny"), closed);
     figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), figures[TUNE_ROWS]);
-    figures[TUNE_ROWS_MEAN] = mean_of(&result->closed_rows, &result->open_rows);
-    figures[TUNE_BYTES_MEAN] = mean_of(&result->closed_bytes, &result->open_bytes);
-    if (!see_sizes(&result->sizes[LAB_IN_ROWS], &result->closed_rows, &result->open_rows, risk,
-                   &out->rows_at_risk, &out->rows_most, &p99_rows) ||
-        !see_sizes(&result->sizes[LAB_IN_BYTES], &result->closed_bytes, &result->open_bytes, risk,
-                   &out->bytes_at_risk, &out->bytes_most, &out->figures[TUNE_P99_BYTES]))
-        return sim_fail_memory(error);
-    const double rows_most = (double)out->rows_most, bytes_most = (double)out->bytes_most;
-    out->candidate = (struct lab_candidate){
-        .load = 1000 + cost.write + cost.read,
-        .cv = out->figures[TUNE_CV],
-        .fullness =
-            fmax(run->limits.partition_rows != 0 ? rows_most / (double)run->limits.partition_rows : 0,
-                 run->limits.partition_bytes != 0 ? bytes_most / (double)run->limits.partition_bytes : 0)};
+    figures[TUNE_ROWS_MEAN] = mean_of(rows, open_rows);
+    figures[TUNE_BYTES_MEAN] = mean_of(bytes, open_bytes);
+    /* A run of a race has no metric of all partitions. */
+    const double rows_limit = (double)run->limits.partition_rows,
+                 bytes_limit = (double)run->limits.partition_bytes;
+    out->candidate.fullness = fmax(rows_limit > 0 ? (double)out->rows_most / rows_limit : 0,
+                                   bytes_limit > 0 ? (double)out->bytes_most / bytes_limit : 0);
     return true;
 }
 

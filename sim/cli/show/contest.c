@@ -635,7 +635,7 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
     const struct lab_judgment *judgment = &entrant->judgment;
     json_t *object = json_object();
     for (int i = 0; i < TUNE_FIGURE_COUNT; i++) {
-        struct tune_sample sample = tune_figures_of(entrant, (enum tune_figure)i);
+        struct tune_sample sample = tune_figures_of(entrant->seen, entrant->seeds, (enum tune_figure)i);
         if (sample.count == 0)
             continue;
         struct tune_interval interval = tune_sample_mean_interval(&sample, contest->terms.confidence);

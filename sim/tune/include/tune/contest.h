@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The search of `tune SCENARIO`.
+/* The search of `tune SCENARIO`; docs/tune.md has its rules.
  *
  * A pilot, which is one run of `unbucketed`, counts the rows and measures their sizes. Candidates are the
- * scenario's own settings and, for each template, a ladder of numbers (ladder.c). A template is a strategy of
- * the scenario without its numbers (its coordination, counter, lead, source of count, epoch, reading and
- * maximum age) or, for a kind that the scenario lacks, the simplest form of that kind.
- *
- * 1. A setting that exceeds a limit by the distribution of its partitions (tune/expected.h) is not run.
- * 2. The others are ranked by the rule of recommendation (lab_choose_from()): by what the run with the first
- * seed showed, so that all are compared on the same rows (common random numbers), or by a lower bound of the
- *    load. The first of the ranking, and of each kind, runs with the first seed, until none of them lacks it.
- * 3. The first of all then runs with the other seeds, unless its distribution has shown that it is within the
- * limits. When a seed shows that it exceeds a limit, misses a demand of `tune` or is disqualified, it drops
- * out, and the next of the ranking takes its place. The first of a kind has more seeds if the judge cannot
- * tell by one. Without agents it has them anyhow, since settings share rows; if it drops out, the next of its
- * kind has them only together with the first of all.
- *
- * So further seeds test a setting, and never rank it. With agents, the settings of a protocol whose model
- * (find_models()) loses rows or breaks a guarantee are not run. Nothing depends on time or the number of
- * threads. */
+ * scenario's own settings and, for each template, a ladder of numbers. A template is a strategy of the
+ * scenario without its numbers (its coordination, counter, lead, source of count, epoch, reading and maximum
+ * age) or, for a kind that the scenario lacks, the simplest form of that kind. The distribution of partitions
+ * (tune/expected.h) excludes some; the others are ranked by the rule of recommendation (lab_choose_from()),
+ * by what the run with the first seed showed, so that all are compared on the same rows (common random
+ * numbers), or by a lower bound of the load. Further seeds test the first of the ranking, and never rank it.
+ * Nothing depends on time or the number of threads. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -201,7 +191,7 @@ void tune_contest_clear(struct tune_contest *contest);
 /* Adds all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
 
-/* The numbers worth trying for a template, at most TUNE_LADDER_MAX, large buckets first. */
+/* The most numbers that are tried for a template. */
 #define TUNE_LADDER_MAX 64
 /* Writes a strategy as in a scenario, to paste into one or to pass as an override: "probabilistic: {bits: 9,
  * threshold: 40, label: mine}". Parsing it gives the same strategy. Changes (`then`) are left out. */
@@ -236,7 +226,7 @@ void tune_know(struct tune_contest *contest, const struct lab_settings *settings
 enum lab_within tune_judge(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds,
                            const struct lab_facts *known, struct lab_judgment *judgment,
                            enum tune_demand *failed);
-struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure);
+struct tune_sample tune_figures_of(const struct tune_seen *seen, uint32_t seeds, enum tune_figure figure);
 /* NaN when no seed has it. */
 double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure);
 /* What the rule of recommendation compares. */
