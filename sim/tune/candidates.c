@@ -20,8 +20,8 @@
 #include "tune/contest.h"
 #include "tune/odds.h"
 
-#define NUMBERS_SIZE 40
-#define SIZES_DRAWN  4096 /* draws to estimate the mean of a function of a row's size */
+#define VALUES_SIZE 512
+#define SIZES_DRAWN 4096 /* draws to estimate the mean of a function of a row's size */
 /* Above this threshold the CV is below 3%, and a smaller one has no benefit. With agents, each setting is
  * simulated on its own cluster, so the ladder has fewer rungs. */
 #define THRESHOLD_MOST         1000u
@@ -33,36 +33,39 @@
 /* Up to this threshold, bytes are varied in fine steps. */
 #define WEIGHTED_FINE 2u
 
-static size_t size_of(enum lab_setting_type type)
+/* The settings that `tune` varies, "9x40", or all others. */
+static void values_of(const struct lab_settings *settings, bool is_rung, char buffer[VALUES_SIZE])
 {
-    return type == LAB_SETTING_FLAG                                ? sizeof(bool)
-           : type == LAB_SETTING_U32 || type == LAB_SETTING_CHOICE ? sizeof(uint32_t)
-           : type == LAB_SETTING_CHANCE                            ? 2 * sizeof(uint64_t)
-                                                                   : sizeof(uint64_t);
-}
-
-/* Whether all settings that `tune` varies, or all others, are equal. */
-static bool are_same(const struct lab_settings *one, const struct lab_settings *other, bool is_rung)
-{
-    enum bk_kind kind = one->strategy.kind;
-    if (kind != other->strategy.kind)
-        return false;
+    size_t used = 0;
+    buffer[0] = '\0';
     for (size_t i = 0; i < lab_setting_count; i++) {
         const struct lab_setting *setting = &lab_setting_table[i];
-        size_t place = lab_setting_place(setting, kind, 0);
-        if (place != SIZE_MAX && setting->path != NULL && setting->is_rung == is_rung &&
-            memcmp((const unsigned char *)one + place, (const unsigned char *)other + place,
-                   size_of(setting->type)) != 0)
-            return false;
+        const size_t place = lab_setting_place(setting, settings->strategy.kind, 0);
+        char text[LAB_SETTING_TEXT_SIZE];
+        if (place == SIZE_MAX || setting->path == NULL || setting->is_rung != is_rung ||
+            !lab_setting_is_said(setting, settings, 0, LAB_ZERO_WRITTEN))
+            continue;
+        lab_setting_text(setting, (const unsigned char *)settings + place, text);
+        used += (size_t)snprintf(buffer + used, VALUES_SIZE - used, "%s%s%s", used == 0 ? "" : "x",
+                                 is_rung ? "" : setting->path, text);
+        assert(used < VALUES_SIZE);
     }
-    return true;
 }
 
-/* The label of the first strategy with the same settings besides its numbers. */
+/* Whether two strategies are alike, besides their numbers. */
+static bool are_alike(const struct lab_settings *one, const struct lab_settings *other)
+{
+    char mine[VALUES_SIZE], its[VALUES_SIZE];
+    values_of(one, false, mine);
+    values_of(other, false, its);
+    return one->strategy.kind == other->strategy.kind && strcmp(mine, its) == 0;
+}
+
+/* The label of the first strategy that is alike. */
 static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
 {
     const struct lab_strategy *first = scenario->strategies;
-    while (first != own && !are_same(&first->settings, &own->settings, false))
+    while (first != own && !are_alike(&first->settings, &own->settings))
         first++;
     return first->label;
 }
@@ -168,54 +171,19 @@ static bool enter(struct tune_contest *contest, const struct lab_strategy *strat
     return true;
 }
 
-/* A strategy whose settings change during the run is not a candidate. */
-static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
+static bool is_entered(const struct tune_contest *contest, const struct lab_settings *settings)
 {
-    if (own->settings.change_count > 0) {
-        contest->left_out++;
-        return true;
-    }
-    return enter(contest, own, own->label, template_of(contest->scenario, own), true, error);
-}
-
-static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy)
-{
+    char mine[VALUES_SIZE], its[VALUES_SIZE];
+    values_of(settings, true, mine);
     for (size_t i = 0; i < contest->count; i++) {
-        const struct lab_strategy *other = &contest->entrants[i].strategy;
-        if (are_same(&other->settings, &strategy->settings, false) &&
-            are_same(&other->settings, &strategy->settings, true))
+        const struct lab_settings *other = &contest->entrants[i].strategy.settings;
+        if (!are_alike(other, settings))
+            continue;
+        values_of(other, true, its);
+        if (strcmp(mine, its) == 0)
             return true;
     }
     return false;
-}
-
-/* "13x3": bits and threshold; "512KBx40", "10d", "20480", "256". */
-static void numbers_of(const struct bk_strategy *strategy, char *buffer)
-{
-    char unit[NUMBERS_SIZE / 2];
-    buffer[0] = '\0';
-    switch (strategy->kind) {
-    case BK_TIME:
-        lab_quantity_duration_text(strategy->of.time.window_ns, buffer, NUMBERS_SIZE);
-        break;
-    case BK_COUNT:
-        snprintf(buffer, NUMBERS_SIZE, "%" PRIu64, strategy->of.count.rows);
-        break;
-    case BK_PROBABILISTIC:
-        snprintf(buffer, NUMBERS_SIZE, "%" PRIu32 "x%" PRIu64, strategy->of.probabilistic.bits,
-                 strategy->of.probabilistic.threshold);
-        break;
-    case BK_WEIGHTED:
-        lab_quantity_bytes_text(strategy->of.weighted.bytes, unit, sizeof unit);
-        snprintf(buffer, NUMBERS_SIZE, "%sx%" PRIu64, unit, strategy->of.weighted.threshold);
-        break;
-    case BK_HASH:
-        snprintf(buffer, NUMBERS_SIZE, "%" PRIu32, strategy->of.hash.buckets);
-        break;
-    case BK_UNBUCKETED:
-    case BK_KIND_COUNT:
-        break;
-    }
 }
 
 static bool is_taken(const struct tune_contest *contest, const char *label)
@@ -228,11 +196,11 @@ static bool is_taken(const struct tune_contest *contest, const char *label)
 }
 
 /* The template's label and the numbers, truncated and numbered if necessary. */
-static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
+static void name(const struct tune_contest *contest, const char *base, const struct lab_settings *settings,
                  char *label)
 {
-    char numbers[NUMBERS_SIZE], tail[NUMBERS_SIZE + 16];
-    numbers_of(strategy, numbers);
+    char numbers[VALUES_SIZE], tail[VALUES_SIZE + 16];
+    values_of(settings, true, numbers);
     for (unsigned number = 1;; number++) {
         if (number == 1)
             snprintf(tail, sizeof tail, "%s%s", numbers[0] == '\0' ? "" : "-", numbers);
@@ -248,6 +216,35 @@ static void name(const struct tune_contest *contest, const char *base, const str
 
 /* --- ladders */
 
+struct ladder {
+    struct bk_strategy rungs[TUNE_LADDER_MAX + 1];
+    size_t count;
+};
+
+static struct bk_strategy *next(struct ladder *ladder)
+{
+    return &ladder->rungs[ladder->count];
+}
+
+/* Keeps the next rung, if it is a strategy. */
+static void add(struct ladder *ladder, enum bk_status status)
+{
+    ladder->count += status == BK_OK && ladder->count < TUNE_LADDER_MAX;
+}
+
+static bool has_agents(const struct tune_contest *contest)
+{
+    return contest->scenario->engine == LAB_ENGINE_CLUSTER;
+}
+
+static void climb_unbucketed(const struct tune_contest *contest, const struct bk_strategy *template,
+                             struct ladder *out)
+{
+    (void)contest;
+    (void)template;
+    add(out, bk_strategy_unbucketed(next(out)));
+}
+
 /* If no partition may exceed a limit, the risk is such that a tenth of a partition is expected to exceed it
  * in all seeds together. */
 static double risk_of(const struct tune_contest *contest)
@@ -260,38 +257,32 @@ static double risk_of(const struct tune_contest *contest)
 /* For each number of bits: the largest threshold that the distribution allows, and fractions of it, which
  * leave room for effects that the distribution does not include. Also includes the first number of bits that
  * the distribution does not allow. */
-static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
-                                  struct bk_strategy *out)
+static void climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
+                                struct ladder *out)
 {
     static const double all[] = {1, 0.75, 0.5, 0.25}, few[] = {0.9, 0.5};
-    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    const double *parts = is_cluster ? few : all;
-    const size_t part_count = is_cluster ? sizeof few / sizeof *few : sizeof all / sizeof *all;
+    const double *parts = has_agents(contest) ? few : all;
+    const size_t part_count = has_agents(contest) ? sizeof few / sizeof *few : sizeof all / sizeof *all;
     const struct tune_goal goal = {.rows_max =
                                        (uint64_t)fmin(contest->rows.limit_rows, (double)TUNE_ROWS_MAX),
                                    .risk = risk_of(contest)};
-    size_t count = 0;
-    bool is_over = false;
+    (void)template;
     for (uint32_t bits = BK_BITS_MAX + 1; bits-- > 0;) {
-        uint64_t most = tune_fit_thresholds(&goal, UINT64_C(1) << bits).last, before = 0;
-        if (most == 0) {
-            is_over = true;
+        const uint64_t most = tune_fit_thresholds(&goal, UINT64_C(1) << bits).last;
+        uint64_t before = 0;
+        if (most == 0)
             continue;
-        }
-        if (is_over && count == 0 && bk_strategy_probabilistic(bits + 1, 1, &out[count]) == BK_OK)
-            out[count++].max_age_ns = template->max_age_ns;
-        for (size_t i = 0; i < part_count && count < TUNE_LADDER_MAX; i++) {
-            uint64_t threshold = (uint64_t)ceil((double)most * parts[i]);
-            if (threshold == before)
-                continue;
+        if (bits < BK_BITS_MAX && out->count == 0)
+            add(out, bk_strategy_probabilistic(bits + 1, 1, next(out)));
+        for (size_t i = 0; i < part_count; i++) {
+            const uint64_t threshold = (uint64_t)ceil((double)most * parts[i]);
+            if (threshold != before)
+                add(out, bk_strategy_probabilistic(bits, threshold, next(out)));
             before = threshold;
-            if (bk_strategy_probabilistic(bits, threshold, &out[count]) == BK_OK)
-                out[count++].max_age_ns = template->max_age_ns;
         }
-        if (most > (is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST))
+        if (most > (has_agents(contest) ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST))
             break;
     }
-    return count;
 }
 
 /* Estimates `rest` of tune_weighted_above_about() from SIZES_DRAWN draws. Returns infinity if only a
@@ -347,106 +338,71 @@ static uint64_t round_bytes(uint64_t value)
  * which leave room for effects that the distribution does not include and that a few partitions do not show.
  * A tenth fewer bytes halve the probability. With large thresholds the increments cost more, so one setting
  * each is enough. */
-static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
-                             struct bk_strategy *out)
+static void climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
+                           struct ladder *out)
 {
     const double rest = rest_of(contest);
     const double all[] = {1, 0.9, 0.75, 0.5}, few[] = {isinf(rest) ? 1 : 0.85, 0.5};
-    size_t count = 0;
-    uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_payload, 1e15);
-    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
+    const uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_payload, 1e15);
+    const bool is_cluster = has_agents(contest);
+    const uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
+    (void)template;
     for (uint64_t threshold = 1; threshold <= last; threshold *= step) {
         const uint64_t most = bytes_that_hold(threshold, limit, rest, risk_of(contest));
         const bool is_fine = !is_cluster && threshold <= WEIGHTED_FINE;
         const double *parts = is_fine ? all : few;
         const size_t part_count = is_fine ? sizeof all / sizeof *all : is_cluster ? 2 : 1;
         for (size_t i = 0; i < part_count; i++) {
-            uint64_t bytes = round_bytes((uint64_t)((double)most * parts[i]));
-            if (bytes > 0 && count < TUNE_LADDER_MAX &&
-                bk_strategy_weighted(bytes, threshold, &out[count]) == BK_OK)
-                out[count++].max_age_ns = template->max_age_ns;
+            const uint64_t bytes = round_bytes((uint64_t)((double)most * parts[i]));
+            if (bytes > 0)
+                add(out, bk_strategy_weighted(bytes, threshold, next(out)));
         }
     }
-    return count;
 }
 
 /* Windows of common lengths, starting with the longest that fits into the run. */
-static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
-                         struct bk_strategy *out)
+static void climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
+                       struct ladder *out)
 {
     static const int64_t windows_ns[] = {
         30 * SIM_DAY,    14 * SIM_DAY,   10 * SIM_DAY,  7 * SIM_DAY,     5 * SIM_DAY,     3 * SIM_DAY,
         2 * SIM_DAY,     SIM_DAY,        12 * SIM_HOUR, 8 * SIM_HOUR,    6 * SIM_HOUR,    4 * SIM_HOUR,
         3 * SIM_HOUR,    2 * SIM_HOUR,   SIM_HOUR,      30 * SIM_MINUTE, 20 * SIM_MINUTE, 15 * SIM_MINUTE,
         10 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
-    size_t count = 0;
-    double full_ns =
+    const double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
+    const int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
     for (size_t i = 0; i < sizeof windows_ns / sizeof *windows_ns; i++) {
-        if (windows_ns[i] > contest->rows.lasts_ns || (double)windows_ns[i] * WINDOW_ROOM < full_ns)
-            continue;
-        int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
-        if (bk_strategy_time(windows_ns[i], epoch_ns, &out[count]) == BK_OK)
-            count++;
+        if (windows_ns[i] <= contest->rows.lasts_ns && (double)windows_ns[i] * WINDOW_ROOM >= full_ns)
+            add(out, bk_strategy_time(windows_ns[i], epoch_ns, next(out)));
     }
-    return count;
 }
 
-static size_t climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
-                          struct bk_strategy *out)
+static void climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
+                        struct ladder *out)
 {
     static const double parts[] = {1, 0.75, 0.5, 0.9, 0.25, 0.1};
-    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    size_t count = 0, part_count = is_cluster ? 3 : sizeof parts / sizeof *parts;
-    for (size_t i = 0; i < part_count; i++) {
-        uint64_t rows = (uint64_t)fmin(contest->rows.limit_rows * parts[i], 1e15);
-        if (i > 0)
-            rows = round_down(rows, 2);
-        if (rows == 0 || bk_strategy_count(rows, &out[count]) != BK_OK)
-            continue;
-        out[count++].max_age_ns = template->max_age_ns;
+    (void)template;
+    for (size_t i = 0; i < (has_agents(contest) ? 3 : sizeof parts / sizeof *parts); i++) {
+        const uint64_t rows = (uint64_t)fmin(contest->rows.limit_rows * parts[i], 1e15);
+        add(out, bk_strategy_count(i == 0 ? rows : round_down(rows, 2), next(out)));
     }
-    return count;
 }
 
 /* The power of two that is at least twice the number of buckets that the busiest key needs, since partitions
  * that grow without end soon exceed a limit that they almost reach. If they end with their rows' time to
  * live, half as many are tried too. None if one bucket is enough, which is `unbucketed`. */
-static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out)
+static void climb_hash(const struct tune_contest *contest, const struct bk_strategy *template,
+                       struct ladder *out)
 {
-    size_t count = 0;
-    double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
+    const double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows;
+    double buckets = 1;
+    (void)template;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
     for (int turn = tune_rows_stop(contest->scenario, tune_contest_days(contest)) ? 1 : 2;
-         buckets > 1 && turn <= 2; turn++) {
-        if (bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), &out[count]) == BK_OK)
-            count++;
-    }
-    return count;
-}
-
-static size_t ladder_of(const struct tune_contest *contest, const struct bk_strategy *template,
-                        struct bk_strategy *out)
-{
-    switch (template->kind) {
-    case BK_UNBUCKETED:
-        return bk_strategy_unbucketed(out) == BK_OK;
-    case BK_TIME:
-        return climb_time(contest, template, out);
-    case BK_COUNT:
-        return climb_count(contest, template, out);
-    case BK_PROBABILISTIC:
-        return climb_probabilistic(contest, template, out);
-    case BK_WEIGHTED:
-        return climb_weighted(contest, template, out);
-    case BK_HASH:
-        return climb_hash(contest, out);
-    case BK_KIND_COUNT:
-        break;
-    }
-    return 0;
+         buckets > 1 && turn <= 2; turn++)
+        add(out, bk_strategy_hash((uint32_t)fmin(turn * buckets, HASH_MOST), next(out)));
 }
 
 /* --- candidates */
@@ -454,17 +410,22 @@ static size_t ladder_of(const struct tune_contest *contest, const struct bk_stra
 static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
                          struct sim_error *error)
 {
-    struct bk_strategy ladder[TUNE_LADDER_MAX];
-    size_t count = ladder_of(contest, &template->settings.strategy, ladder);
+    static void (*const climbs[])(const struct tune_contest *, const struct bk_strategy *,
+                                  struct ladder *) = {
+        [BK_UNBUCKETED] = climb_unbucketed,       [BK_TIME] = climb_time,         [BK_COUNT] = climb_count,
+        [BK_PROBABILISTIC] = climb_probabilistic, [BK_WEIGHTED] = climb_weighted, [BK_HASH] = climb_hash};
+    struct ladder ladder = {.count = 0};
     struct lab_strategy strategy = *template;
+    climbs[template->settings.strategy.kind](contest, &template->settings.strategy, &ladder);
     strategy.settings.change_count = 0;
     strategy.line = strategy.column = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ladder.count; i++) {
         char label[LAB_LABEL_SIZE_MAX + 1];
-        strategy.settings.strategy = ladder[i];
-        if (is_entered(contest, &strategy))
+        strategy.settings.strategy = ladder.rungs[i];
+        strategy.settings.strategy.max_age_ns = template->settings.strategy.max_age_ns;
+        if (is_entered(contest, &strategy.settings))
             continue;
-        name(contest, base, &ladder[i], label);
+        name(contest, base, &strategy.settings, label);
         if (!enter(contest, &strategy, label, base, false, error))
             return false;
     }
@@ -474,30 +435,17 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
 /* The other settings of a kind that the scenario lacks. False: the kind would be of no use. */
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
 {
-    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    const struct lab_scenario *scenario = contest->scenario;
     *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
-    switch (kind) {
-    case BK_UNBUCKETED:
-    case BK_TIME:
-    case BK_HASH:
-        return true;
-    case BK_COUNT: /* only the application can supply an external number */
+    if (kind == BK_COUNT) /* only the application can supply an external number */
         out->settings.source = BK_SOURCE_COUNTER;
-        return true;
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
-        /* With several agents: the only coordination that needs neither clocks nor luck. */
-        if (is_cluster) {
-            out->settings.coordination = BK_GUARDED;
-            out->settings.counter = BK_COUNTER_COLUMN;
-            lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
-        }
-        return kind == BK_PROBABILISTIC ||
-               (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
-    case BK_KIND_COUNT:
-        break;
+    /* With several agents: the only coordination that needs neither clocks nor luck. */
+    if (bk_kind_fires(kind) && has_agents(contest)) {
+        out->settings.coordination = BK_GUARDED;
+        out->settings.counter = BK_COUNTER_COLUMN;
+        lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
     }
-    return false;
+    return kind != BK_WEIGHTED || (scenario->limits.partition_bytes != 0 && has_varied_bytes(scenario));
 }
 
 /* Whether the scenario has coordinations with agents, but not the one that is always safe. */
@@ -509,38 +457,35 @@ static bool lacks_guarded(const struct lab_scenario *scenario)
     return lacks;
 }
 
-/* Whether an earlier strategy of the scenario is the same template. */
-static bool is_repeated(const struct lab_scenario *scenario, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (are_same(&scenario->strategies[i].settings, &scenario->strategies[index].settings, false))
-            return true;
-    }
-    return false;
-}
-
+/* A strategy whose settings change during the run is not a candidate. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    uint32_t kinds = contest->terms.kinds, met = 0;
+    const uint32_t kinds = contest->terms.kinds;
+    uint32_t met = 0;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *own = &scenario->strategies[i];
-        met |= UINT32_C(1) << own->settings.strategy.kind;
-        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !enter_own(contest, own, error))
+        const uint32_t kind = UINT32_C(1) << own->settings.strategy.kind;
+        const bool is_left_out = (kinds & kind) != 0 && own->settings.change_count > 0;
+        met |= kind;
+        contest->left_out += is_left_out;
+        if ((kinds & kind) != 0 && !is_left_out &&
+            !enter(contest, own, own->label, template_of(scenario, own), true, error))
             return false;
     }
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *own = &scenario->strategies[i];
-        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
+        if ((kinds >> own->settings.strategy.kind & 1) != 0 && template_of(scenario, own) == own->label &&
             !enter_ladder(contest, own, own->label, error))
             return false;
     }
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
         struct lab_strategy template;
-        bool is_new = (met >> kind & 1) == 0 || (kind == BK_PROBABILISTIC && lacks_guarded(scenario));
-        if (is_new && (kinds >> kind & 1) != 0 && default_template(contest, (enum bk_kind)kind, &template) &&
-            !enter_ladder(contest, &template,
-                          (met >> kind & 1) == 0 ? bk_kind_name((enum bk_kind)kind) : "guarded", error))
+        const bool is_met = (met >> kind & 1) != 0;
+        if ((is_met && (kind != BK_PROBABILISTIC || !lacks_guarded(scenario))) || (kinds >> kind & 1) == 0 ||
+            !default_template(contest, (enum bk_kind)kind, &template))
+            continue;
+        if (!enter_ladder(contest, &template, is_met ? "guarded" : bk_kind_name((enum bk_kind)kind), error))
             return false;
     }
     return true;
