@@ -86,16 +86,16 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     if (!is_fine && progress != NULL && stopped(progress, error))
         return false;
     is_fine = is_fine && measure(contest, result, error);
+    struct tune_outlook *outlook = &contest->outlook;
+    *outlook = (struct tune_outlook){.scenario = contest->scenario,
+                                     .days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
+                                     .busiest_rows = contest->rows.busiest_rows,
+                                     .busiest_bytes = contest->rows.busiest_bytes};
     if (is_fine && contest->scenario->trace_path != NULL)
         is_fine =
-            tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &contest->growth, error);
+            tune_growth_of_run(contest->scenario, result, contest->terms.confidence, &outlook->growth, error);
     lab_result_destroy(result);
-    const struct tune_outlook outlook = {.scenario = contest->scenario,
-                                         .growth = contest->growth,
-                                         .days = tune_contest_days(contest),
-                                         .busiest_rows = contest->rows.busiest_rows,
-                                         .busiest_bytes = contest->rows.busiest_bytes};
-    contest->rows.unbucketed_days = is_fine ? tune_unbucketed_days(&outlook) : 0;
+    outlook->unbucketed_days = is_fine ? tune_unbucketed_days(outlook) : 0;
     return is_fine;
 }
 
@@ -797,10 +797,6 @@ double tune_contest_lead_ms(const struct tune_contest *contest)
 
 double tune_contest_first_over(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct tune_outlook outlook = {.scenario = contest->scenario,
-                                         .growth = contest->growth,
-                                         .days = tune_contest_days(contest),
-                                         .unbucketed_days = contest->rows.unbucketed_days};
     double seen_days = (double)NAN;
     uint64_t rows = 0, bytes = 0;
     for (uint32_t i = 0; i < entrant->seeds; i++) {
@@ -809,8 +805,8 @@ double tune_contest_first_over(const struct tune_contest *contest, const struct 
         rows = seen->rows_most > rows ? seen->rows_most : rows;
         bytes = seen->bytes_most > bytes ? seen->bytes_most : bytes;
     }
-    return tune_first_over_days(&outlook, &entrant->strategy.settings, &entrant->known, seen_days, rows,
-                                bytes);
+    return tune_first_over_days(&contest->outlook, &entrant->strategy.settings, &entrant->known, seen_days,
+                                rows, bytes);
 }
 
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)

@@ -766,58 +766,58 @@ static int compare_crowds(const void *left, const void *right)
     return (one < other) - (one > other);
 }
 
+/* The integral of a key's rate over the run; adds the stretches to *work. */
+static double rows_of_key(const struct wl_workload *workload, uint64_t index, double *work)
+{
+    struct wl_key key;
+    struct wl_stretch stretch;
+    int64_t at_ns = workload->start_ns;
+    double sum = 0;
+    wl_key_init(&key, workload, index);
+    for (; wl_key_stretch(&key, &stretch); at_ns = stretch.end_ns, ++*work)
+        sum += (double)(stretch.end_ns - at_ns) * stretch.rate_per_ns;
+    return sum;
+}
+
 /* Collects the partitions. Where neither bursts nor spikes tell neighbours apart, keys of nearly the same
  * popularity count as alike. Bursts of the busiest keys are drawn as far as the
  * run goes; later, and of other keys, they have their mean. Spikes recur. False: it would take too long, or
  * out of memory. */
-static bool gather(const struct lab_scenario *scenario, struct passage *out)
+static bool gather(const struct wl_workload *workload, struct passage *out)
 {
-    const struct wl_workload *workload = &scenario->workload;
-    const struct lab_settings whole = {.strategy = {.kind = BK_UNBUCKETED}};
-    const double parts = out->parts;
-    struct lab_scenario steady = *scenario, level = *scenario;
-    struct tune_rates rates[3] = {{.count = 0}, {.count = 0}, {.count = 0}};
-    struct task drawn = {.scenario = scenario, .settings = &whole, .factor = 1, .rates = &rates[0]},
-                in_run = {.scenario = &steady, .settings = &whole, .factor = 1, .rates = &rates[1]},
-                later = {.scenario = &level, .settings = &whole, .factor = 1, .rates = &rates[2]};
+    struct wl_workload steady = *workload, level = *workload;
     struct {
         uint64_t shape;
         double seen, pace; /* per share of the rate */
     } known[SHAPES_MAX];
-    double *sum = NULL;
-    size_t known_count = 0, capacity = 0, at;
+    double work = 0, ignored = 0;
+    size_t known_count = 0, at = 0;
     bool is_fine = workload->spike_count <= SHAPES_MAX;
-    steady.workload.has_bursts = level.workload.has_bursts = level.workload.has_daily = false;
+    steady.has_bursts = level.has_bursts = level.has_daily = false;
     for (uint64_t key = 0, step; is_fine && key < workload->key_count; key += step) {
         const uint64_t left = workload->key_count - key, shape = shape_of(workload, key);
         step = workload->has_bursts || workload->spike_count > 0 || key < 256 ? 1 : key / 128;
         step = step < left ? step : left;
-        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / parts;
+        const double share = sim_zipf_share(&workload->popularity, key + step / 2) / out->parts;
         for (at = 0; at < known_count && known[at].shape != shape;)
             at++;
         is_fine = at < SHAPES_MAX && out->count < STRETCHES_MAX &&
                   sim_grow(&out->crowds, &out->capacity, out->count + 1, sizeof *out->crowds);
-        if (is_fine && at == known_count) {
-            const double own = sim_zipf_share(&workload->popularity, key);
-            known[known_count++].shape = shape;
-            is_fine = integrate(&in_run, key, &sum, &capacity) == 1;
-            known[at].seen = is_fine ? sum[0] / own : 0;
-            is_fine = is_fine && integrate(&later, key, &sum, &capacity) == 1;
-            known[at].pace = is_fine ? sum[0] / own : 0;
-        }
         if (!is_fine)
             break;
+        if (at == known_count) {
+            const double own = sim_zipf_share(&workload->popularity, key);
+            known[known_count].shape = shape;
+            known[known_count].seen = rows_of_key(&steady, key, &ignored) / own;
+            known[known_count++].pace = rows_of_key(&level, key, &ignored) / own;
+        }
         struct crowd *crowd = &out->crowds[out->count++];
-        *crowd = (struct crowd){known[at].seen * share, known[at].pace * share, parts * (double)step};
-        if (!workload->has_bursts || drawn.work > BURSTS_DRAWN)
+        *crowd = (struct crowd){known[at].seen * share, known[at].pace * share, out->parts * (double)step};
+        if (!workload->has_bursts || work > BURSTS_DRAWN)
             continue;
-        is_fine = integrate(&drawn, key, &sum, &capacity) == 1;
+        crowd->seen = rows_of_key(workload, key, &work) / out->parts;
         out->drawn++;
-        crowd->seen = is_fine ? sum[0] / parts : 0;
     }
-    free(sum);
-    for (at = 0; at < 3; at++)
-        tune_rates_free(&rates[at]);
     if (!is_fine || out->count == 0)
         return false;
     qsort(out->crowds, out->count, sizeof *out->crowds, compare_crowds);
@@ -914,7 +914,7 @@ static double passage_median(const struct lab_scenario *scenario, const struct l
         passage.bursts = 2 * more * more * share * (1 - share) * (on * off / (on + off)) /
                          ((1 + share * more) * (1 + share * more)) / (double)workload->duration_ns;
     }
-    if (gather(scenario, &passage))
+    if (gather(workload, &passage))
         target = M_LN2 + (is_after ? hazard(&passage, 1, (double)INFINITY) : 0);
     while (isfinite(target) && high < 1e9 && hazard(&passage, high, target) < target) {
         low = high;

@@ -340,7 +340,7 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
     struct report_horizon horizon = {.days_left = (double)NAN,
-                                     .doubles_days = tune_growth_doubles(&contest->growth),
+                                     .doubles_days = tune_growth_doubles(&contest->outlook.growth),
                                      .is_trace = contest->scenario->trace_path != NULL,
                                      .limit_rows = limits->partition_rows,
                                      .limit_bytes = limits->partition_bytes};
@@ -349,7 +349,7 @@ static struct report_horizon horizon_of(const struct tune_contest *contest)
         if (entrant->strategy.settings.strategy.kind != BK_UNBUCKETED || !entrant->is_endless ||
             entrant->status != TUNE_WITHIN)
             continue;
-        horizon.days_left = tune_contest_first_over(contest, entrant) - tune_contest_days(contest);
+        horizon.days_left = tune_contest_first_over(contest, entrant) - contest->outlook.days;
         horizon.rows_most = (double)entrant->seen[0].rows_most;
         horizon.bytes_most = (double)entrant->seen[0].bytes_most;
     }
@@ -408,7 +408,7 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         const struct tune_entrant *best = &contest->entrants[contest->recommended];
         for (uint32_t i = 0; i < best->seeds; i++)
             closed += best->seen[i].closed;
-        cli_span(tune_contest_days(contest), lasts);
+        cli_span(contest->outlook.days, lasts);
         if (closed == 0 && lab_kind_ends(best->strategy.settings.strategy.kind))
             cli_say(out,
                     "%sNo partition of %s ended within %s, so a longer run may recommend another setting.",
@@ -737,7 +737,7 @@ static json_t *lead_of(const struct tune_contest *contest)
 /* null: a synthetic stream, or a trace of less than four weeks. */
 static json_t *growth_of(const struct tune_contest *contest)
 {
-    const struct tune_growth *growth = &contest->growth;
+    const struct tune_growth *growth = &contest->outlook.growth;
     if (growth->weeks < TUNE_GROWTH_WEEKS)
         return json_null();
     return CLI_OBJECT({"weeks", cli_json_whole(growth->weeks)}, {"per_day", cli_json_number(growth->per_day)},

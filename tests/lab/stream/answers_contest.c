@@ -558,12 +558,12 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
                              const struct tune_entrant *entrant)
 {
     const struct lab_facts known = known_at(contest, entrant, 1);
-    struct twin_outlook outlook = {.growth = contest->growth.per_day,
+    struct twin_outlook outlook = {.growth = contest->outlook.growth.per_day,
                                    .days = (double)contest->rows.lasts_ns / (double)SIM_DAY,
                                    .seen = (double)NAN,
                                    .key_rows = (double)contest->rows.busiest_rows,
                                    .key_bytes = (double)contest->rows.busiest_bytes,
-                                   .whole_days = contest->rows.unbucketed_days,
+                                   .whole_days = contest->outlook.unbucketed_days,
                                    .most = known.has_distribution ? known.expected_most : (double)NAN,
                                    .least = known.expected_least,
                                    .full = known.expected_share * (double)known.partitions};

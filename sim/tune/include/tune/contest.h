@@ -26,8 +26,7 @@ struct tune_rows {
     double mean_payload;                  /* the mean weight that weighted strategies use */
     uint64_t busiest_rows, busiest_bytes; /* of the key that has the most */
     int64_t lasts_ns;
-    double limit_rows;      /* the tighter limit of a partition, in rows of mean size */
-    double unbucketed_days; /* until a key has more rows than a partition may have */
+    double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
 
 enum tune_figure {
@@ -148,7 +147,7 @@ struct tune_contest {
     const struct tune_memory *memory; /* set it after tune_contest_begin(); NULL: nothing is remembered */
     bool is_exhaustive;               /* every setting runs with all the seeds that it needs */
     struct tune_rows rows;
-    struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
+    struct tune_outlook outlook;
     struct tune_entrant *entrants;
     size_t count, capacity;
     size_t left_out;    /* the scenario's own settings that change during the run or cannot be simulated */
@@ -170,11 +169,6 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
  * When it is stopped: SIM_ERROR_CHECK. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
-/* The length of the run in days. */
-static inline double tune_contest_days(const struct tune_contest *contest)
-{
-    return (double)contest->rows.lasts_ns / (double)SIM_DAY;
-}
 /* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
  * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
