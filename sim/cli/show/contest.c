@@ -457,17 +457,22 @@ static const struct tune_entrant *nearest(const struct tune_contest *contest)
     return best;
 }
 
+void cli_round_up(double value, int digits, char *buffer)
+{
+    double nudged = value;
+    do {
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g", digits, nudged);
+        nudged += value * 1e-3;
+    } while (strtod(buffer, NULL) < value);
+}
+
 /* Formats a percentage with two digits, rounded up. */
 static void percent_above(double share, char *buffer)
 {
-    const double percent = 100 * share;
-    for (double nudged = percent;; nudged += percent * 1e-3) {
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.2g", nudged);
-        if (nudged >= 99)
-            snprintf(buffer, CLI_NUMBER_SIZE, "100");
-        if (strtod(buffer, NULL) >= percent)
-            return;
-    }
+    if (share > 0.99)
+        strcpy(buffer, "100");
+    else
+        cli_round_up(100 * share, 2, buffer);
 }
 
 /* Formats bytes with two digits, rounded up. */

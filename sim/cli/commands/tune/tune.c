@@ -3,12 +3,12 @@
  * exact distribution. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bucketing/strategy.h"
 #include "cli/command.h"
+#include "cli/contest_answer.h"
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -69,7 +69,6 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
 #define SHARE_SURE    1e-30 /* smallest tail probability that is accurate */
 #define LINES_MAX     12    /* the most lines for chances that are not powers of 2 */
 #define DIGITS_WHOLE  99999999
-#define TEXT_SIZE     1024
 #define LINE_END      80
 #define ODDS_MEAN_MAX 0x1p53 /* limit of `odds` */
 #define CV_UNEVEN     0.5
@@ -120,11 +119,6 @@ static void share_above_text(double share, double limit, char *buffer)
     while (strtod(buffer, NULL) <= 100 * limit && digits++ < 17);
 }
 
-struct text {
-    char buffer[TEXT_SIZE];
-    size_t used;
-};
-
 static json_t *candidate_as_json(const struct answer *answer, const struct tune_candidate *candidate)
 {
     const struct tune_distribution *distribution = &candidate->distribution;
@@ -143,36 +137,27 @@ static json_t *candidate_as_json(const struct answer *answer, const struct tune_
                          cli_json_number(tune_increments_per_1000_rows(distribution)));
 }
 
-static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text->buffer + text->used, sizeof text->buffer - text->used, format, arguments);
-    va_end(arguments);
-    if (length > 0 && (size_t)length < sizeof text->buffer - text->used)
-        text->used += (size_t)length;
-}
-
-static void say_rarer(const struct answer *answer, struct text *text)
+static void say_rarer(const struct answer *answer, struct cli_saying *out)
 {
     const struct tune_found *found = &answer->found;
     char chance[64], risk[CLI_NUMBER_SIZE];
     if (!found->has_rarer) {
-        say(text, " No lower probability was tried%s.",
-            answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
-                ? ": a setting has at most 32 bits"
-                : "");
+        cli_say(out, " No lower probability was tried%s.",
+                answer->chances.powers && answer->chances.most == UINT64_C(1) << BK_BITS_MAX
+                    ? ": a setting has at most 32 bits"
+                    : "");
         return;
     }
     chance_text(&answer->chances, found->rarer.one_in, chance, sizeof chance);
     share_above_text(found->rarer.best_risk, answer->goal.risk, risk);
-    say(text,
+    cli_say(
+        out,
         " With %s, the next cheaper probability, no threshold stays within the risk: the best one, %" PRIu64
         ", has a risk of %s.",
         chance, found->rarer.best, risk);
 }
 
-static void say_commoner(const struct answer *answer, struct text *text)
+static void say_commoner(const struct answer *answer, struct cli_saying *out)
 {
     const struct tune_found *found = &answer->found;
     if (!answer->chances.powers || found->fit_count < 2)
@@ -182,55 +167,55 @@ static void say_commoner(const struct answer *answer, struct text *text)
     const struct tune_distribution distribution = {.p = 1.0 / (double)next->one_in, .threshold = next->best};
     chance_text(&answer->chances, next->one_in, chance, sizeof chance);
     share_text(next->best_risk, 2, risk);
-    say(text,
-        " With %s and threshold %" PRIu64
-        ", at twice the increments, the standard deviation is %.3g %% of the mean and "
-        "the risk %s.",
-        chance, next->best, 100 * tune_stddev_rows(&distribution) / tune_mean_rows(&distribution), risk);
+    cli_say(out,
+            " With %s and threshold %" PRIu64
+            ", at twice the increments, the standard deviation is %.3g %% of the mean and "
+            "the risk %s.",
+            chance, next->best, 100 * tune_stddev_rows(&distribution) / tune_mean_rows(&distribution), risk);
 }
 
-static void say_why(const struct answer *answer, struct text *text)
+static void say_why(const struct answer *answer, struct cli_saying *out)
 {
     const struct tune_candidate *best = &answer->found.recommended;
     const struct tune_distribution *distribution = &best->distribution;
     char chance[64], below[CLI_NUMBER_SIZE], above[CLI_NUMBER_SIZE], both[CLI_NUMBER_SIZE];
     chance_text(&answer->chances, best->one_in, chance, sizeof chance);
     double mean = tune_mean_rows(distribution), stddev = tune_stddev_rows(distribution);
-    say(text,
-        "With %s and threshold %" PRIu64
-        " a partition has %.15g rows on average, with a standard deviation of "
-        "%.5g (%.3g %% of the mean%s).",
-        chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
-        stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
+    cli_say(out,
+            "With %s and threshold %" PRIu64
+            " a partition has %.15g rows on average, with a standard deviation of "
+            "%.5g (%.3g %% of the mean%s).",
+            chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
+            stddev > CV_UNEVEN * mean ? ", which is uneven" : "");
     share_text(best->below, 2, below);
     share_text(best->above, 2, above);
     double risk = tune_risk(distribution, &answer->goal);
     share_text(risk, 3, both);
     if (distribution->p == 1)
-        say(text, " Every row counts, so none has fewer or more.");
+        cli_say(out, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
-        say(text, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above, answer->goal.rows_max,
-            100 * answer->goal.risk);
+        cli_say(out, " %s have more than %" PRIu64 " rows (%.6g %% allowed).", above, answer->goal.rows_max,
+                100 * answer->goal.risk);
     else
-        say(text,
-            " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
-            ", %s together (%.6g %% allowed).",
-            below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
+        cli_say(out,
+                " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
+                ", %s together (%.6g %% allowed).",
+                below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
     if (risk > 0 && risk < 0.5 && distribution->p < 1) {
         char one_in[CLI_NUMBER_SIZE];
         cli_compact(1 / risk, 3, one_in);
-        say(text, " That is one partition in %s.", one_in);
+        cli_say(out, " That is one partition in %s.", one_in);
     }
-    say(text, " That costs %.4g counter increments per 1000 rows.",
-        tune_increments_per_1000_rows(distribution));
-    say_rarer(answer, text);
-    say_commoner(answer, text);
+    cli_say(out, " That costs %.4g counter increments per 1000 rows.",
+            tune_increments_per_1000_rows(distribution));
+    say_rarer(answer, out);
+    say_commoner(answer, out);
 }
 
 static json_t *answer_as_json(const struct answer *answer)
 {
     const struct tune_found *found = &answer->found;
-    struct text why = {.used = 0};
+    struct cli_saying why = {.used = 0};
     say_why(answer, &why);
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < found->candidate_count; i++)
@@ -283,7 +268,7 @@ static void print_answer(const struct answer *answer)
 {
     const struct tune_found *found = &answer->found;
     const struct tune_candidate *best = &found->recommended;
-    struct text why = {.used = 0};
+    struct cli_saying why = {.used = 0};
     say_why(answer, &why);
     printf("rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less\n\n", answer->goal.rows_min,
            answer->goal.rows_max, 100 * answer->goal.risk);
@@ -320,21 +305,6 @@ struct limits {
     uint64_t rarity;      /* the smallest N with at most this number of increments; RARITY_NONE: none */
     uint64_t rarity_bits; /* the same in bits; 64: none */
 };
-
-static bool read_risk(const char *text, double *out, struct sim_error *error)
-{
-    size_t length = strlen(text);
-    bool is_share = (length > 0 && text[length - 1] == '%') || strchr(text, '/') != NULL;
-    const char *why = is_share ? lab_quantity_share(text, out) : lab_quantity_number(text, out);
-    if (why != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", text, why);
-    return (*out >= 0 && *out < 1) ||
-           sim_fail(
-               error, SIM_ERROR_INPUT,
-               "bucketlab: --risk %s: out of range; give a share from 0 to below 1, for example 0.003 or "
-               "0.3%%",
-               text);
-}
 
 /* Parses "A..B", or "A" for A..A. */
 static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
@@ -376,7 +346,7 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
     if (!cli_has(args, "risk"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
-        !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
+        !cli_tune_risk(args, 1, &goal->risk, error))
         return false;
     return goal->rows_max > 0 ||
            sim_fail(error, SIM_ERROR_INPUT,
@@ -385,22 +355,6 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
 }
 
 #define RARITY_NONE (TUNE_ONE_IN_MAX + 1)
-
-/* Uses the same expression with which increments are printed. */
-static void find_rarity(struct limits *limits)
-{
-    uint64_t low = 0;
-    limits->rarity = RARITY_NONE;
-    while (limits->rarity - low > 1) {
-        uint64_t middle = low + (limits->rarity - low) / 2;
-        if (1000 * (1.0 / (double)middle) <= limits->increments)
-            limits->rarity = middle;
-        else
-            low = middle;
-    }
-    while (limits->rarity_bits < 64 && 1000 * ldexp(1, -(int)limits->rarity_bits) > limits->increments)
-        limits->rarity_bits++;
-}
 
 static bool read_limits(const struct cli_args *args, struct limits *out, struct sim_error *error)
 {
@@ -415,18 +369,13 @@ static bool read_limits(const struct cli_args *args, struct limits *out, struct 
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --max-increments %s: out of range; give a number above 0, for example 2",
                         increments);
-    find_rarity(out);
+    /* The same expression with which increments are printed. */
+    const double least = ceil(1000 / out->increments);
+    out->rarity = least < (double)TUNE_ONE_IN_MAX ? (uint64_t)fmax(least, 1) : RARITY_NONE;
+    out->rarity += out->rarity < RARITY_NONE && 1000 * (1.0 / (double)out->rarity) > out->increments;
+    while (out->rarity_bits < 64 && UINT64_C(1) << out->rarity_bits < out->rarity)
+        out->rarity_bits++;
     return true;
-}
-
-/* Rounds up to a number with this many digits. */
-static void round_up(double value, int digits, char *buffer)
-{
-    for (double nudged = value;; nudged += value * 1e-3) {
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g", digits, nudged);
-        if (strtod(buffer, NULL) >= value)
-            return;
-    }
 }
 
 static bool choose_chances(const struct cli_args *args, const struct limits *limits, struct tune_chances *out,
@@ -449,7 +398,7 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
                         increments);
     if (probability == NULL && limits->rarity_bits > limits->bits_most) {
         char cure[CLI_NUMBER_SIZE], bits[64] = "";
-        round_up(1000 * ldexp(1, -(int)limits->bits_most), 3, cure);
+        cli_round_up(1000 * ldexp(1, -(int)limits->bits_most), 3, cure);
         if (limits->rarity_bits <= BK_BITS_MAX)
             snprintf(bits, sizeof bits, " or --bits %" PRIu64, limits->rarity_bits);
         return sim_fail(
@@ -486,11 +435,11 @@ static bool refuse(const struct cli_args *args, const struct limits *limits, con
                  answer->chances.powers ? "more" : "fewer");
     if (bits != NULL && (uint64_t)bits_of(rarest) < limits->bits_least)
         snprintf(cure, sizeof cure, "--bits %d", bits_of(rarest));
-    round_up(1000 * (1.0 / (double)rarest), 3, fewest);
+    cli_round_up(1000 * (1.0 / (double)rarest), 3, fewest);
     if (rarest < limits->rarity)
         snprintf(cure + strlen(cure), sizeof cure - strlen(cure), "%s--max-increments %s",
                  cure[0] != '\0' ? " with " : "", fewest);
-    round_up(nearest->best_risk, 2, risk_cure);
+    cli_round_up(nearest->best_risk, 2, risk_cure);
     bool has_risk = strtod(risk_cure, NULL) < 1;
     return sim_fail(
         error, SIM_ERROR_CHECK,

@@ -48,8 +48,8 @@ struct job {
     struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies, */
     struct lab_result *known[LAB_STRATEGIES_MAX]; /* and their results, as far as the race has kept them */
     struct lab_result *result;
-    char *answer; /* JSON */
-    char *path;   /* absolute path of the scenario */
+    json_t *answer;
+    char *path; /* absolute path of the scenario */
     struct store_run_info info;
     int64_t run, elapsed_ms;
 };
@@ -121,33 +121,25 @@ static bool stop(struct job *job, struct sim_error *error)
     return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
 }
 
-/* "--risk 0.1%" is limits.over_limit_share for this command, and for the run that it stores. */
-static bool risk_overrides(const struct cli_args *args, struct lab_override *overrides, size_t *count,
-                           char *text, size_t size, struct sim_error *error)
+bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct sim_error *error)
 {
-    const char *risk = cli_value(args, "risk", NULL);
-    double share;
-    if (risk == NULL)
-        return true;
+    const char *risk = cli_value(args, "risk", "");
     const char *why =
-        strpbrk(risk, "%/") != NULL ? lab_quantity_share(risk, &share) : lab_quantity_number(risk, &share);
+        strpbrk(risk, "%/") != NULL ? lab_quantity_share(risk, out) : lab_quantity_number(risk, out);
     if (why != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
-    if (!(share >= 0 && share <= 0.5) || signbit(share))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --risk %s: out of range; give a share from 0 to 0.5, for example 0.001, "
-                        "0.1%% or 1/1000",
-                        risk);
-    snprintf(text, size, "limits.over_limit_share=%.15g%%", 100 * share);
-    overrides[(*count)++].text = text;
-    overrides[(*count)++].text = "tune.risk=null";
-    return true;
+    return (*out >= 0 && !signbit(*out) && (*out < most || (most < 1 && *out == most))) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --risk %s: out of range; give a share from 0 to %s, for example 0.003, 0.3%% "
+                    "or 1/300",
+                    risk, most < 1 ? "0.5" : "below 1");
 }
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
     size_t count;
     uint64_t seed = 0;
+    double risk;
     char of_sample[CLI_SAMPLE_TEXT_SIZE], of_risk[64];
     struct lab_override *overrides;
     const char *path = cli_argument(args, 0);
@@ -155,9 +147,14 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
         !cli_overrides(args, &overrides, &count, error))
         return false;
     const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-    bool is_fine = risk_overrides(args, overrides, &count, of_risk, sizeof of_risk, error) &&
-                   cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
-                   lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
+    bool is_fine = !cli_has(args, "risk") || cli_tune_risk(args, 0.5, &risk, error);
+    if (is_fine && cli_has(args, "risk")) { /* for this command, and for the run that it stores */
+        snprintf(of_risk, sizeof of_risk, "limits.over_limit_share=%.15g%%", 100 * risk);
+        overrides[count++].text = of_risk;
+        overrides[count++].text = "tune.risk=null";
+    }
+    is_fine = is_fine && cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+              lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
     free(overrides);
     return is_fine;
 }
@@ -343,23 +340,22 @@ static bool work(struct job *job, struct sim_error *error)
 static bool store(struct job *job, struct sim_error *error)
 {
     struct store *opened;
-    json_t *answer = cli_contest_json(&job->contest);
-    if (answer != NULL)
-        job->answer = cli_json_text(answer);
-    json_decref(answer);
-    if (job->answer == NULL)
-        return sim_fail_memory(error);
-    if (!store_open(job->database, STORE_WRITE, &opened, error))
-        return false;
+    job->answer = cli_contest_json(&job->contest);
+    char *answer = job->answer != NULL ? cli_json_text(job->answer) : NULL;
     job->info = (struct store_run_info){.scenario_path = job->path != NULL ? job->path : job->scenario->path,
                                         .scenario_text = job->finalists->text,
                                         .overrides = job->finalists->overrides,
                                         .version = BUCKETLAB_VERSION,
                                         .created_unix_s = (int64_t)time(NULL),
                                         .elapsed_ms = job->elapsed_ms};
-    bool is_fine = store_tune_save(opened, &job->memory.work, &job->info, job->result, job->answer, error);
+    bool is_fine =
+        answer != NULL ? store_open(job->database, STORE_WRITE, &opened, error) : sim_fail_memory(error);
+    if (is_fine) {
+        is_fine = store_tune_save(opened, &job->memory.work, &job->info, job->result, answer, error);
+        store_close(opened);
+    }
     job->run = job->info.run;
-    store_close(opened);
+    free(answer);
     return is_fine;
 }
 
@@ -368,14 +364,11 @@ static bool draw(struct job *job, struct sim_error *error)
     if (!job->has_charts)
         return true;
     job->result->is_tuned = true;
-    json_t *answer = cli_contest_json(&job->contest);
-    const struct cli_page page = {job->result, &job->info, job->database, answer};
-    bool is_fine = answer != NULL ? cli_charts_write(&job->charts, job->result, error) &&
-                                        cli_contest_draw(answer, &job->charts, error) &&
-                                        cli_page_write(&job->charts, &page, error)
-                                  : sim_fail_memory(error);
-    json_decref(answer);
-    return is_fine || cli_charts_fail(job->run, job->run, job->database, error);
+    const struct cli_page page = {job->result, &job->info, job->database, job->answer};
+    return (cli_charts_write(&job->charts, job->result, error) &&
+            cli_contest_draw(job->answer, &job->charts, error) &&
+            cli_page_write(&job->charts, &page, error)) ||
+           cli_charts_fail(job->run, job->run, job->database, error);
 }
 
 static bool judge(const struct job *job, bool is_told, struct sim_error *error)
@@ -455,8 +448,7 @@ static bool print_answer(const struct job *job, struct sim_error *error)
 {
     if (!job->is_json)
         return print_text(job, error);
-    json_t *object = cli_contest_json(&job->contest);
-    object = cli_json_with(object, "run", json_integer(job->run));
+    json_t *object = cli_json_with(json_incref(job->answer), "run", json_integer(job->run));
     if (job->has_emitted)
         object = cli_json_with(object, "scenario_digest", cli_json_digest(job->scenario_digest));
     return cli_json_print(object, error) && judge(job, false, error);
@@ -472,7 +464,7 @@ static void free_job(struct job *job)
     lab_scenario_destroy(job->finalists);
     lab_scenario_destroy(job->scenario);
     cli_charts_free(&job->charts);
-    free(job->answer);
+    json_decref(job->answer);
     free(job->path);
 }
 

@@ -18,6 +18,9 @@ struct cli_saying {
 };
 void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Formats a number with this many digits, rounded up. */
+void cli_round_up(double value, int digits, char *buffer);
+
 /* Prints the relevant settings, one per line; when out of memory nothing is printed. */
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
 /* The entrants that the table lists, in its order; the caller must free them. NULL when out of memory. */
