@@ -354,7 +354,7 @@ class TuneScenarioTest(ProgramTest):
             (["--rows", "1..2"], "bucketlab: --rows applies only to 'tune' without a scenario; a scenario has its "
                                  "limits under 'limits'"),
             (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share from 0 to 0.5, for "
-                                "example 0.001, 0.1% or 1/1000"),
+                                "example 0.003, 0.3% or 1/300"),
             (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
             (["--set", "limits=null", "--set", "tune=null"],
              "small.yaml: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "
