@@ -269,6 +269,15 @@ static bool whole_of(const struct lab_node *node, uint64_t *out)
     return is_whole;
 }
 
+static bool span_of(const struct lab_node *node, int64_t *out)
+{
+    int64_t value;
+    bool is_span = is_scalar(node) && lab_quantity_duration(node->text, &value) == NULL;
+    if (is_span)
+        *out = value;
+    return is_span;
+}
+
 static void lower_whole(struct cutter *cutter, struct lab_node *node, uint64_t least)
 {
     uint64_t value;
@@ -285,77 +294,35 @@ static void lower_whole(struct cutter *cutter, struct lab_node *node, uint64_t l
     }
 }
 
-static void lower_rate(struct cutter *cutter, struct lab_node *node)
+static void lower_rate(struct cutter *cutter, struct lab_node *node, uint64_t no_least)
 {
     double rate;
     char text[VALUE_SIZE];
-    if (!is_scalar(node) || lab_quantity_rate(node->text, &rate) != NULL)
-        return;
-    if (rate > 1e-3 && is_due(cutter)) {
+    (void)no_least;
+    if (is_scalar(node) && lab_quantity_rate(node->text, &rate) == NULL && rate > 1e-3 && is_due(cutter)) {
         snprintf(text, sizeof text, "%.4g/s", rate / 2);
         set(cutter, node, text);
     }
 }
 
-static struct lab_node *find(const struct lab_node *mapping, const char *name)
-{
-    return mapping == NULL ? NULL : lab_node_find(mapping, name);
-}
-
-static void cut_numbers(struct cutter *cutter)
-{
-    struct lab_node *root = cutter->root, *cluster = find(root, "cluster");
-    lower_whole(cutter, find(find(root, "agents"), "count"), 1);
-    lower_whole(cutter, find(find(root, "keys"), "count"), 1);
-    lower_whole(cutter, find(cluster, "nodes"), 1);
-    lower_whole(cutter, find(cluster, "replication_factor"), 1);
-    lower_rate(cutter, find(find(root, "arrivals"), "rate"));
-    lower_rate(cutter, find(find(find(root, "reads"), "latest"), "rate"));
-    lower_rate(cutter, find(find(find(root, "reads"), "range"), "rate"));
-    lower_rate(cutter, find(find(find(root, "reads"), "all"), "rate"));
-}
-
-/* Removes a field, which then has its default. If the field was required, the scenario is not valid any more,
- * and the caller's lab_shrink_test rejects it. */
-static void cut_fields(struct cutter *cutter, struct lab_node *mapping)
-{
-    static const char *const kept[] = {"seed", "name", "label", "nodes", "replication_factor", "num_tokens"};
-    if (mapping == NULL || mapping->kind != LAB_NODE_MAPPING)
-        return;
-    for (struct lab_node *field = mapping->first; field != NULL && !cutter->is_made; field = field->next) {
-        bool is_kept = false;
-        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-            is_kept = is_kept || strcmp(field->name, kept[i]) == 0;
-        if (is_kept || !is_due(cutter))
-            continue;
-        remove_child(mapping, field);
-        return;
-    }
-}
-
-static bool span_of(const struct lab_node *node, int64_t *out)
-{
-    int64_t value;
-    bool is_span = is_scalar(node) && lab_quantity_duration(node->text, &value) == NULL;
-    if (is_span)
-        *out = value;
-    return is_span;
-}
-
-static void lower_span(struct cutter *cutter, struct lab_node *node)
+static void lower_span(struct cutter *cutter, struct lab_node *node, uint64_t no_least)
 {
     static const double shares[] = {0.5, 0.8};
     int64_t span_ns;
     char text[LAB_SETTING_TEXT_SIZE];
-    if (!span_of(node, &span_ns))
-        return;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+    (void)no_least;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && span_of(node, &span_ns); i++) {
         int64_t lower_ns = lab_draw_rounded((double)span_ns * shares[i]);
         if (lower_ns < span_ns && is_due(cutter)) {
             lab_quantity_duration_text(lower_ns, text, sizeof text);
             set(cutter, node, text);
         }
     }
+}
+
+static struct lab_node *find(const struct lab_node *mapping, const char *name)
+{
+    return mapping == NULL ? NULL : lab_node_find(mapping, name);
 }
 
 /* The settings in {kind: {...}}, which may have a label next to the kind. */
@@ -367,42 +334,51 @@ static struct lab_node *settings_of(const struct lab_node *item)
     return field != NULL && field->kind == LAB_NODE_MAPPING ? field : NULL;
 }
 
-static void cut_lengths(struct cutter *cutter, const struct lab_node *faults)
+/* Makes the numbers of a mapping smaller, wherever these names occur, and removes its fields, which then have
+ * their defaults; and so on within it. If a field was required, the scenario is not valid any more, and the
+ * caller's lab_shrink_test rejects it. Smaller partitions roll after fewer rows. */
+static void cut_mapping(struct cutter *cutter, struct lab_node *mapping)
 {
-    static const char *const lengths[] = {"lasts", "by", "age", "last", "checkpoint"};
-    for (const struct lab_node *item = first_of(faults); item != NULL; item = item->next) {
-        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-            lower_span(cutter, find(settings_of(item), lengths[i]));
-        cut_fields(cutter, settings_of(item));
+    static const struct {
+        const char *name;
+        void (*lower)(struct cutter *cutter, struct lab_node *node, uint64_t least);
+        uint64_t least;
+    } lowered[] = {
+        {"count", lower_whole, 1},     {"nodes", lower_whole, 1},    {"replication_factor", lower_whole, 1},
+        {"threshold", lower_whole, 1}, {"bits", lower_whole, 0},     {"rate", lower_rate, 0},
+        {"lasts", lower_span, 0},      {"by", lower_span, 0},        {"age", lower_span, 0},
+        {"last", lower_span, 0},       {"checkpoint", lower_span, 0}};
+    static const char *const kept[] = {"seed", "name", "label", "nodes", "replication_factor", "num_tokens"};
+    for (struct lab_node *field = mapping->first; field != NULL && !cutter->is_made; field = field->next) {
+        bool is_kept = false;
+        for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++) {
+            if (strcmp(field->name, lowered[i].name) == 0)
+                lowered[i].lower(cutter, field, lowered[i].least);
+        }
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            is_kept = is_kept || strcmp(field->name, kept[i]) == 0;
+        if (!is_kept && is_due(cutter)) {
+            remove_child(mapping, field);
+            return;
+        }
+        if (field->kind == LAB_NODE_MAPPING)
+            cut_mapping(cutter, field);
+        for (const struct lab_node *item = first_of(field); item != NULL; item = item->next) {
+            if (settings_of(item) != NULL)
+                cut_mapping(cutter, settings_of(item));
+        }
     }
 }
 
 static void cut_something(struct cutter *cutter)
 {
-    static const char *const sections[] = {"arrivals", "reads", "keys", "cluster", "agents", "identifiers"};
-    static const char *const parts[] = {"consistency", "network", "node", "timeouts", "clock",   "latest",
-                                        "range",       "all",     "late", "early",    "backfill"};
     struct lab_node *root = cutter->root;
     cut_strategies(cutter, find(root, "strategies"));
     /* Early, since all later tests then take less time. */
-    lower_span(cutter, find(root, "duration"));
+    if (find(root, "duration") != NULL)
+        lower_span(cutter, find(root, "duration"), 0);
     cut_faults(cutter, find(root, "faults"));
-    cut_numbers(cutter);
-    cut_fields(cutter, root);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        struct lab_node *section = find(root, sections[i]);
-        cut_fields(cutter, section);
-        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
-            cut_fields(cutter, find(section, parts[j]));
-    }
-    for (const struct lab_node *item = first_of(find(root, "strategies")); item != NULL; item = item->next) {
-        struct lab_node *settings = settings_of(item);
-        cut_fields(cutter, settings);
-        /* Smaller partitions roll after fewer rows. */
-        lower_whole(cutter, find(settings, "threshold"), 1);
-        lower_whole(cutter, find(settings, "bits"), 0);
-    }
-    cut_lengths(cutter, find(root, "faults"));
+    cut_mapping(cutter, root);
 }
 
 /* Whether a place such as "agent 3" does not exist, because there are fewer agents. */
