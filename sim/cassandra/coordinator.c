@@ -50,17 +50,9 @@ static bool is_write_level(enum cass_consistency level)
 
 static bool is_valid(const struct cass_statement *statement)
 {
-    enum cass_consistency level = statement->consistency;
+    const enum cass_consistency level = statement->consistency;
+    const bool is_dated = statement->timestamp_us != NO_TIME;
     switch (statement->kind) {
-    case CASS_WRITE_ROW:
-    case CASS_DELETE_ROW:
-    case CASS_WRITE_COLUMNS:
-    case CASS_DELETE_COLUMNS:
-    case CASS_WRITE_NAMED:
-    case CASS_DELETE_NAMED:
-    case CASS_DELETE_RANGE:
-    case CASS_DELETE_PARTITION:
-        return is_write_level(level);
     case CASS_READ_ROWS:
     case CASS_COUNT_ROWS:
     case CASS_READ_COUNTER:
@@ -69,15 +61,14 @@ static bool is_valid(const struct cass_statement *statement)
     case CASS_READ_COLUMNS:
         return level != CASS_ANY;
     case CASS_CAS_COLUMNS:
-        return is_write_level(level) && is_serial(statement->serial_consistency) &&
-               statement->timestamp_us == NO_TIME;
+        return is_write_level(level) && is_serial(statement->serial_consistency) && !is_dated;
     case CASS_ADD_COUNTER:
-        return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME &&
-               statement->ttl_ns == 0;
     case CASS_DELETE_COUNTER:
-        return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME;
+        return is_write_level(level) && level != CASS_ANY && !is_dated &&
+               (statement->kind == CASS_DELETE_COUNTER || statement->ttl_ns == 0);
+    default:
+        return is_write_level(level);
     }
-    return false;
 }
 
 uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position)
@@ -630,10 +621,7 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
             message->limit = asked;
         if (kind == MESSAGE_READ_ROWS && entity != CASS_NONE && cluster->config.keeps_lifetimes)
             plan_scan(cluster, index, fresh);
-        if (kind == MESSAGE_WRITE_ROW)
-            row_at(cluster, body)->references++;
-        else if (body != CASS_NONE)
-            body_at(cluster, body)->references++;
+        cass_carry(cluster, kind, body);
         cass_message_send(cluster, fresh);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads: the coordinator queries as many replicas as the level requires. If their copies differ, it reads all
- * of them in full, merges them, and repairs the outdated ones before it answers. */
+/* Reads. In: operations of their coordinator, and answers of replicas. Kept: the answers so far. Out: what
+ * they are together. The coordinator queries as many replicas as the level requires. If their copies differ,
+ * it reads all of them in full, merges them, and repairs the outdated ones before it answers. */
 #include "state.h"
 
 /* Chooses the replicas to query: the coordinator itself first, then those of its datacenter, then the others,
@@ -44,17 +45,22 @@ static enum message_kind read_kind(const struct cass_operation *operation)
     }
 }
 
+static void release_answers(struct cass_cluster *cluster, uint32_t gathered)
+{
+    struct body *body = body_at(cluster, gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        cass_body_release(cluster, body->answers[i]);
+        body->answers[i] = CASS_NONE;
+    }
+}
+
 static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
 {
     struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = (uint8_t)stage;
     operation->round++;
     operation->acked = 0;
-    struct body *body = body_at(cluster, operation->gathered);
-    for (uint32_t i = 0; i < cluster->factor; i++) {
-        cass_body_release(cluster, body->answers[i]);
-        body->answers[i] = CASS_NONE;
-    }
+    release_answers(cluster, operation->gathered);
     cass_operation_send(cluster, index, read_kind(operation), operation->asked, CASS_NONE);
 }
 
@@ -174,6 +180,14 @@ static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_
     return rows - (missed < rows ? missed : rows);
 }
 
+/* The place of the last row that was counted. */
+static void tell_last(struct cass_reply *reply, const struct clustering *last)
+{
+    reply->columns[0] = last->time_ns;
+    reply->columns[1] = last->order;
+    reply->columns_mask = 3;
+}
+
 /* With the lifetimes of rows: the result is what the queried replicas have together. */
 static void finish_scan(struct cass_cluster *cluster, struct cass_operation *operation)
 {
@@ -185,11 +199,8 @@ static void finish_scan(struct cass_cluster *cluster, struct cass_operation *ope
     reply->saw_older = scan.saw_older;
     reply->scanned = scan.rows + scan.saw_older + scan.tombstones;
     reply->found = scan.rows > 0;
-    if (operation->statement.kind != CASS_COUNT_ROWS || !reply->found)
-        return;
-    reply->columns[0] = scan.last.time_ns;
-    reply->columns[1] = scan.last.order;
-    reply->columns_mask = 3;
+    if (operation->statement.kind == CASS_COUNT_ROWS && reply->found)
+        tell_last(reply, &scan.last);
 }
 
 /* Tombstones are assumed to be evenly distributed among the rows. */
@@ -269,11 +280,8 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
     }
     reply->found =
         reply->rows > 0 && cass_clustering_last(cluster, operation->entity, operation->asked, &last);
-    if (!reply->found)
-        return;
-    reply->columns[0] = last.time_ns;
-    reply->columns[1] = last.order;
-    reply->columns_mask = 3;
+    if (reply->found)
+        tell_last(reply, &last);
 }
 
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)
@@ -360,11 +368,7 @@ void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
     struct cass_operation *operation = operation_at(cluster, index);
     if (operation->gathered == CASS_NONE)
         return;
-    struct body *body = body_at(cluster, operation->gathered);
-    for (uint32_t i = 0; i < cluster->factor; i++) {
-        cass_body_release(cluster, body->answers[i]);
-        body->answers[i] = CASS_NONE;
-    }
+    release_answers(cluster, operation->gathered);
     cass_body_release(cluster, operation->gathered);
     operation->gathered = CASS_NONE;
 }

@@ -56,15 +56,6 @@ void cass_network_settle(struct cass_cluster *cluster)
                        cluster->late <= 0 && cluster->delay == 1.0;
 }
 
-static void refer(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct message *message = message_at(cluster, index);
-    if (message->kind == MESSAGE_WRITE_ROW)
-        row_at(cluster, message->body)->references++;
-    else if (message->body != CASS_NONE)
-        body_at(cluster, message->body)->references++;
-}
-
 void cass_message_send(struct cass_cluster *cluster, uint32_t index)
 {
     struct message *message = message_at(cluster, index);
@@ -82,7 +73,7 @@ void cass_message_send(struct cass_cluster *cluster, uint32_t index)
     if (is_double) {
         uint32_t copy = cass_pool_take(&cluster->messages);
         *message_at(cluster, copy) = *message_at(cluster, index);
-        refer(cluster, copy);
+        cass_carry(cluster, message_at(cluster, copy)->kind, message_at(cluster, copy)->body);
         int64_t later = now_ns(cluster) + cass_network_latency(cluster, from, to);
         cass_schedule(cluster, later, EVENT_ARRIVE, to, copy, 0);
     }
@@ -90,20 +81,10 @@ void cass_message_send(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, at, EVENT_ARRIVE, to, index, 0);
 }
 
-void cass_message_release(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct message *message = message_at(cluster, index);
-    if (message->kind == MESSAGE_WRITE_ROW)
-        cass_row_release(cluster, message->body);
-    else if (message->body != CASS_NONE)
-        cass_body_release(cluster, message->body);
-}
-
 void cass_message_answer(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t body)
 {
     struct message *message = message_at(cluster, index);
-    if (message->body != CASS_NONE)
-        cass_message_release(cluster, index);
+    cass_carry_no_more(cluster, message->kind, message->body);
     uint32_t from = message->from;
     message->from = message->to;
     message->to = from;

@@ -340,10 +340,7 @@ bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t repli
     uint32_t index = cass_pool_take(&cluster->hints);
     *hint_at(cluster, index) =
         (struct hint){.kind = (uint8_t)kind, .replica = (uint16_t)replica, .body = body, .entity = entity};
-    if (kind == MESSAGE_WRITE_ROW)
-        row_at(cluster, body)->references++;
-    else
-        body_at(cluster, body)->references++;
+    cass_carry(cluster, kind, body);
     struct hint_list *list = list_of(cluster, node, target);
     if (list->head == CASS_NONE)
         list->head = index;
@@ -366,10 +363,7 @@ static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, u
     message->round = list_of(cluster, node, target)->page;
     message->entity = hint->entity;
     message->body = hint->body;
-    if (hint->kind == MESSAGE_WRITE_ROW)
-        row_at(cluster, hint->body)->references++;
-    else
-        body_at(cluster, hint->body)->references++;
+    cass_carry(cluster, hint->kind, hint->body);
     cluster->nodes[node].stats.hints_sent++;
     cass_message_send(cluster, fresh);
 }
@@ -402,11 +396,7 @@ void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t targ
 
 static void hint_free(struct cass_cluster *cluster, uint32_t index)
 {
-    const struct hint *hint = hint_at(cluster, index);
-    if (hint->kind == MESSAGE_WRITE_ROW)
-        cass_row_release(cluster, hint->body);
-    else
-        cass_body_release(cluster, hint->body);
+    cass_carry_no_more(cluster, hint_at(cluster, index)->kind, hint_at(cluster, index)->body);
     cass_pool_give(&cluster->hints, index);
 }
 

@@ -657,6 +657,21 @@ static inline void cass_row_release(struct cass_cluster *cluster, uint32_t row)
     if (row != CASS_NONE && --row_at(cluster, row)->references == 0)
         cass_row_settle(cluster, row);
 }
+/* What a message or a hint of this kind carries: a row, or a body, which may be CASS_NONE. */
+static inline void cass_carry(const struct cass_cluster *cluster, uint32_t kind, uint32_t body)
+{
+    if (kind == MESSAGE_WRITE_ROW)
+        row_at(cluster, body)->references++;
+    else if (body != CASS_NONE)
+        body_at(cluster, body)->references++;
+}
+static inline void cass_carry_no_more(struct cass_cluster *cluster, uint32_t kind, uint32_t body)
+{
+    if (kind == MESSAGE_WRITE_ROW)
+        cass_row_release(cluster, body);
+    else
+        cass_body_release(cluster, body);
+}
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
 void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
 /* The number of rows that none of the replicas has, and whether any two of the replicas differ. */
@@ -707,11 +722,11 @@ void cass_message_send(struct cass_cluster *cluster, uint32_t message);
  * takes ownership of the caller's reference to `body`. */
 void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
                          uint32_t body);
-void cass_message_release(struct cass_cluster *cluster, uint32_t message); /* releases what it carries */
 static inline void cass_message_drop(struct cass_cluster *cluster, uint32_t message)
 {
-    if (message_at(cluster, message)->body != CASS_NONE)
-        cass_message_release(cluster, message);
+    const struct message *item = message_at(cluster, message);
+    if (item->body != CASS_NONE)
+        cass_carry_no_more(cluster, item->kind, item->body);
     cass_pool_give(&cluster->messages, message);
 }
 /* cass_network_passes(): whether a message sent now is delivered, and whether twice. cass_network_latency():

@@ -2,7 +2,7 @@
 /* Aim: counters are sums of their leaders' shards, cannot be retried safely, and are correct again after
  * hints have been delivered. Method: three nodes with constant latency; the leaders' sum is compared with the
  * clients' count. */
-#include "cluster_harness.h"
+#include "fixture.h"
 
 static struct cass_statement add(enum cass_consistency level, uint64_t key, int64_t delta)
 {
@@ -11,26 +11,24 @@ static struct cass_statement add(enum cass_consistency level, uint64_t key, int6
     return statement;
 }
 
-static int64_t read_counter(struct harness *h, uint32_t node, enum cass_consistency level, uint64_t key)
+static int64_t read_counter(uint32_t node, enum cass_consistency level, uint64_t key)
 {
     struct cass_statement read = statement_of(CASS_READ_COUNTER, level, key);
-    struct cass_reply reply = harness_do(h, node, &read);
+    struct cass_reply reply = harness_do(&h, node, &read);
     assert_int_equal(reply.result, CASS_OK);
     return reply.counter;
 }
 
-static int64_t peek_counter(const struct harness *h, uint32_t node, uint64_t key)
+static int64_t peek_counter(uint32_t node, uint64_t key)
 {
     int64_t value;
-    cass_peek_counter(h->cluster, node, key, &value);
+    cass_peek_counter(h.cluster, node, key, &value);
     return value;
 }
 
 static void test_semantics_7_value_is_the_sum_of_the_leaders_shards(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_node_stats stats;
     for (int i = 1; i <= 30; i++) {
@@ -38,21 +36,18 @@ static void test_semantics_7_value_is_the_sum_of_the_leaders_shards(void **state
         assert_int_equal(harness_do(&h, 0, &statement).result, CASS_OK);
     }
     harness_run_for(&h, SIM_SECOND);
-    assert_int_equal(read_counter(&h, 1, CASS_QUORUM, 7), 465);
+    assert_int_equal(read_counter(1, CASS_QUORUM, 7), 465);
     assert_int_equal(cass_counter_total(h.cluster, 7), 465);
     for (uint32_t node = 0; node < 3; node++) {
-        assert_int_equal(peek_counter(&h, node, 7), 465);
+        assert_int_equal(peek_counter(node, 7), 465);
         cass_node_stats(h.cluster, node, &stats);
         assert_true(stats.counters > 0); /* each node was a leader */
     }
-    harness_stop(&h);
 }
 
 static void test_semantics_7_adds_at_one_leader_wait_for_each_other(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.datacenters[0].nodes = config.datacenters[0].replication_factor = 1;
     config.read_ns = 7 * SIM_MS;
     config.write_ns = 3 * SIM_MS;
@@ -63,15 +58,12 @@ static void test_semantics_7_adds_at_one_leader_wait_for_each_other(void **state
     harness_run_for(&h, SIM_SECOND);
     for (int i = 0; i < 5; i++)
         assert_int_equal(h.answered_ns[i] - h.sent_ns[i], (2 + 10 * (i + 1)) * SIM_MS);
-    assert_int_equal(peek_counter(&h, 0, 7), 5);
-    harness_stop(&h);
+    assert_int_equal(peek_counter(0, 7), 5);
 }
 
 static void test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.datacenters[0].nodes = config.datacenters[0].replication_factor = 1;
     config.write_ns = 2 * SIM_SECOND;
     harness_start(&h, &config);
@@ -82,15 +74,12 @@ static void test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout(vo
     assert_int_equal(h.replies[1].result, CASS_OK);
     assert_int_equal(h.replies[3].result, CASS_WRITE_TIMEOUT);
     assert_int_equal(h.replies[3].received, 0);
-    harness_stop(&h);
 }
 
 /* The leader has added the increment but its answer is lost: the retry counts a second time. */
 static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_HOUR;
     harness_start(&h, &config);
     separate(&h, 0, 1, true);
@@ -111,16 +100,13 @@ static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
     harness_run_for(&h, SIM_MINUTE);
     statement.consistency = CASS_ALL;
     assert_int_equal(harness_do(&h, 0, &statement).result, CASS_OK);
-    assert_int_equal(read_counter(&h, 0, CASS_ALL, 7), before + 1);
-    harness_stop(&h);
+    assert_int_equal(read_counter(0, CASS_ALL, 7), before + 1);
 }
 
 /* As tests/cassandra5/counters/all.txt recorded on a real ring: level ALL, and node 2 does not answer. */
 static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_HOUR;
     harness_start(&h, &config);
     separate(&h, 0, 2, true);
@@ -128,33 +114,30 @@ static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_fa
     uint32_t found[3] = {0};
     for (int i = 0; i < 30; i++) {
         struct cass_statement statement = add(CASS_ALL, 7, 1);
-        int64_t own = peek_counter(&h, 0, 7), began = sim_queue_now(&h.queue);
+        int64_t own = peek_counter(0, 7), began = sim_queue_now(&h.queue);
         struct cass_reply reply = harness_do(&h, 0, &statement);
         int64_t took = sim_queue_now(&h.queue) - began;
-        bool is_led = peek_counter(&h, 0, 7) > own;
+        bool is_led = peek_counter(0, 7) > own;
         if (reply.result == CASS_OK) {
             assert_true(is_led && took >= config.timeout_write_ns && took < 2 * config.timeout_write_ns);
             found[0]++; /* node 1 was the leader */
         } else if (is_led) {
             assert_int_equal(reply.result, CASS_WRITE_TIMEOUT);
             assert_in_range(took, config.timeout_write_ns, 2 * config.timeout_write_ns);
-            assert_int_equal(peek_counter(&h, 2, 7), 0);
+            assert_int_equal(peek_counter(2, 7), 0);
             found[1]++; /* the coordinator was the leader */
         } else {
             assert_in_range(took, config.timeout_counter_ns, 2 * config.timeout_counter_ns);
             found[2]++; /* node 2 was the leader and did not receive the increment */
         }
-        assert_int_equal(peek_counter(&h, 2, 7), 0);
+        assert_int_equal(peek_counter(2, 7), 0);
     }
     assert_true(found[0] > 3 && found[1] > 3 && found[2] > 3);
-    harness_stop(&h);
 }
 
 static void test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     for (int i = 0; i < 20; i++) {
@@ -162,18 +145,15 @@ static void test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not(voi
         assert_int_equal(harness_do(&h, 0, &statement).result, CASS_OK);
     }
     assert_int_equal(cass_counter_total(h.cluster, 7), 20);
-    assert_int_equal(peek_counter(&h, 2, 7), 0);
+    assert_int_equal(peek_counter(2, 7), 0);
     cass_heal(h.cluster);
     harness_run_for(&h, SIM_MINUTE);
-    assert_int_equal(peek_counter(&h, 2, 7), 20);
-    harness_stop(&h);
+    assert_int_equal(peek_counter(2, 7), 20);
 }
 
 static void test_semantics_7_read_takes_the_highest_clock_of_each_leader(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement statement = add(CASS_QUORUM, 7, 1);
@@ -183,22 +163,21 @@ static void test_semantics_7_read_takes_the_highest_clock_of_each_leader(void **
     cass_drop_hints(h.cluster, 1);
     cass_heal(h.cluster);
     /* Node 2's own copy has no value. The read at QUORUM merges the copies and repairs node 2. */
-    assert_int_equal(read_counter(&h, 2, CASS_ONE, 7), 0);
-    assert_int_equal(read_counter(&h, 2, CASS_QUORUM, 7), 8);
-    assert_int_equal(peek_counter(&h, 2, 7), 8);
-    harness_stop(&h);
+    assert_int_equal(read_counter(2, CASS_ONE, 7), 0);
+    assert_int_equal(read_counter(2, CASS_QUORUM, 7), 8);
+    assert_int_equal(peek_counter(2, 7), 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_semantics_7_value_is_the_sum_of_the_leaders_shards),
-        cmocka_unit_test(test_semantics_7_adds_at_one_leader_wait_for_each_other),
-        cmocka_unit_test(test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout),
-        cmocka_unit_test(test_semantics_7_retry_after_a_timeout_overcounts),
-        cmocka_unit_test(test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed),
-        cmocka_unit_test(test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not),
-        cmocka_unit_test(test_semantics_7_read_takes_the_highest_clock_of_each_leader),
+        harness_test(test_semantics_7_value_is_the_sum_of_the_leaders_shards),
+        harness_test(test_semantics_7_adds_at_one_leader_wait_for_each_other),
+        harness_test(test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout),
+        harness_test(test_semantics_7_retry_after_a_timeout_overcounts),
+        harness_test(test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed),
+        harness_test(test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not),
+        harness_test(test_semantics_7_read_takes_the_highest_clock_of_each_leader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

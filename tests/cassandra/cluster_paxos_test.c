@@ -2,7 +2,7 @@
 /* Aim: conditional updates contend, fail and take effect later as in Cassandra. Method: single operations
  * with constant latency whose messages are dropped at a chosen moment. cluster_linear_test.c has the random
  * operations. */
-#include "cluster_harness.h"
+#include "fixture.h"
 
 static struct cass_statement create(uint64_t key, int64_t value)
 {
@@ -18,30 +18,29 @@ static struct cass_statement serial_read(uint64_t key)
 }
 
 /* The latency of the last statement in milliseconds, from sending to answer. */
-static int64_t took_ms(const struct harness *h)
+static int64_t took_ms(void)
 {
-    return (h->answered_ns[h->tags - 1] - h->sent_ns[h->tags - 1]) / SIM_MS;
+    return (h.answered_ns[h.tags - 1] - h.sent_ns[h.tags - 1]) / SIM_MS;
 }
 
 static void check_round_trips(enum cass_paxos paxos, int64_t cas, int64_t refused, int64_t read)
 {
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.paxos = paxos;
     harness_start(&h, &config);
     /* 2 ms between client and coordinator, and 2 ms per round trip to a quorum. */
     struct cass_statement statement = create(7, 5);
     assert_true(harness_do(&h, 0, &statement).applied);
-    assert_int_equal(took_ms(&h), 2 + 2 * cas);
+    assert_int_equal(took_ms(), 2 + 2 * cas);
     harness_run_for(&h, SIM_SECOND);
     struct cass_reply reply = harness_do(&h, 0, &statement);
     assert_int_equal(reply.result, CASS_OK);
     assert_false(reply.applied);
-    assert_int_equal(took_ms(&h), 2 + 2 * refused);
+    assert_int_equal(took_ms(), 2 + 2 * refused);
     harness_run_for(&h, SIM_SECOND);
     statement = serial_read(7);
     assert_int_equal(harness_do(&h, 0, &statement).columns[0], 5);
-    assert_int_equal(took_ms(&h), 2 + 2 * read);
+    assert_int_equal(took_ms(), 2 + 2 * read);
     harness_stop(&h);
 }
 
@@ -61,8 +60,6 @@ static void note_key(void *context, uint64_t key)
 static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement statement = create(7, 5);
     uint64_t forgotten = 0;
@@ -76,14 +73,11 @@ static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
     assert_int_equal(cass_forget_paxos(h.cluster, replicas[1], 10 * SIM_SECOND, NULL, NULL), 0);
     statement = serial_read(7);
     assert_int_equal(harness_do(&h, 0, &statement).columns[0], 5);
-    harness_stop(&h);
 }
 
 static void test_columns_set_on_all_replicas_replace_the_old_ones(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement statement = create(7, 5);
     assert_true(harness_do(&h, 0, &statement).applied);
@@ -95,14 +89,11 @@ static void test_columns_set_on_all_replicas_replace_the_old_ones(void **state)
     cass_set_columns(h.cluster, 7, columns, 0);
     assert_false(harness_do(&h, 0, &read).found);
     assert_true(harness_do(&h, 0, &statement).applied);
-    harness_stop(&h);
 }
 
 static void test_semantics_6_failed_condition_returns_current_values(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement absent = cas_column(7, 1, 2);
     struct cass_reply reply = harness_do(&h, 0, &absent);
@@ -122,14 +113,12 @@ static void test_semantics_6_failed_condition_returns_current_values(void **stat
     assert_false(reply.applied);
     assert_int_equal(reply.columns_mask, 1);
     assert_int_equal(reply.columns[0], 5);
-    harness_stop(&h);
 }
 
 /* Node 0 fails after all replicas had accepted its proposal, so its commit is lost. */
 static void check_dropped_commit(enum cass_paxos paxos, int64_t accepted_us)
 {
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.paxos = paxos;
     harness_start(&h, &config);
     struct cass_statement cas = create(7, 42), plain = statement_of(CASS_READ_COLUMNS, CASS_QUORUM, 7);
@@ -163,8 +152,7 @@ static void test_semantics_6_dropped_commit_is_completed_by_a_serial_read(void *
  * proposal. */
 static void check_partial_accept(enum cass_paxos paxos, int64_t second_us, enum cass_result wanted)
 {
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.paxos = paxos;
     harness_start(&h, &config);
     struct cass_statement first = create(7, 1), second = create(7, 2), read = serial_read(7);
@@ -192,8 +180,6 @@ static void test_semantics_6_partial_accept_is_unknown(void **state)
 static void test_semantics_6_contenders_sleep_and_one_wins(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement first = create(7, 0);
     assert_true(harness_do(&h, 0, &first).applied);
@@ -211,15 +197,12 @@ static void test_semantics_6_contenders_sleep_and_one_wins(void **state)
     }
     assert_true(applied <= 1);
     assert_true(contentions > 0);
-    harness_stop(&h);
 }
 
 /* Node 1 keeps preparing ballots from the future, so node 0 never wins a round; it gives up after 1 s. */
 static void test_semantics_6_contention_ends_at_the_cas_timeout(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     uint64_t tags[64];
     uint32_t timeouts = 0;
@@ -240,14 +223,11 @@ static void test_semantics_6_contention_ends_at_the_cas_timeout(void **state)
         assert_true(h.answered_ns[tags[i]] - h.sent_ns[tags[i]] >= SIM_SECOND);
     }
     assert_true(timeouts > 0);
-    harness_stop(&h);
 }
 
 static void test_semantics_6_v2_queues_at_its_coordinator(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.paxos = CASS_PAXOS_V2;
     harness_start(&h, &config);
     uint64_t tags[8];
@@ -261,14 +241,11 @@ static void test_semantics_6_v2_queues_at_its_coordinator(void **state)
         assert_int_equal(h.replies[tags[i]].contentions, 0);
         assert_int_equal(h.replies[tags[i]].applied, i == 0);
     }
-    harness_stop(&h);
 }
 
 static void test_semantics_6_too_few_participants_is_unavailable(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
     cass_set_down(h.cluster, 2, true);
@@ -276,14 +253,11 @@ static void test_semantics_6_too_few_participants_is_unavailable(void **state)
     assert_int_equal(harness_do(&h, 0, &cas).result, CASS_UNAVAILABLE);
     cass_heal(h.cluster);
     assert_false(harness_do(&h, 0, &read).found);
-    harness_stop(&h);
 }
 
 static void test_semantics_6_commit_may_be_unavailable_though_decided(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement cas = create(7, 9), read = serial_read(7);
@@ -291,14 +265,11 @@ static void test_semantics_6_commit_may_be_unavailable_though_decided(void **sta
     assert_int_equal(harness_do(&h, 0, &cas).result, CASS_UNAVAILABLE);
     assert_int_equal(peek(&h, 0, 7, 0), -1);
     assert_int_equal(harness_do(&h, 1, &read).columns[0], 9);
-    harness_stop(&h);
 }
 
 static void test_semantics_6_ballot_is_the_timestamp(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_clock(h.cluster, 1, SIM_MINUTE);
     struct cass_statement plain = set_column(CASS_ALL, 7, 0, 1), cas = cas_column(7, 1, 2);
@@ -307,15 +278,12 @@ static void test_semantics_6_ballot_is_the_timestamp(void **state)
     assert_true(harness_do(&h, 0, &cas).applied);
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(peek(&h, 0, 7, 0), 1);
-    harness_stop(&h);
 }
 
 /* Two datacenters: SERIAL needs a quorum of all six replicas, LOCAL_SERIAL of the three local ones. */
 static void test_semantics_6_local_serial_stays_in_its_datacenter(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.datacenter_count = 2;
     config.datacenters[1] = config.datacenters[0];
     config.latency_between_ns.a = 20e6;
@@ -324,32 +292,31 @@ static void test_semantics_6_local_serial_stays_in_its_datacenter(void **state)
     cas.consistency = CASS_LOCAL_QUORUM;
     cas.serial_consistency = CASS_LOCAL_SERIAL;
     assert_true(harness_do(&h, 0, &cas).applied);
-    assert_int_equal(took_ms(&h), 10);
+    assert_int_equal(took_ms(), 10);
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(peek(&h, 5, 7, 0), 1); /* the commit is sent to all replicas */
     struct cass_statement all = cas_column(7, 1, 2);
     assert_true(harness_do(&h, 0, &all).applied);
     /* Prepare, read at QUORUM, propose and commit need a fourth replica, at a round trip of 40 ms. */
-    assert_true(took_ms(&h) >= 2 + 4 * 40);
-    harness_stop(&h);
+    assert_true(took_ms() >= 2 + 4 * 40);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_semantics_6_v1_takes_four_round_trips_and_v2_fewer),
-        cmocka_unit_test(test_replica_forgets_recent_paxos_and_keeps_columns),
-        cmocka_unit_test(test_columns_set_on_all_replicas_replace_the_old_ones),
-        cmocka_unit_test(test_semantics_6_failed_condition_returns_current_values),
+        harness_test(test_replica_forgets_recent_paxos_and_keeps_columns),
+        harness_test(test_columns_set_on_all_replicas_replace_the_old_ones),
+        harness_test(test_semantics_6_failed_condition_returns_current_values),
         cmocka_unit_test(test_semantics_6_dropped_commit_is_completed_by_a_serial_read),
         cmocka_unit_test(test_semantics_6_partial_accept_is_unknown),
-        cmocka_unit_test(test_semantics_6_contenders_sleep_and_one_wins),
-        cmocka_unit_test(test_semantics_6_contention_ends_at_the_cas_timeout),
-        cmocka_unit_test(test_semantics_6_v2_queues_at_its_coordinator),
-        cmocka_unit_test(test_semantics_6_too_few_participants_is_unavailable),
-        cmocka_unit_test(test_semantics_6_commit_may_be_unavailable_though_decided),
-        cmocka_unit_test(test_semantics_6_ballot_is_the_timestamp),
-        cmocka_unit_test(test_semantics_6_local_serial_stays_in_its_datacenter),
+        harness_test(test_semantics_6_contenders_sleep_and_one_wins),
+        harness_test(test_semantics_6_contention_ends_at_the_cas_timeout),
+        harness_test(test_semantics_6_v2_queues_at_its_coordinator),
+        harness_test(test_semantics_6_too_few_participants_is_unavailable),
+        harness_test(test_semantics_6_commit_may_be_unavailable_though_decided),
+        harness_test(test_semantics_6_ballot_is_the_timestamp),
+        harness_test(test_semantics_6_local_serial_stays_in_its_datacenter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

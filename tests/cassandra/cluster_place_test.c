@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: several datacenters, levels that depend on datacenters, and invalid configurations. Method: two
  * datacenters 20 ms apart. */
-#include "cluster_harness.h"
+#include "fixture.h"
 
 #include "cassandra/ring.h"
 
-static struct cass_cluster_config two_datacenters(void)
+static void set_two_datacenters(void)
 {
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.datacenter_count = 2;
     config.datacenters[0] = (struct cass_datacenter){"east", 4, 2, 3};
     config.datacenters[1] = (struct cass_datacenter){"west", 3, 3, 3};
-    return config;
 }
 
 static void test_semantics_1_replicas_spread_over_racks(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = two_datacenters();
+    set_two_datacenters();
     harness_start(&h, &config);
     for (uint64_t key = 0; key < 200; key++) {
         uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX], racks = 0, east = 0;
@@ -31,7 +29,6 @@ static void test_semantics_1_replicas_spread_over_racks(void **state)
         assert_int_equal(east, 3);
         assert_int_equal(racks, 3);
     }
-    harness_stop(&h);
 }
 
 static void test_semantics_3_local_levels_do_not_wait_for_the_other_side(void **state)
@@ -43,8 +40,7 @@ static void test_semantics_3_local_levels_do_not_wait_for_the_other_side(void **
     } rows[] = {{CASS_LOCAL_ONE, 2}, {CASS_LOCAL_QUORUM, 4}, {CASS_TWO, 4}, {CASS_THREE, 4},
                 {CASS_QUORUM, 42},   {CASS_EACH_QUORUM, 42}, {CASS_ALL, 42}};
     for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
-        struct harness h;
-        struct cass_cluster_config config = two_datacenters();
+        set_two_datacenters();
         config.datacenters[0].nodes = 3;
         harness_start(&h, &config);
         enum cass_consistency level = rows[i / 2].level;
@@ -61,8 +57,7 @@ static void test_semantics_3_local_levels_do_not_wait_for_the_other_side(void **
 static void test_semantics_3_levels_without_their_replicas_are_unavailable(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = two_datacenters();
+    set_two_datacenters();
     config.datacenters[0].nodes = 3;
     harness_start(&h, &config);
     cass_set_down(h.cluster, 4, true);
@@ -80,14 +75,12 @@ static void test_semantics_3_levels_without_their_replicas_are_unavailable(void 
     }
     struct cass_statement west = set_column(CASS_LOCAL_QUORUM, 7, 0, 1);
     assert_int_equal(harness_do(&h, 3, &west).result, CASS_UNAVAILABLE);
-    harness_stop(&h);
 }
 
 static void test_request_any_node_goes_to_a_replica_at_home(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = two_datacenters();
+    set_two_datacenters();
     harness_start(&h, &config);
     uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX];
     cass_key_replicas(h.cluster, 7, replicas);
@@ -104,7 +97,6 @@ static void test_request_any_node_goes_to_a_replica_at_home(void **state)
         total += stats.coordinated;
     }
     assert_int_equal(total, 300);
-    harness_stop(&h);
 }
 
 static void test_cluster_impossible_figures_are_refused(void **state)
@@ -158,10 +150,10 @@ static void test_names_are_parsed_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_semantics_1_replicas_spread_over_racks),
+        harness_test(test_semantics_1_replicas_spread_over_racks),
         cmocka_unit_test(test_semantics_3_local_levels_do_not_wait_for_the_other_side),
-        cmocka_unit_test(test_semantics_3_levels_without_their_replicas_are_unavailable),
-        cmocka_unit_test(test_request_any_node_goes_to_a_replica_at_home),
+        harness_test(test_semantics_3_levels_without_their_replicas_are_unavailable),
+        harness_test(test_request_any_node_goes_to_a_replica_at_home),
         cmocka_unit_test(test_cluster_impossible_figures_are_refused),
         cmocka_unit_test(test_names_are_parsed_back),
     };

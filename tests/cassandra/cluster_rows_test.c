@@ -3,12 +3,12 @@
  * rows of the replicas that it queried, and its cost is that of the rows that it scans. Method: single faults
  * by hand, then a random campaign in which every row is retried until it is acknowledged. */
 #include "../share.h"
-#include "cluster_harness.h"
+#include "fixture.h"
 
-static struct cass_partition_view view_at(const struct harness *h, size_t index)
+static struct cass_partition_view view_at(size_t index)
 {
     struct cass_partition_view view;
-    cass_partition_at(h->cluster, index, &view);
+    cass_partition_at(h.cluster, index, &view);
     return view;
 }
 
@@ -22,8 +22,6 @@ static struct cass_statement read_rows(enum cass_consistency level, uint64_t key
 static void test_rows_are_counted_with_bytes_and_times(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     for (uint64_t i = 0; i < 10; i++) {
         struct cass_statement write = write_row(CASS_ALL, 7, i);
@@ -33,7 +31,7 @@ static void test_rows_are_counted_with_bytes_and_times(void **state)
         assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
     }
     assert_int_equal(cass_partition_count(h.cluster), 2);
-    struct cass_partition_view view = view_at(&h, 1);
+    struct cass_partition_view view = view_at(1);
     assert_int_equal(view.bucket, 1);
     assert_int_equal(view.rows, 5);
     assert_int_equal(view.bytes, 10 * 5 + 25);
@@ -51,15 +49,12 @@ static void test_rows_are_counted_with_bytes_and_times(void **state)
     struct cass_reply none = harness_do(&h, 0, &read);
     assert_int_equal(none.result, CASS_OK);
     assert_false(none.found);
-    harness_stop(&h);
 }
 
 /* All three replicas have the row, the answer is lost, and the retry comes much later. */
 static void test_semantics_2_retry_of_a_row_is_the_same_row(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement write = write_row(CASS_QUORUM, 7, 1);
     uint64_t tag = harness_send(&h, 0, 0, &write);
@@ -68,27 +63,24 @@ static void test_semantics_2_retry_of_a_row_is_the_same_row(void **state)
     separate(&h, 0, client, true);
     harness_run_for(&h, SIM_HOUR);
     assert_false(h.is_answered[tag]);
-    assert_int_equal(view_at(&h, 0).rows, 1);
-    assert_int_equal(view_at(&h, 0).missing_rows, 0);
+    assert_int_equal(view_at(0).rows, 1);
+    assert_int_equal(view_at(0).missing_rows, 0);
     cass_heal(h.cluster);
     assert_int_equal(harness_do(&h, 1, &write).result, CASS_OK);
-    assert_int_equal(view_at(&h, 0).rows, 1);
-    harness_stop(&h);
+    assert_int_equal(view_at(0).rows, 1);
 }
 
 static void test_semantics_4_row_on_one_replica_is_seen_by_its_readers(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_HOUR;
     harness_start(&h, &config);
     separate(&h, 0, 1, true);
     separate(&h, 0, 2, true);
     struct cass_statement write = write_row(CASS_QUORUM, 7, 1), read = read_rows(CASS_ONE, 7, 10);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_WRITE_TIMEOUT);
-    assert_int_equal(view_at(&h, 0).rows, 1);
-    assert_int_equal(view_at(&h, 0).missing_rows, 1);
+    assert_int_equal(view_at(0).rows, 1);
+    assert_int_equal(view_at(0).missing_rows, 1);
     assert_int_equal(harness_do(&h, 0, &read).rows, 1);
     assert_int_equal(harness_do(&h, 1, &read).rows, 0);
     read.consistency = CASS_QUORUM;
@@ -104,14 +96,11 @@ static void test_semantics_4_row_on_one_replica_is_seen_by_its_readers(void **st
     read.consistency = CASS_ONE;
     assert_int_equal(harness_do(&h, 1, &read).rows, 1); /* the read repaired node 1 */
     assert_int_equal(harness_do(&h, 2, &read).rows, 0);
-    harness_stop(&h);
 }
 
 static void test_semantics_8_read_pays_for_rows_and_tombstones(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.latency_ns.a = 0;
     config.read_ns = 5 * SIM_MS;
     config.scan_row_ns = SIM_MS;
@@ -131,8 +120,8 @@ static void test_semantics_8_read_pays_for_rows_and_tombstones(void **state)
         erase.row_id = i;
         assert_int_equal(harness_do(&h, 0, &erase).result, CASS_OK);
     }
-    assert_int_equal(view_at(&h, 0).rows, 36);
-    assert_int_equal(view_at(&h, 0).tombstones, 4);
+    assert_int_equal(view_at(0).rows, 36);
+    assert_int_equal(view_at(0).tombstones, 4);
     read.limit = 0;
     struct cass_reply reply = harness_do(&h, 0, &read);
     assert_int_equal(reply.tombstones, 4);
@@ -149,14 +138,11 @@ static void test_semantics_8_read_pays_for_rows_and_tombstones(void **state)
     harness_do(&h, 0, &read);
     cass_node_stats(h.cluster, 0, &stats);
     assert_int_equal(stats.slow_queries, 1);
-    harness_stop(&h);
 }
 
 static void test_rows_with_ttl_become_tombstones(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     for (uint64_t i = 0; i < 60; i++) {
         struct cass_statement write = write_row(CASS_ALL, 7, i);
@@ -167,14 +153,13 @@ static void test_rows_with_ttl_become_tombstones(void **state)
     struct cass_statement read = read_rows(CASS_ALL, 7, 0);
     assert_int_equal(harness_do(&h, 0, &read).rows, 60);
     harness_run_for(&h, 11 * SIM_SECOND);
-    assert_int_equal(view_at(&h, 0).rows, 40);
-    assert_int_equal(view_at(&h, 0).tombstones, 20);
+    assert_int_equal(view_at(0).rows, 40);
+    assert_int_equal(view_at(0).tombstones, 20);
     struct cass_reply reply = harness_do(&h, 0, &read);
     assert_int_equal(reply.rows, 40);
     assert_int_equal(reply.tombstones, 20);
     harness_run_for(&h, SIM_MINUTE);
     assert_int_equal(harness_do(&h, 0, &read).rows, 20);
-    harness_stop(&h);
 }
 
 /* Every row is retried, through any coordinator, until it is acknowledged. */
@@ -182,8 +167,7 @@ static void test_rows_retried_under_faults_are_counted_once(void **state)
 {
     (void)state;
     enum { ROWS = 1500 };
-    static struct harness h;
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.latency_ns = (struct sim_size){.kind = SIM_SIZE_LOGNORMAL, .a = 2e6, .b = 1};
     config.loss = 0.05;
     config.duplicate = 0.05;
@@ -224,10 +208,10 @@ static void test_rows_retried_under_faults_are_counted_once(void **state)
     for (size_t i = 0; i < cass_partition_count(h.cluster); i++) {
         /* A coordinator that crashed before the timeout stored no hint, so a read at ALL repairs the
          * replicas. */
-        struct cass_statement read = read_rows(CASS_ALL, view_at(&h, i).key, 0);
+        struct cass_statement read = read_rows(CASS_ALL, view_at(i).key, 0);
         assert_int_equal(harness_do(&h, 0, &read).rows, ROWS / 10);
-        assert_int_equal(view_at(&h, i).rows, ROWS / 10);
-        assert_int_equal(view_at(&h, i).missing_rows, 0);
+        assert_int_equal(view_at(i).rows, ROWS / 10);
+        assert_int_equal(view_at(i).missing_rows, 0);
     }
     for (uint32_t node = 0; node < 3; node++) {
         struct cass_node_stats stats;
@@ -235,14 +219,11 @@ static void test_rows_retried_under_faults_are_counted_once(void **state)
         assert_int_equal(stats.rows, ROWS);
         assert_int_equal(stats.bytes, ROWS * 100);
     }
-    harness_stop(&h);
 }
 
 static void test_partition_costs_at_most_200_bytes(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     const size_t count = test_part(50000);
     for (uint64_t i = 0; i < count; i++) {
@@ -253,19 +234,18 @@ static void test_partition_costs_at_most_200_bytes(void **state)
     }
     assert_int_equal(cass_partition_count(h.cluster), count);
     assert_true(cass_cluster_memory(h.cluster) <= count * 200);
-    harness_stop(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_counted_with_bytes_and_times),
-        cmocka_unit_test(test_semantics_2_retry_of_a_row_is_the_same_row),
-        cmocka_unit_test(test_semantics_4_row_on_one_replica_is_seen_by_its_readers),
-        cmocka_unit_test(test_semantics_8_read_pays_for_rows_and_tombstones),
-        cmocka_unit_test(test_rows_with_ttl_become_tombstones),
-        cmocka_unit_test(test_rows_retried_under_faults_are_counted_once),
-        cmocka_unit_test(test_partition_costs_at_most_200_bytes),
+        harness_test(test_rows_are_counted_with_bytes_and_times),
+        harness_test(test_semantics_2_retry_of_a_row_is_the_same_row),
+        harness_test(test_semantics_4_row_on_one_replica_is_seen_by_its_readers),
+        harness_test(test_semantics_8_read_pays_for_rows_and_tombstones),
+        harness_test(test_rows_with_ttl_become_tombstones),
+        harness_test(test_rows_retried_under_faults_are_counted_once),
+        harness_test(test_partition_costs_at_most_200_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

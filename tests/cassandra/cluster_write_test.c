@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: plain writes and reads follow the rules of levels, timestamps, errors, hints and repair. Method: three
  * nodes with constant latency, faults by hand, and inspection of each replica's copy. */
-#include "cluster_harness.h"
+#include "fixture.h"
 
 static void test_semantics_2_write_goes_to_all_replicas(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ONE, 7, 0, 42);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
     harness_run_for(&h, SIM_SECOND);
     for (uint32_t node = 0; node < 3; node++)
         assert_int_equal(peek(&h, node, 7, 0), 42);
-    harness_stop(&h);
 }
 
 /* Each replica has a different delay, so the latency shows how many replicas the coordinator waits for. */
@@ -28,8 +25,7 @@ static void test_semantics_3_levels_wait_for_their_replicas(void **state)
                 {CASS_THREE, 43},       {CASS_QUORUM, 23},    {CASS_LOCAL_QUORUM, 23},
                 {CASS_EACH_QUORUM, 23}, {CASS_LOCAL_ONE, 13}, {CASS_ALL, 43}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct harness h;
-        struct cass_cluster_config config = harness_config();
+        config = harness_config();
         config.write_ns = SIM_MS;
         harness_start(&h, &config);
         /* The coordinator is a replica too: 1 ms to it, its own service, 1 ms back; the other replicas take 2
@@ -49,8 +45,6 @@ static void test_semantics_3_levels_wait_for_their_replicas(void **state)
 static void test_semantics_3_impossible_levels_are_invalid(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_SERIAL, 7, 0, 42);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_INVALID);
@@ -62,14 +56,11 @@ static void test_semantics_3_impossible_levels_are_invalid(void **state)
     cas.timestamp_us = 5;
     assert_int_equal(harness_do(&h, 0, &cas).result, CASS_INVALID);
     assert_int_equal(peek(&h, 0, 7, 0), -1);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_unavailable_is_surely_not_applied(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
     cass_set_down(h.cluster, 2, true);
@@ -82,7 +73,6 @@ static void test_semantics_4_unavailable_is_surely_not_applied(void **state)
     harness_run_for(&h, SIM_MINUTE);
     for (uint32_t node = 0; node < 3; node++)
         assert_int_equal(peek(&h, node, 7, 0), -1);
-    harness_stop(&h);
 }
 
 /* The coordinator does not know yet that the two nodes are down, so it tries the write, which times out and
@@ -90,8 +80,6 @@ static void test_semantics_4_unavailable_is_surely_not_applied(void **state)
 static void test_semantics_4_write_timeout_surfaces_later(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.detect_ns = 10 * SIM_SECOND;
     harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
@@ -107,14 +95,11 @@ static void test_semantics_4_write_timeout_surfaces_later(void **state)
     harness_run_for(&h, SIM_MINUTE);
     for (uint32_t node = 0; node < 3; node++)
         assert_int_equal(peek(&h, node, 7, 0), 42);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_hints_keep_timestamps_and_window(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement old = set_column(CASS_QUORUM, 7, 0, 1);
@@ -137,14 +122,11 @@ static void test_semantics_4_hints_keep_timestamps_and_window(void **state)
     harness_run_for(&h, SIM_MINUTE);
     assert_int_equal(peek(&h, 0, 7, 0), 3);
     assert_int_equal(peek(&h, 2, 7, 0), 2);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_any_accepts_a_hint(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.datacenters[0].nodes = 4;
     harness_start(&h, &config);
     uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX], stranger = 0 + 1 + 2 + 3;
@@ -161,14 +143,11 @@ static void test_semantics_4_any_accepts_a_hint(void **state)
     harness_run_for(&h, SIM_MINUTE);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(peek(&h, replicas[i], 7, 0), 1);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_dropped_hints_are_replaced_by_read_repair(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_down(h.cluster, 2, true);
     struct cass_statement write = set_column(CASS_QUORUM, 7, 0, 1);
@@ -190,14 +169,11 @@ static void test_semantics_4_dropped_hints_are_replaced_by_read_repair(void **st
     /* 2 ms between client and coordinator, 2 ms for digests, 2 ms for full reads. Node 2 repairs itself
      * without the network. */
     assert_int_equal(h.answered_ns[2] - h.sent_ns[2], 6 * SIM_MS);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_write_failure_as_soon_as_the_level_is_lost(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     cass_set_failing(h.cluster, 1, true);
     struct cass_statement write = set_column(CASS_QUORUM, 7, 0, 1);
@@ -206,14 +182,11 @@ static void test_semantics_4_write_failure_as_soon_as_the_level_is_lost(void **s
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_WRITE_FAILURE);
     assert_int_equal(h.answered_ns[1] - h.sent_ns[1], 4 * SIM_MS);
     cass_heal(h.cluster);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_read_timeout_when_replicas_are_silent(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_MINUTE;
     harness_start(&h, &config);
     cass_set_down(h.cluster, 1, true);
@@ -221,15 +194,13 @@ static void test_semantics_4_read_timeout_when_replicas_are_silent(void **state)
     struct cass_statement read = statement_of(CASS_READ_COLUMNS, CASS_QUORUM, 7);
     assert_int_equal(harness_do(&h, 0, &read).result, CASS_READ_TIMEOUT);
     assert_int_equal(h.answered_ns[0] - h.sent_ns[0], 5 * SIM_SECOND + 2 * SIM_MS);
-    harness_stop(&h);
 }
 
 /* The result of two writes must not depend on the order in which a replica receives them. */
 static void check_tie(struct cass_statement first, struct cass_statement second, int64_t wanted)
 {
     for (int order = 0; order < 2; order++) {
-        struct harness h;
-        struct cass_cluster_config config = harness_config();
+        config = harness_config();
         harness_start(&h, &config);
         first.timestamp_us = second.timestamp_us = 1000;
         harness_do(&h, 0, order == 0 ? &first : &second);
@@ -262,8 +233,6 @@ static void test_semantics_2_ties_larger_value_expiring_and_delete_win(void **st
 static void test_semantics_2_coordinator_clock_rises_strictly(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.latency_ns.a = 0;
     harness_start(&h, &config);
     /* All writes occur at one virtual instant, and then with the clock set back: the last one wins. */
@@ -283,14 +252,11 @@ static void test_semantics_2_coordinator_clock_rises_strictly(void **state)
     write.set[0] = 3;
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
     assert_int_equal(peek(&h, 2, 7, 0), 2);
-    harness_stop(&h);
 }
 
 static void test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement one = set_column(CASS_ALL, 7, 0, 1), two = one;
     one.set_mask = two.set_mask = 3;
@@ -302,14 +268,11 @@ static void test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers(voi
     harness_do(&h, 1, &two);
     assert_int_equal(peek(&h, 0, 7, 0), 4);
     assert_int_equal(peek(&h, 0, 7, 1), 9);
-    harness_stop(&h);
 }
 
 static void test_columns_ttl_ends_to_the_second(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ALL, 7, 0, 1);
     write.ttl_ns = 9 * SIM_SECOND + 1;
@@ -318,14 +281,11 @@ static void test_columns_ttl_ends_to_the_second(void **state)
     assert_int_equal(peek(&h, 0, 7, 0), 1);
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(peek(&h, 0, 7, 0), -1);
-    harness_stop(&h);
 }
 
 static void test_semantics_4_a_paused_node_neither_serves_nor_answers(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.write_ns = SIM_MS;
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ALL, 7, 0, 1);
@@ -339,14 +299,11 @@ static void test_semantics_4_a_paused_node_neither_serves_nor_answers(void **sta
     cass_pause(h.cluster, 0, 50 * SIM_MS); /* node 0 is the coordinator */
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(h.answered_ns[tag] - h.sent_ns[tag], 54 * SIM_MS);
-    harness_stop(&h);
 }
 
 static void test_node_serves_first_come_first_served(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.datacenters[0].nodes = config.datacenters[0].replication_factor = 1;
     config.concurrency = 2;
     config.write_ns = 10 * SIM_MS;
@@ -357,14 +314,11 @@ static void test_node_serves_first_come_first_served(void **state)
     harness_run_for(&h, SIM_SECOND);
     for (int i = 0; i < 6; i++)
         assert_int_equal(h.answered_ns[i] - h.sent_ns[i], (2 + 10 * (i / 2 + 1)) * SIM_MS);
-    harness_stop(&h);
 }
 
 static void test_node_that_was_slow_ends_what_it_began(void **state)
 {
     (void)state;
-    struct harness h;
-    struct cass_cluster_config config = harness_config();
     config.write_ns = SIM_MS;
     config.concurrency = 1;
     harness_start(&h, &config);
@@ -382,29 +336,28 @@ static void test_node_that_was_slow_ends_what_it_began(void **state)
     assert_int_equal(peek(&h, 0, 7, 0), -1);
     harness_run_for(&h, 2 * SIM_MS);
     assert_int_equal(peek(&h, 0, 7, 0), 42);
-    harness_stop(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_semantics_2_write_goes_to_all_replicas),
+        harness_test(test_semantics_2_write_goes_to_all_replicas),
         cmocka_unit_test(test_semantics_3_levels_wait_for_their_replicas),
-        cmocka_unit_test(test_semantics_3_impossible_levels_are_invalid),
-        cmocka_unit_test(test_semantics_4_unavailable_is_surely_not_applied),
-        cmocka_unit_test(test_semantics_4_write_timeout_surfaces_later),
-        cmocka_unit_test(test_semantics_4_hints_keep_timestamps_and_window),
-        cmocka_unit_test(test_semantics_4_any_accepts_a_hint),
-        cmocka_unit_test(test_semantics_4_dropped_hints_are_replaced_by_read_repair),
-        cmocka_unit_test(test_semantics_4_write_failure_as_soon_as_the_level_is_lost),
-        cmocka_unit_test(test_semantics_4_read_timeout_when_replicas_are_silent),
+        harness_test(test_semantics_3_impossible_levels_are_invalid),
+        harness_test(test_semantics_4_unavailable_is_surely_not_applied),
+        harness_test(test_semantics_4_write_timeout_surfaces_later),
+        harness_test(test_semantics_4_hints_keep_timestamps_and_window),
+        harness_test(test_semantics_4_any_accepts_a_hint),
+        harness_test(test_semantics_4_dropped_hints_are_replaced_by_read_repair),
+        harness_test(test_semantics_4_write_failure_as_soon_as_the_level_is_lost),
+        harness_test(test_semantics_4_read_timeout_when_replicas_are_silent),
         cmocka_unit_test(test_semantics_2_ties_larger_value_expiring_and_delete_win),
-        cmocka_unit_test(test_semantics_2_coordinator_clock_rises_strictly),
-        cmocka_unit_test(test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers),
-        cmocka_unit_test(test_columns_ttl_ends_to_the_second),
-        cmocka_unit_test(test_semantics_4_a_paused_node_neither_serves_nor_answers),
-        cmocka_unit_test(test_node_serves_first_come_first_served),
-        cmocka_unit_test(test_node_that_was_slow_ends_what_it_began),
+        harness_test(test_semantics_2_coordinator_clock_rises_strictly),
+        harness_test(test_semantics_2_equal_timestamps_mix_the_columns_of_two_writers),
+        harness_test(test_columns_ttl_ends_to_the_second),
+        harness_test(test_semantics_4_a_paused_node_neither_serves_nor_answers),
+        harness_test(test_node_serves_first_come_first_served),
+        harness_test(test_node_that_was_slow_ends_what_it_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

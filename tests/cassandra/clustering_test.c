@@ -2,12 +2,10 @@
 /* Aim: the rows of a partition are counted in clustering order, from any position on. Method: rows in
  * ascending, descending, nearly ascending and random order, compared with a count over the plain list of
  * written rows; and replicas that miss some of the rows. */
-#include "cluster_harness.h"
+#include "fixture.h"
 #include "kernel/random.h"
 
 #define ROWS 1500
-
-static struct harness h;
 
 struct place {
     int64_t time_ns, order;
@@ -71,7 +69,7 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
     static struct place places[ROWS];
     const struct place least = {INT64_MIN, INT64_MIN}, greatest = {INT64_MAX, INT64_MAX};
     for (int kind = 0; kind < 4; kind++) {
-        struct cass_cluster_config config = harness_config();
+        config = harness_config();
         config.keeps_order = true;
         harness_start(&h, &config);
         check_count(places, 0, NULL);
@@ -99,7 +97,6 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
 static void test_replica_that_misses_rows_counts_what_it_has(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.keeps_order = true;
     config.hint_window_ns = 0;
     harness_start(&h, &config);
@@ -121,14 +118,12 @@ static void test_replica_that_misses_rows_counts_what_it_has(void **state)
     assert_true(one.rows == 8 && one.columns[0] == START + 9);
     one = count(2, CASS_QUORUM, &first); /* the read at QUORUM also repairs the difference */
     assert_true(one.rows == 8 && one.columns[0] == START + 9);
-    harness_stop(&h);
 }
 
 /* Replica 2 lacks the newest row. A read of replica 2 alone reports an older row only when one exists. */
 static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.keeps_order = true;
     config.hint_window_ns = 0;
     harness_start(&h, &config);
@@ -155,14 +150,12 @@ static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
         assert_int_equal(reply.saw_older, reads[i].saw_older);
         assert_int_equal(reply.scanned, reads[i].rows + reads[i].saw_older);
     }
-    harness_stop(&h);
 }
 
 /* A replica that has a row but not its tombstone still returns the row. */
 static void test_missed_tombstone_hides_no_row(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.keeps_order = true;
     config.hint_window_ns = 0;
     harness_start(&h, &config);
@@ -178,14 +171,12 @@ static void test_missed_tombstone_hides_no_row(void **state)
     cass_set_down(h.cluster, 2, false);
     struct cass_reply reply = count(2, CASS_ONE, &least);
     assert_true(reply.rows == 2 && reply.columns[0] == START && reply.columns[1] == 2);
-    harness_stop(&h);
 }
 
 /* Rows that a replica misses are not subtracted from a count that did not include them. */
 static void test_without_an_order_no_row_comes_after_a_place(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.hint_window_ns = 0;
     harness_start(&h, &config);
     const struct place least = {0, 0}, place = {START, 1};
@@ -196,14 +187,12 @@ static void test_without_an_order_no_row_comes_after_a_place(void **state)
     assert_true(reply.rows == 0 && !reply.found);
     reply = count(0, CASS_QUORUM, NULL);
     assert_true(reply.rows == 1 && !reply.found);
-    harness_stop(&h);
 }
 
 /* Each row that is scanned takes its time, and at least one row is scanned. */
 static void test_count_costs_the_scan_of_the_rows_after_the_place(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.keeps_order = true;
     config.scan_row_ns = SIM_MS;
     harness_start(&h, &config);
@@ -221,18 +210,17 @@ static void test_count_costs_the_scan_of_the_rows_after_the_place(void **state)
         lasted_ns[i] = h.answered_ns[tag % REPLIES_MAX] - h.sent_ns[tag % REPLIES_MAX];
         assert_true(lasted_ns[i] - lasted_ns[0] == (rows[i] - rows[0]) * SIM_MS);
     }
-    harness_stop(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
-        cmocka_unit_test(test_replica_that_misses_rows_counts_what_it_has),
-        cmocka_unit_test(test_row_missing_on_the_queried_replica_is_not_older),
-        cmocka_unit_test(test_missed_tombstone_hides_no_row),
-        cmocka_unit_test(test_without_an_order_no_row_comes_after_a_place),
-        cmocka_unit_test(test_count_costs_the_scan_of_the_rows_after_the_place),
+        harness_test(test_replica_that_misses_rows_counts_what_it_has),
+        harness_test(test_row_missing_on_the_queried_replica_is_not_older),
+        harness_test(test_missed_tombstone_hides_no_row),
+        harness_test(test_without_an_order_no_row_comes_after_a_place),
+        harness_test(test_count_costs_the_scan_of_the_rows_after_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

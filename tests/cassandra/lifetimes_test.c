@@ -5,21 +5,18 @@
  * compared with a list of everything that each replica received. In addition, the static columns, batches and
  * times to live that other tests leave out. */
 #include "../share.h"
-#include "cluster_harness.h"
+#include "fixture.h"
 #include "kernel/random.h"
 
 #define REPLICAS 3
 #define CHANGES  4000
 #define CELLS    3
 
-static struct harness h;
-
-static struct cass_cluster_config config_of(void)
+static void set_config(void)
 {
-    struct cass_cluster_config config = harness_config();
+    config = harness_config();
     config.keeps_order = config.keeps_lifetimes = true;
     config.row_cells = CELLS;
-    return config;
 }
 
 static struct cass_statement row_at(enum cass_statement_kind kind, int64_t time_ns, int64_t order)
@@ -56,7 +53,7 @@ static struct cass_reply read_rows(uint64_t limit)
 static void test_limit_scans_the_tombstones_before_its_rows(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = config_of();
+    set_config();
     harness_start(&h, &config);
     for (int64_t i = 0; i < 410; i++)
         put(i);
@@ -72,13 +69,12 @@ static void test_limit_scans_the_tombstones_before_its_rows(void **state)
     assert_true(reply.rows == 1 && reply.tombstones == 0);
     reply = read_rows(0);
     assert_true(reply.rows == 11 && reply.tombstones == 400);
-    harness_stop(&h);
 }
 
 static void test_expired_row_is_as_many_tombstones_as_it_has_cells(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = config_of();
+    set_config();
     harness_start(&h, &config);
     for (int64_t i = 0; i < 40; i++) {
         struct cass_statement row = row_at(CASS_WRITE_ROW, i, 0);
@@ -92,13 +88,12 @@ static void test_expired_row_is_as_many_tombstones_as_it_has_cells(void **state)
     struct cass_statement count = statement_of(CASS_COUNT_ROWS, CASS_QUORUM, 1);
     reply = harness_do(&h, 0, &count);
     assert_true(reply.rows == 20 && reply.columns[0] == 39);
-    harness_stop(&h);
 }
 
 static void test_tombstones_cost_time_and_fail_reads(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = config_of();
+    set_config();
     config.scan_row_ns = SIM_MS;
     config.scan_tombstone_ns = 10 * SIM_MS;
     config.tombstone_fail = 50;
@@ -117,7 +112,6 @@ static void test_tombstones_cost_time_and_fail_reads(void **state)
         change(&gone);
     }
     assert_int_equal(read_rows(1).result, CASS_READ_FAILURE);
-    harness_stop(&h);
 }
 
 /* A change that replicas received. */
@@ -209,7 +203,7 @@ static void random_run(uint64_t seed, bool has_ranges, uint32_t count)
 {
     struct sim_random random;
     sim_random_init(&random, seed, SIM_ROW_ID, 0);
-    struct cass_cluster_config config = config_of();
+    set_config();
     config.seed = seed;
     harness_start(&h, &config);
     change_count = 0;
@@ -263,7 +257,6 @@ static void test_each_replica_finds_the_rows_that_it_has(void **state)
 static void test_batch_has_static_columns_writes_and_deletes(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = harness_config();
     config.named_columns = 4;
     harness_start(&h, &config);
     struct cass_statement batch = statement_of(CASS_WRITE_NAMED, CASS_QUORUM, 5);
@@ -288,13 +281,12 @@ static void test_batch_has_static_columns_writes_and_deletes(void **state)
     struct cass_statement cas = cas_column(5, 77, 79);
     assert_true(harness_do(&h, 0, &cas).applied);
     assert_int_equal(harness_do(&h, 0, &read).columns[0], 79);
-    harness_stop(&h);
 }
 
 static void test_default_time_to_live_and_ttl_0(void **state)
 {
     (void)state;
-    struct cass_cluster_config config = config_of();
+    set_config();
     config.default_ttl_ns = 5 * SIM_SECOND;
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_QUORUM, 1, 0, 4), row = row_at(CASS_WRITE_ROW, 1, 0);
@@ -311,18 +303,17 @@ static void test_default_time_to_live_and_ttl_0(void **state)
     assert_int_equal(peek(&h, 0, 1, 0), -1);
     assert_int_equal(peek(&h, 0, 2, 0), 4);
     assert_int_equal(read_rows(0).rows, 1);
-    harness_stop(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit_scans_the_tombstones_before_its_rows),
-        cmocka_unit_test(test_expired_row_is_as_many_tombstones_as_it_has_cells),
-        cmocka_unit_test(test_tombstones_cost_time_and_fail_reads),
+        harness_test(test_limit_scans_the_tombstones_before_its_rows),
+        harness_test(test_expired_row_is_as_many_tombstones_as_it_has_cells),
+        harness_test(test_tombstones_cost_time_and_fail_reads),
         cmocka_unit_test(test_each_replica_finds_the_rows_that_it_has),
-        cmocka_unit_test(test_batch_has_static_columns_writes_and_deletes),
-        cmocka_unit_test(test_default_time_to_live_and_ttl_0),
+        harness_test(test_batch_has_static_columns_writes_and_deletes),
+        harness_test(test_default_time_to_live_and_ttl_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,17 +184,6 @@ static bool number_jobs(struct build *build)
     return true;
 }
 
-static char *copy(const char *text, size_t size)
-{
-    char *made = malloc(size + 1);
-    if (made != NULL) {
-        if (size > 0)
-            memcpy(made, text, size);
-        made[size] = '\0';
-    }
-    return made;
-}
-
 /* Reads a file unless it was read before, and appends its digest. */
 static bool read_file(struct build *build, const char *path)
 {
@@ -205,7 +194,7 @@ static bool read_file(struct build *build, const char *path)
     char *name = NULL, *block = malloc(BLOCK_SIZE);
     if (block == NULL || !sim_grow(&build->digests, &build->digest_capacity, count, sizeof *build->digests) ||
         !sim_grow(&sweep->files, &build->file_capacity, count, sizeof *sweep->files) ||
-        (name = copy(path, strlen(path))) == NULL) {
+        (name = sim_text_copy(path)) == NULL) {
         free(block);
         return sim_fail_memory(error);
     }
@@ -349,7 +338,7 @@ static bool check_point(struct build *build, size_t point)
     struct lab_node *root;
     struct lab_scenario *scenario = NULL;
     const struct lab_sweep *sweep = build->sweep;
-    char *settings = copy(sweep->points[point].settings, strlen(sweep->points[point].settings));
+    char *settings = sim_text_copy(sweep->points[point].settings);
     bool ok =
         (settings != NULL || sim_fail_memory(&inner)) &&
         lab_root_read(&tree, sweep->text, sweep->text_size, build->overrides, build->override_count, &root);
@@ -385,24 +374,19 @@ static bool check_points(struct build *build)
     return true;
 }
 
-struct named_point {
-    const struct lab_sweep_point *point;
-    size_t index;
-};
-
+/* By settings and seed; equal points stay in their order, by their addresses. */
 static int by_settings(const void *a, const void *b)
 {
-    const struct named_point *one = a, *other = b;
-    int order = strcmp(one->point->settings, other->point->settings);
+    const struct lab_sweep_point *one = *(const struct lab_sweep_point *const *)a;
+    const struct lab_sweep_point *other = *(const struct lab_sweep_point *const *)b;
+    int order = strcmp(one->settings, other->settings);
     if (order != 0)
         return order;
-    uint64_t seeds[] = {one->point->has_own_seed ? one->point->own_seed : 0,
-                        other->point->has_own_seed ? other->point->own_seed : 0};
-    if (one->point->has_own_seed != other->point->has_own_seed)
-        return one->point->has_own_seed ? 1 : -1;
-    if (seeds[0] != seeds[1])
-        return seeds[0] > seeds[1] ? 1 : -1;
-    return one->index > other->index ? 1 : -1;
+    if (one->has_own_seed != other->has_own_seed)
+        return one->has_own_seed ? 1 : -1;
+    if (one->own_seed != other->own_seed)
+        return one->own_seed > other->own_seed ? 1 : -1;
+    return one > other ? 1 : -1;
 }
 
 /* Refuses two equal points: the results would be correct, but the same jobs would run twice, which is
@@ -410,22 +394,23 @@ static int by_settings(const void *a, const void *b)
 static bool refuse_same_points(struct build *build)
 {
     const struct lab_sweep *sweep = build->sweep;
-    struct named_point *sorted = calloc(sweep->point_count, sizeof *sorted);
+    const struct lab_sweep_point **sorted = calloc(sweep->point_count, sizeof *sorted);
     bool ok = sorted != NULL || sim_fail_memory(build->reader.tree.error);
     for (size_t i = 0; ok && i < sweep->point_count; i++)
-        sorted[i] = (struct named_point){&sweep->points[i], i};
+        sorted[i] = &sweep->points[i];
     if (ok)
         qsort(sorted, sweep->point_count, sizeof *sorted, by_settings);
     for (size_t i = 1; ok && i < sweep->point_count; i++) {
-        const struct lab_sweep_point *one = sorted[i - 1].point, *other = sorted[i].point;
+        const struct lab_sweep_point *one = sorted[i - 1], *other = sorted[i];
         char shown[SHOWN_SIZE];
         if (strcmp(one->settings, other->settings) != 0 || one->has_own_seed != other->has_own_seed ||
-            (one->has_own_seed && one->own_seed != other->own_seed))
+            one->own_seed != other->own_seed)
             continue;
-        const struct lab_node *value = setting_at(build, sorted[i].index, 0);
+        const size_t at = (size_t)(other - sweep->points);
+        const struct lab_node *value = setting_at(build, at, 0);
         ok = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
-                         "point %zu is point %zu again (%s); remove one", sorted[i].index + 1,
-                         sorted[i - 1].index + 1,
+                         "point %zu is point %zu again (%s); remove one", at + 1,
+                         (size_t)(one - sweep->points) + 1,
                          lab_sweep_describe(one->settings, false, shown, sizeof shown));
     }
     free(sorted);
@@ -447,9 +432,13 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
     struct lab_node *root;
     if (sweep == NULL)
         return sim_fail_memory(error);
-    sweep->path = copy(path, strlen(path));
-    sweep->text = copy(text, size);
+    sweep->path = sim_text_copy(path);
+    sweep->text = malloc(size + 1);
     sweep->text_size = size;
+    if (sweep->text != NULL) {
+        memcpy(sweep->text, text, size);
+        sweep->text[size] = '\0';
+    }
     bool ok = (sweep->path != NULL && sweep->text != NULL) || sim_fail_memory(error);
     ok = ok && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
          number_jobs(&build) && refuse_same_points(&build) && check_points(&build);
@@ -527,17 +516,6 @@ void lab_sweep_archive(struct lab_sweep *sweep, struct sim_archive *archive)
     }
 }
 
-/* The overrides of that scenario, one per line, malloc'ed; NULL when out of memory. */
-static char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job)
-{
-    size_t point;
-    uint64_t seed;
-    struct lab_writer writer = {0};
-    lab_sweep_job(sweep, job, &point, &seed);
-    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
-    return lab_writer_take(&writer);
-}
-
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error)
 {
@@ -545,7 +523,9 @@ bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_
     uint64_t seed;
     *out = NULL;
     lab_sweep_job(sweep, job, &point, &seed);
-    char *overrides = lab_sweep_overrides(sweep, job);
+    struct lab_writer writer = {0};
+    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
+    char *overrides = lab_writer_take(&writer);
     bool ok = overrides == NULL
                   ? sim_fail_memory(error)
                   : lab_scenario_again(sweep->path, sweep->text, overrides, NULL, 0, seed, out, error);
