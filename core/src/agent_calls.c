@@ -154,12 +154,6 @@ const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_
     return &history->eras[era].strategy;
 }
 
-static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
-{
-    struct bk_strategy grid = {.kind = BK_TIME, .of.time.window_ns = strategy->max_age_ns};
-    return bk_window_of(&grid, time_ns);
-}
-
 int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
 {
     const struct bk_history *history = &agent->config.history;
@@ -169,7 +163,8 @@ int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
         if (current->strategy.max_age_ns == 0)
             continue;
         int64_t line_ns =
-            span_of(&current->strategy, current->from_ns > time_ns ? current->from_ns - 1 : time_ns).until_ns;
+            bk_span_of(&current->strategy, current->from_ns > time_ns ? current->from_ns - 1 : time_ns)
+                .until_ns;
         if (is_last || line_ns < history->eras[era + 1].from_ns)
             return line_ns;
     }
@@ -183,7 +178,7 @@ int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns)
     for (uint32_t era = bk_history_era_at(history, time_ns);; era--) {
         const struct bk_era *current = &history->eras[era];
         bool has_age = current->strategy.max_age_ns != 0;
-        int64_t line_ns = has_age ? span_of(&current->strategy, time_ns).from_ns : INT64_MIN;
+        int64_t line_ns = has_age ? bk_span_of(&current->strategy, time_ns).from_ns : INT64_MIN;
         if (line_ns >= current->from_ns)
             return line_ns;
         time_ns = current->from_ns - 1;
@@ -340,7 +335,7 @@ void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
 }
 
 /* The functions that the host calls: they create an agent, begin operations, return their actions and accept
- * the outcomes. The next step of an operation is chosen in operation.c and in the file of the protocol. */
+ * the outcomes. The next step of an operation is chosen in protocol.c and by the protocol. */
 
 #define OPERATIONS_MAX 65535u
 #define MS_NS          INT64_C(1000000)
@@ -635,7 +630,7 @@ OUT_OF_LINE static bool raises_bucket(const struct bk_agent *agent, const struct
 {
     struct bk_action action;
     memset(&action, 0, sizeof action);
-    bk_protocol(agent)->fill(agent, operation, &action);
+    bk_operation_fill(agent, operation, &action);
     return (action.kind == BK_ACT_WRITE_STATE || action.kind == BK_ACT_CAS_STATE) &&
            (action.mask & BIT(BK_BUCKET)) != 0 &&
            action.columns[BK_BUCKET] > operation->known.columns[BK_BUCKET];

@@ -13,8 +13,14 @@ struct bk_window {
     int64_t until_ns; /* exclusive; at most INT64_MAX */
 };
 
+static inline int64_t bk_floor_divide(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
 /* strategy: a checked strategy of kind BK_TIME. */
 struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns);
+/* The window between two multiples of a strategy's greatest age, at which its buckets end. */
+struct bk_window bk_span_of(const struct bk_strategy *strategy, int64_t time_ns);
 /* The first day of a month, in days since 1970-01-01; months are counted from 1970-01. */
 int64_t bk_month_begin_days(int64_t month);
 

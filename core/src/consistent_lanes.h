@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes several consistent hashes in parallel, LANES of them in a register of floats (SIMD). consistent.c
+/* Computes several consistent hashes in parallel, LANES of them in a register of floats (SIMD). hash.c
  * includes this file once for each width of registers, with the following names defined; they are undefined
  * at its end:
  *
  *     LANES, LANES_TARGET            walks of a register; what a function needs to use such registers
  *     LANES_NAME(name)               the name of a function for this width: multiply(), split() and join()
- *                                    are consistent.c's own
+ *                                    are hash.c's own
  *     LANES_OP(operation)            an intrinsic on these registers
  *     LANES_INTS, LANES_FLOATS, LANES_MASK   types
  *     LANES_LOAD, LANES_STORE        integers from memory and into it

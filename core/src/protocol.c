@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bucketing/hash.h"
+#include "calendar.h"
 #include "protocol.h"
 
 int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns)
@@ -205,6 +206,27 @@ void bk_operation_outcome(struct bk_agent *agent, struct operation *operation, i
     bk_protocol(agent)->outcome(agent, operation, now_ns, outcome);
 }
 
+/* Fills the action of one of the protocol's own steps. */
+static void fill_own(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
+{
+    const struct protocol *protocol = bk_protocol(agent);
+    const struct step_action *action = &protocol->actions[operation->step - STEP_OF_PROTOCOL];
+    bool is_strict = action->how == STRICT ||
+                     (action->how == STRICT_BY_COUNTER && agent->config.counter == BK_COUNTER_LWT) ||
+                     (action->how == STRICT_BY_SOURCE && agent->config.source == BK_SOURCE_INCREMENTAL);
+    out->kind = action->kind;
+    if (action->kind == BK_ACT_READ_STATE)
+        out->serial = is_strict;
+    else if (action->kind == BK_ACT_WRITE_STATE)
+        bk_operation_fill_write(operation, is_strict, out);
+    else if (action->kind == BK_ACT_ADD_COUNTER)
+        out->amount = operation->weight != 0 ? operation->weight : 1; /* a number is 1 */
+    else if (action->kind == BK_ACT_COUNT_ROWS)
+        out->bucket = operation->known.columns[BK_BUCKET];
+    if (protocol->fill != NULL)
+        protocol->fill(agent, operation, out);
+}
+
 void bk_operation_fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
 {
     struct bk_reader reader;
@@ -228,7 +250,7 @@ void bk_operation_fill(const struct bk_agent *agent, const struct operation *ope
     case STEP_OF_PROTOCOL:
         break;
     }
-    bk_protocol(agent)->fill(agent, operation, out);
+    fill_own(agent, operation, out);
 }
 
 /* The order in which operations on one key take turns to make requests: by operation number. An operation
@@ -318,66 +340,37 @@ bool bk_turns_is_locking(struct bk_agent *agent, const struct operation *operati
     return other != NULL;
 }
 
-/* Selects the protocol of an agent by its configuration. */
+void bk_operation_weigh(const struct bk_agent *agent, struct operation *operation)
+{
+    uint64_t weight = bk_weight_of(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
+    operation->weight = weight < WEIGHT_MAX ? (int64_t)weight : WEIGHT_MAX;
+    operation->fired = weight > 0;
+}
 
-enum protocol_number {
-    PROTOCOL_ROUTED,
-    PROTOCOL_SINGLE,
-    PROTOCOL_LOCKED,
-    PROTOCOL_THREE_STATE,
-    PROTOCOL_GUARDED,
-    PROTOCOL_NUMBER,
-    PROTOCOL_LEASE,
-    PROTOCOL_SUM,
-    PROTOCOL_MEMORY
-};
+bool bk_operation_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count)
+{
+    return count > 0 && (uint64_t)count >= bk_threshold(bk_agent_settings(agent, operation->row.time_ns));
+}
 
+/* By coordination, and then by source. */
+#define OF_SOURCE(source) (BK_GUARDED + 1 + (source))
 const struct protocol *const bk_protocols[] = {
-    [PROTOCOL_ROUTED] = &bk_protocol_routed,   [PROTOCOL_SINGLE] = &bk_protocol_single,
-    [PROTOCOL_LOCKED] = &bk_protocol_locked,   [PROTOCOL_THREE_STATE] = &bk_protocol_three_state,
-    [PROTOCOL_GUARDED] = &bk_protocol_guarded, [PROTOCOL_NUMBER] = &bk_protocol_number,
-    [PROTOCOL_LEASE] = &bk_protocol_lease,     [PROTOCOL_SUM] = &bk_protocol_sum,
-    [PROTOCOL_MEMORY] = &bk_protocol_memory,
+    [BK_SINGLE] = &bk_protocol_single,
+    [BK_LOCKED] = &bk_protocol_locked,
+    [BK_THREE_STATE] = &bk_protocol_three_state,
+    [BK_GUARDED] = &bk_protocol_guarded,
+    [OF_SOURCE(BK_SOURCE_EXTERNAL)] = &bk_protocol_routed,
+    [OF_SOURCE(BK_SOURCE_COUNTER)] = &bk_protocol_number,
+    [OF_SOURCE(BK_SOURCE_LWT)] = &bk_protocol_number,
+    [OF_SOURCE(BK_SOURCE_LEASE)] = &bk_protocol_lease,
+    [OF_SOURCE(BK_SOURCE_INCREMENTAL)] = &bk_protocol_sum,
+    [OF_SOURCE(BK_SOURCE_SCAN)] = &bk_protocol_sum,
+    [OF_SOURCE(BK_SOURCE_MEMORY)] = &bk_protocol_memory,
 };
-
-static enum protocol_number of_source(enum bk_source source)
-{
-    switch (source) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_SOURCE_EXTERNAL:
-        break;
-    case BK_SOURCE_COUNTER:
-    case BK_SOURCE_LWT:
-        return PROTOCOL_NUMBER;
-    case BK_SOURCE_LEASE:
-        return PROTOCOL_LEASE;
-    case BK_SOURCE_INCREMENTAL:
-    case BK_SOURCE_SCAN:
-        return PROTOCOL_SUM;
-    case BK_SOURCE_MEMORY:
-        return PROTOCOL_MEMORY;
-    }
-    return PROTOCOL_ROUTED;
-}
-
-static enum protocol_number of_coordination(enum bk_coordination coordination)
-{
-    switch (coordination) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_SINGLE:
-        break;
-    case BK_LOCKED:
-        return PROTOCOL_LOCKED;
-    case BK_THREE_STATE:
-        return PROTOCOL_THREE_STATE;
-    case BK_GUARDED:
-        return PROTOCOL_GUARDED;
-    }
-    return PROTOCOL_SINGLE;
-}
 
 uint32_t bk_protocol_of(const struct bk_agent_config *config)
 {
-    return bk_kind_fires(config->strategy.kind) ? of_coordination(config->coordination)
-                                                : of_source(config->source);
+    return bk_kind_fires(config->strategy.kind) ? config->coordination : OF_SOURCE(config->source);
 }
 
 /* The row itself determines its bucket, by its time, its number or its id, or there is only one bucket.
@@ -405,29 +398,4 @@ const struct protocol bk_protocol_routed = {
     .read = begin_read,
     .route = begin_write,
     .step_count = STEP_OF_PROTOCOL,
-};
-
-/* BK_SINGLE: an operation that finds the bucket full begins the next one in the same write, as if there were
- * no other agents. */
-
-static void count(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    int64_t count;
-    if (!bk_counted_plan_row(agent, operation, &count))
-        return;
-    if (bk_counted_may_roll(agent, operation, count))
-        bk_counted_plan_roll(agent, operation, now_ns);
-    bk_counted_write_plan(operation);
-}
-
-const struct protocol bk_protocol_single = {
-    .write = bk_counted_write,
-    .read = bk_counted_read,
-    .route = bk_counted_route,
-    .placed = bk_counted_placed,
-    .fill = bk_counted_fill,
-    .outcome = bk_counted_outcome,
-    .count = count,
-    .view = bk_counted_view,
-    .step_count = STEP_OF_COUNTED,
 };

@@ -61,11 +61,11 @@ struct filling {
     int64_t bucket, first, rows;
 };
 
-/* An operation: what the agent does for one call of its host; operation.h describes its steps. */
+/* An operation: what the agent does for one call of its host; enum step has its steps. */
 struct operation {
     uint32_t step; /* enum step, or a step of the protocol */
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
-    bool is_listed;   /* turns.c: it is on the list of its key */
+    bool is_listed;   /* it is on the list of its key */
     bool is_outdated; /* it neither uses nor learns empty windows: the history was replaced since it began, or
                          the agent stored a row of the key while it waited */
     bool adds;        /* the counter that is being written includes this row */
@@ -153,8 +153,7 @@ static inline uint32_t *bk_agent_numbers(struct bk_agent *agent, size_t at)
     return (uint32_t *)(void *)((char *)agent + at);
 }
 
-/* agent_cache.c: the states of keys. */
-/* A key's state, if it was learned within the time to live; otherwise NULL. */
+/* The states of keys. A key's state, if it was learned within the time to live; otherwise NULL. */
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key);
 /* A key's state of any age; NULL when there is none. */
 const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key);
@@ -170,14 +169,14 @@ static inline size_t bk_agent_set_at(uint64_t key, uint32_t sets)
     return (size_t)(high * sets >> 32) * CACHE_WAYS;
 }
 
-/* agent_read.c: begins the reader of an operation at `bucket`, the newest one; handles the rows found. */
+/* Begins the reader of an operation at `bucket`, the newest one; handles the rows found. */
 void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
 void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation,
                         const struct bk_outcome *outcome);
 /* Called when a row was stored in the bucket, which is then no longer empty; only if memory_sets is not 0. */
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket);
 
-/* agent_change.c: whether a history fits a config, and the settings at a row's time. */
+/* Whether a history fits a config, and the settings at a row's time. */
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history);
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns);
 /* A line is a multiple of max_age_ns, at which buckets end (bk_strategy_max_age()); each era has the lines of
@@ -187,9 +186,9 @@ int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns);
 int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns);
 
 /* A protocol: how the rows of a key find their bucket, and how agents agree on the next one. Each protocol
- * is one file with one table of functions. An agent's config selects its protocol, which never changes.
+ * is one table of functions. An agent's config selects its protocol, which never changes.
  *
- * The functions set the operation's next step; operation.c returns the step's action to the host, and passes
+ * The functions set the operation's next step; protocol.c returns the step's action to the host, and passes
  * its outcome back. A protocol may have further steps in addition to those of enum step. */
 /* The steps that protocols share. The numbers of a protocol's own steps begin with STEP_OF_PROTOCOL. */
 enum step {
@@ -203,6 +202,19 @@ enum step {
     STEP_OF_PROTOCOL
 };
 
+/* The action of a protocol's own step. A strict read of the state is at a SERIAL level, and a strict write is
+ * conditional. */
+struct step_action {
+    enum bk_action_kind kind; /* a write of the state is BK_ACT_WRITE_STATE, also when it is strict */
+    enum {
+        PLAIN,
+        STRICT,
+        STRICT_BY_COUNTER,
+        STRICT_BY_SOURCE
+    } how; /* with BK_COUNTER_LWT,
+              BK_SOURCE_INCREMENTAL */
+};
+
 struct protocol {
     /* Begin a write, or a read. */
     void (*write)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -211,8 +223,9 @@ struct protocol {
     void (*route)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     /* Called once the row is stored and acknowledged; NULL: the operation ends. */
     void (*placed)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* For the protocol's own steps: fills the action, and handles its outcome. Both NULL without such
-     * steps. */
+    /* For the protocol's own steps: their actions, what more an action needs (NULL: nothing), and what its
+     * outcome changes. */
+    const struct step_action *actions; /* from STEP_OF_PROTOCOL on */
     void (*fill)(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out);
     void (*outcome)(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                     const struct bk_outcome *outcome);
@@ -226,7 +239,7 @@ struct protocol {
      * writing the lock row, and whether its plan is a write of the lock row. */
     bool (*is_locking)(const struct operation *operation);
     bool (*plans_lock)(const struct operation *operation);
-    /* Only for protocols that count in the state row (counted.h); else NULL. count() plans the write of the
+    /* Only for protocols that count in the state row; else NULL. count() plans the write of the
      * state for the row, once the known state is current; written() is called after that write (NULL: the
      * operation ends). */
     void (*count)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -339,7 +352,7 @@ int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns)
  * do not collide again. */
 int64_t bk_agent_spread(const struct bk_agent *agent, int64_t mean_ns, uint32_t nth);
 
-/* turns.c: lists of the operations on a key that send requests for others, are parked, or access the key's
+/* Lists of the operations on a key that send requests for others, are parked, or access the key's
  * lock row, in the order of their numbers. The cost of a call is at most linear in the number of these
  * operations, of all keys with the same hash. */
 /* Updates the lists after an operation has changed its step; only for agents that have such lists. */
@@ -353,83 +366,9 @@ bool bk_turns_is_taken(struct bk_agent *agent, const struct operation *operation
 /* Whether another operation is reading or writing its key's lock row. */
 bool bk_turns_is_locking(struct bk_agent *agent, const struct operation *operation);
 
-/* A counter of the rows that fired, stored next to the bucket in the state row: code that single, locked and
- * three-state share. (guarded weighs rows in the same way, but counts them elsewhere.)
- *
- * A row that fired is counted once it is stored. With BK_COUNTER_RMW the state is read again and written back
- * with the row's weight added. With BK_COUNTER_LWT it is updated by compare-and-set, first from the cached
- * copy. With BK_COUNTER_COLUMN the row is added to a counter column, whose total is then read; the state row
- * has the total at the last roll. Each protocol decides what is written then, and how the bucket is raised.
- *
- * With a greatest age, the state has the time at which the newest bucket began, and thereby the line at which
- * it ends. A row with a time at or after that line, and the first row of a key, write the state before the
- * row is put, by the same steps. So whatever copy of the state an agent has, no row after a bucket's line is
- * put into that bucket. */
-enum counted_step {
-    COUNTED_FRESH = STEP_OF_PROTOCOL, /* reads the state again, before counting */
-    COUNTED_ADD,                      /* BK_COUNTER_COLUMN: adds the row's weight */
-    COUNTED_TOTAL,                    /* BK_COUNTER_COLUMN: reads the total */
-    COUNTED_WRITE,                    /* writes the counter, and the roll if it is due */
-    STEP_OF_COUNTED                   /* the first step of the protocol itself */
-};
-
-/* Functions for the table of a protocol: write, read, placed, view, fill and outcome. placed counts the row
- * if it fired. fill and outcome handle the steps of enum counted_step, and call protocol->count and
- * protocol->written. */
-void bk_counted_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-bool bk_counted_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
-                     bool *is_changing);
-void bk_counted_fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out);
-void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                        const struct bk_outcome *outcome);
-/* Whether a conditional write of the counter (BK_COUNTER_LWT) was not applied, since another agent's was; if
- * so, learns the current state from the outcome. */
-bool bk_counted_has_lost(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                         const struct bk_outcome *outcome);
-
-/* The line at which the newest bucket ends; INT64_MAX: there is none. */
-int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known);
-/* If the first settings have no greatest age, later ones have none either. */
-static inline bool bk_counted_has_lines(const struct bk_agent *agent)
-{
-    return agent->config.history.eras[0].strategy.max_age_ns != 0;
-}
-bool bk_counted_cross_line(struct bk_agent *agent, struct operation *operation);
-/* Whether the row's time is at or after the line of the newest bucket; if so, the operation writes the next
- * bucket first. */
-static inline bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation)
-{
-    return bk_counted_has_lines(agent) && bk_counted_cross_line(agent, operation);
-}
-/* protocol->route: routes the row to the newest known bucket, or handles a row after its line. */
-void bk_counted_route(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 /* Sets the operation's weight, which is above 0 if the row fires. */
-void bk_counted_weigh(const struct bk_agent *agent, struct operation *operation);
-/* The count since the last roll: without this row, and with it. */
-int64_t bk_counted_before_row(const struct bk_agent *agent, const struct operation *operation);
-int64_t bk_counted_with_row(const struct bk_agent *agent, const struct operation *operation);
-/* The value of the state's counter when the count of the bucket is `count`. */
-int64_t bk_counted_stored_as(const struct bk_agent *agent, const struct operation *operation, int64_t count);
+void bk_operation_weigh(const struct bk_agent *agent, struct operation *operation);
 /* Whether the bucket is full with this count, by the settings at the time of the operation's row. */
-bool bk_counted_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count);
-/* Whether the bucket is full, and there is a next bucket. */
-bool bk_counted_may_roll(const struct bk_agent *agent, const struct operation *operation, int64_t count);
-/* Whether the row is in the newest bucket. A row in an older bucket neither counts for a new bucket nor
- * closes it, so no bucket without rows is closed. With a greatest age, no row counts if the state row, which
- * has the line, is missing. */
-bool bk_counted_stands_here(const struct bk_agent *agent, const struct operation *operation);
-/* Plans to write the known state with this row counted; with a counter column, nothing. */
-void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, int64_t count);
-/* As bk_counted_plan(), for a row in the newest bucket, and sets *count to the new count. For any other row
- * it ends the operation and returns false. */
-bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, int64_t *count);
-/* Plans to write the next bucket, which begins now. */
-void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-/* Writes the plan, or ends the operation if there is nothing to write. */
-void bk_counted_write_plan(struct operation *operation);
-/* Called when the plan was stored: the agent knows the new state without reading it. */
-void bk_counted_keep_written(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+bool bk_operation_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count);
 
 #endif

@@ -33,21 +33,10 @@ static void recall(const struct bk_agent *agent, struct operation *operation)
         operation->known = *cached;
 }
 
+/* The other three requests concern only one row. */
 static bool asks(const struct operation *operation)
 {
-    switch ((enum guarded_step)operation->step) {
-    case GUARDED_READ:
-    case GUARDED_EXTEND:
-    case GUARDED_KEEP_START:
-    case GUARDED_ROLL:
-        return true;
-    case GUARDED_OLD_START: /* these three requests concern only one row */
-    case GUARDED_ADD:
-    case GUARDED_TOTAL:
-    case STEP_OF_GUARDED:
-        break;
-    }
-    return false;
+    return operation->step >= GUARDED_READ && operation->step <= GUARDED_ROLL;
 }
 
 /* Returns the line at which the newest bucket ends. It is the same for all grants of that bucket. */
@@ -204,7 +193,7 @@ static void resume(struct bk_agent *agent, struct operation *operation, int64_t 
 static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t latest_ns = bk_agent_saturating_add(now_ns, 1, agent->config.clock_bound_ns);
-    bk_counted_weigh(agent, operation);
+    bk_operation_weigh(agent, operation);
     if (operation->row.time_ns > latest_ns || operation->row.time_ns >= UNTIL_LAST)
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
     else
@@ -328,7 +317,7 @@ static void added(struct bk_agent *agent, struct operation *operation)
 static void take_total(struct bk_agent *agent, struct operation *operation, int64_t now_ns, int64_t total)
 {
     operation->total = total;
-    if (!bk_counted_is_full(agent, operation, total)) {
+    if (!bk_operation_is_full(agent, operation, total)) {
         bk_operation_finish(operation, BK_OPERATION_OK);
         return;
     }
@@ -406,34 +395,11 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
 static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
 {
     (void)agent;
-    switch ((enum guarded_step)operation->step) {
-    case GUARDED_READ:
-        out->kind = BK_ACT_READ_STATE;
-        out->serial = true;
-        break;
-    case GUARDED_EXTEND:
-    case GUARDED_ROLL:
-        bk_operation_fill_write(operation, true, out);
-        break;
-    case GUARDED_KEEP_START:
-        out->kind = BK_ACT_WRITE_START;
-        out->bucket = operation->bucket - 1;
-        out->mask = 1;
-        out->columns[0] = operation->known.columns[BK_GUARDED_BEFORE];
-        break;
-    case GUARDED_OLD_START:
-        out->kind = BK_ACT_READ_START;
-        break;
-    case GUARDED_ADD:
-        out->kind = BK_ACT_ADD_COUNTER;
-        out->amount = operation->weight;
-        break;
-    case GUARDED_TOTAL:
-        out->kind = BK_ACT_READ_COUNTER;
-        break;
-    case STEP_OF_GUARDED:
-        break;
-    }
+    if (out->kind != BK_ACT_WRITE_START)
+        return;
+    out->bucket = operation->bucket - 1;
+    out->mask = 1;
+    out->columns[0] = operation->known.columns[BK_GUARDED_BEFORE];
 }
 
 static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
@@ -448,11 +414,21 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
     return true;
 }
 
+static const struct step_action actions[] = {
+    [GUARDED_READ - STEP_OF_PROTOCOL] = {BK_ACT_READ_STATE, STRICT},
+    [GUARDED_EXTEND - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, STRICT},
+    [GUARDED_KEEP_START - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_START, PLAIN},
+    [GUARDED_ROLL - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, STRICT},
+    [GUARDED_OLD_START - STEP_OF_PROTOCOL] = {BK_ACT_READ_START, PLAIN},
+    [GUARDED_ADD - STEP_OF_PROTOCOL] = {BK_ACT_ADD_COUNTER, PLAIN},
+    [GUARDED_TOTAL - STEP_OF_PROTOCOL] = {BK_ACT_READ_COUNTER, PLAIN},
+};
 const struct protocol bk_protocol_guarded = {
     .write = begin_write,
     .read = resume,
     .route = resume,
     .placed = placed,
+    .actions = actions,
     .fill = fill,
     .outcome = take_outcome,
     .asks = asks,

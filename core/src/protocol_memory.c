@@ -17,8 +17,7 @@ enum memory_step {
 /* All requests of this protocol serve all operations on the key. */
 static bool asks(const struct operation *operation)
 {
-    return operation->step == MEMORY_READ || operation->step == MEMORY_ROWS ||
-           operation->step == MEMORY_RAISE;
+    return operation->step >= MEMORY_READ && operation->step < STEP_OF_MEMORY;
 }
 
 /* Returns whether the local count is of the bucket in the cached state, which a read may have replaced. */
@@ -154,25 +153,6 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
 }
 
-static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
-{
-    (void)agent;
-    switch ((enum memory_step)operation->step) {
-    case MEMORY_READ:
-        out->kind = BK_ACT_READ_STATE;
-        break;
-    case MEMORY_ROWS:
-        out->kind = BK_ACT_COUNT_ROWS;
-        out->bucket = operation->known.columns[BK_BUCKET];
-        break;
-    case MEMORY_RAISE:
-        bk_operation_fill_write(operation, false, out);
-        break;
-    case STEP_OF_MEMORY:
-        break;
-    }
-}
-
 /* Returns the bucket that has room, according to a cached state that has not expired. */
 static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing)
@@ -187,11 +167,16 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
     return true;
 }
 
+static const struct step_action actions[] = {
+    [MEMORY_READ - STEP_OF_PROTOCOL] = {BK_ACT_READ_STATE, PLAIN},
+    [MEMORY_ROWS - STEP_OF_PROTOCOL] = {BK_ACT_COUNT_ROWS, PLAIN},
+    [MEMORY_RAISE - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, PLAIN},
+};
 const struct protocol bk_protocol_memory = {
     .write = resume,
     .read = bk_operation_look,
     .route = bk_operation_route_newest,
-    .fill = fill,
+    .actions = actions,
     .outcome = take_outcome,
     .asks = asks,
     .is_served = is_served,

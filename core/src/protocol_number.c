@@ -235,29 +235,6 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
     fail(agent, operation, now_ns, bk_outcome_is_unknown(outcome));
 }
 
-static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
-{
-    (void)agent;
-    switch ((enum number_step)operation->step) {
-    case NUMBER_ADD:
-        out->kind = BK_ACT_ADD_COUNTER;
-        out->amount = 1;
-        break;
-    case NUMBER_TOTAL:
-        out->kind = BK_ACT_READ_COUNTER;
-        break;
-    case NUMBER_READ:
-        out->kind = BK_ACT_READ_STATE;
-        out->serial = true;
-        break;
-    case NUMBER_TAKE:
-        bk_operation_fill_write(operation, true, out);
-        break;
-    case STEP_OF_NUMBER:
-        break;
-    }
-}
-
 static bool asks(const struct operation *operation)
 {
     return operation->step == NUMBER_READ || operation->step == NUMBER_TAKE;
@@ -276,11 +253,17 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
     return true;
 }
 
+static const struct step_action actions[] = {
+    [NUMBER_ADD - STEP_OF_PROTOCOL] = {BK_ACT_ADD_COUNTER, PLAIN},
+    [NUMBER_TOTAL - STEP_OF_PROTOCOL] = {BK_ACT_READ_COUNTER, PLAIN},
+    [NUMBER_READ - STEP_OF_PROTOCOL] = {BK_ACT_READ_STATE, STRICT},
+    [NUMBER_TAKE - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, STRICT},
+};
 const struct protocol bk_protocol_number = {
     .write = begin_write,
     .read = begin_read,
     .route = bk_operation_route_newest,
-    .fill = fill,
+    .actions = actions,
     .outcome = take_outcome,
     .step_count = STEP_OF_NUMBER,
 };
@@ -289,7 +272,7 @@ const struct protocol bk_protocol_lease = {
     .write = resume,
     .read = begin_read,
     .route = bk_operation_route_newest,
-    .fill = fill,
+    .actions = actions,
     .outcome = take_outcome,
     .asks = asks,
     .is_served = is_served,

@@ -173,36 +173,29 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
                                   agent->config.retries); /* the row is stored already */
 }
 
+/* An incremental count begins after the last counted row, if there is one. */
 static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
 {
     const int64_t *known = operation->known.columns;
-    bool is_conditional = agent->config.source == BK_SOURCE_INCREMENTAL;
-    switch ((enum sum_step)operation->step) {
-    case SUM_ROWS:
-        out->kind = BK_ACT_COUNT_ROWS;
-        out->bucket = known[BK_BUCKET];
-        if (is_conditional && (known[BK_SUM_TIME] != INT64_MIN || known[BK_SUM_ID] != INT64_MIN)) {
-            out->mask = PLACE;
-            out->columns[BK_PLACE_TIME] = known[BK_SUM_TIME];
-            out->columns[BK_PLACE_ID] = known[BK_SUM_ID];
-        }
-        break;
-    case SUM_FRESH:
-        out->kind = BK_ACT_READ_STATE;
-        break;
-    case SUM_STORE:
-        bk_operation_fill_write(operation, is_conditional, out);
-        break;
-    case STEP_OF_SUM:
-        break;
-    }
+    if (out->kind != BK_ACT_COUNT_ROWS || agent->config.source != BK_SOURCE_INCREMENTAL ||
+        (known[BK_SUM_TIME] == INT64_MIN && known[BK_SUM_ID] == INT64_MIN))
+        return;
+    out->mask = PLACE;
+    out->columns[BK_PLACE_TIME] = known[BK_SUM_TIME];
+    out->columns[BK_PLACE_ID] = known[BK_SUM_ID];
 }
 
+static const struct step_action actions[] = {
+    [SUM_ROWS - STEP_OF_PROTOCOL] = {BK_ACT_COUNT_ROWS, PLAIN},
+    [SUM_FRESH - STEP_OF_PROTOCOL] = {BK_ACT_READ_STATE, PLAIN},
+    [SUM_STORE - STEP_OF_PROTOCOL] = {BK_ACT_WRITE_STATE, STRICT_BY_SOURCE},
+};
 const struct protocol bk_protocol_sum = {
     .write = begin_write,
     .read = bk_operation_look,
     .route = bk_operation_route_newest,
     .placed = placed,
+    .actions = actions,
     .fill = fill,
     .outcome = take_outcome,
     .step_count = STEP_OF_SUM,

@@ -57,19 +57,14 @@ static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_
     return out;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /* Years begin in March here, so that the leap day is the last day of a year. Source: Hinnant,
  * chrono-Compatible Low-Level Date Algorithms, days_from_civil. */
 int64_t bk_month_begin_days(int64_t month)
 {
     int64_t from_march = month - 2;
-    int64_t year = 1970 + floor_divide(from_march, 12);
-    int64_t month_of_year = from_march - 12 * floor_divide(from_march, 12);
-    int64_t era = floor_divide(year, 400);
+    int64_t year = 1970 + bk_floor_divide(from_march, 12);
+    int64_t month_of_year = from_march - 12 * bk_floor_divide(from_march, 12);
+    int64_t era = bk_floor_divide(year, 400);
     int64_t year_of_era = year - era * 400;
     int64_t day_of_year = (153 * month_of_year + 2) / 5;
     return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
@@ -77,9 +72,9 @@ int64_t bk_month_begin_days(int64_t month)
 
 static struct bk_window month_window(int64_t time_ns)
 {
-    int64_t days = floor_divide(time_ns, DAY_NS);
+    int64_t days = bk_floor_divide(time_ns, DAY_NS);
     /* A mean month lasts 30.436875 days, so the estimate is off by at most one. */
-    int64_t month = floor_divide(days * 10000, 304369);
+    int64_t month = bk_floor_divide(days * 10000, 304369);
     while (bk_month_begin_days(month) > days)
         month--;
     while (bk_month_begin_days(month + 1) <= days)
@@ -107,6 +102,11 @@ struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_n
         break;
     }
     return fixed_window(strategy->of.time.window_ns, strategy->of.time.epoch_ns, time_ns);
+}
+
+struct bk_window bk_span_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    return fixed_window(strategy->max_age_ns, 0, time_ns);
 }
 
 /* Creates a strategy from its settings, and refuses invalid settings. */
@@ -262,13 +262,6 @@ static const struct bk_route everywhere = {
     .sequence_high = UINT64_MAX,
 };
 
-/* With a greatest age, a bucket begins with its first row and ends at the next line. */
-static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
-{
-    const struct bk_strategy grid = {.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, strategy->max_age_ns, 0}};
-    return bk_window_of(&grid, time_ns);
-}
-
 static bool is_over(const struct bk_key_state *state, int64_t time_ns)
 {
     return state->is_begun && state->until_ns != INT64_MAX && time_ns >= state->until_ns;
@@ -294,7 +287,7 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
     out->bucket = state->bucket + (over || full);
     out->until_ns = state->until_ns;
     if (out->begins) {
-        struct bk_window span = span_of(strategy, row->time_ns);
+        struct bk_window span = bk_span_of(strategy, row->time_ns);
         /* The line never goes back; otherwise a late row that begins a bucket would end it immediately. */
         if (!state->is_begun || span.until_ns > state->until_ns)
             out->until_ns = span.until_ns;

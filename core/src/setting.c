@@ -6,7 +6,294 @@
 
 #include <string.h>
 
-#include "setting_text.h"
+#include "bucketing/strategy.h"
+#include "calendar.h"
+
+/* The values of settings: whole numbers, durations, sizes, chances, times (by Howard Hinnant's algorithms for
+ * the civil calendar). Pieces of text have no final NUL. */
+struct piece {
+    const char *at;
+    size_t size;
+};
+
+/* A text in a buffer of limited size; what does not fit is left out, and is_full is set. */
+struct text {
+    char *at;
+    size_t size, used; /* one byte of `size` is for the final NUL */
+    bool is_full;
+};
+
+#define SECOND_NS  INT64_C(1000000000)
+#define DAY_S      INT64_C(86400)
+#define DIGITS_MAX 20 /* the most decimal digits of a uint64_t */
+
+struct unit {
+    const char *name;
+    uint64_t size;
+};
+
+/* From the largest to the smallest unit, the order in which they are tried for writing. */
+static const struct unit times[] = {
+    {"d", 86400000000000}, {"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000},
+    {"ms", 1000000},       {"us", 1000},         {"ns", 1},          {NULL, 0}};
+static const struct unit sizes[] = {{"TB", 1000000000000}, {"GB", 1000000000}, {"MB", 1000000},
+                                    {"KB", 1000},          {"B", 1},           {NULL, 0}};
+
+/* Compares byte by byte: a compiler may replace a loop that only searches for the end by a call of
+ * strlen(). */
+static bool piece_is(struct piece piece, const char *word)
+{
+    for (size_t i = 0; i < piece.size; i++) {
+        if (word[i] == '\0' || word[i] != piece.at[i])
+            return false;
+    }
+    return word[piece.size] == '\0';
+}
+
+static struct piece piece_trimmed(struct piece piece)
+{
+    while (piece.size > 0 && (piece.at[0] == ' ' || piece.at[0] == '\t')) {
+        piece.at++;
+        piece.size--;
+    }
+    while (piece.size > 0 && (piece.at[piece.size - 1] == ' ' || piece.at[piece.size - 1] == '\t'))
+        piece.size--;
+    return piece;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Takes the digits from the start of the piece. Returns false if there are none or if the number exceeds 2^64
+ * - 1. */
+static bool take_digits(struct piece *piece, uint64_t *out)
+{
+    size_t used = 0;
+    uint64_t value = 0;
+    for (; used < piece->size && is_digit(piece->at[used]); used++) {
+        unsigned digit = (unsigned)(piece->at[used] - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    piece->at += used;
+    piece->size -= used;
+    *out = value;
+    return used > 0;
+}
+
+/* Each of these sets *out and returns NULL, or returns the problem as a text that follows "'name = value': ".
+ */
+static const char *piece_number(struct piece piece, uint64_t *out)
+{
+    return take_digits(&piece, out) && piece.size == 0 ? NULL : "not a whole number from 0 to 2^64 - 1";
+}
+
+static const char *piece_digest(struct piece piece, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < piece.size && piece.size == 16; i++) {
+        char c = piece.at[i];
+        if (!is_digit(c) && !(c >= 'a' && c <= 'f'))
+            return "not 16 digits of 0-9 and a-f";
+        *out = *out << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
+    }
+    return piece.size == 16 ? NULL : "not 16 digits of 0-9 and a-f";
+}
+
+static bool read_with_unit(struct piece piece, const struct unit *units, uint64_t most, uint64_t *out)
+{
+    uint64_t value;
+    if (!take_digits(&piece, &value))
+        return false;
+    while (units->name != NULL && !piece_is(piece, units->name))
+        units++;
+    if (units->name == NULL || value > most / units->size)
+        return false;
+    *out = value * units->size;
+    return true;
+}
+
+static const char *piece_duration(struct piece piece, int64_t *out_ns)
+{
+    uint64_t span;
+    if (!read_with_unit(piece, times, INT64_MAX, &span))
+        return "not a duration; a whole number and ns us ms s m h or d, up to 2^63 - 1 ns, as in 90d";
+    *out_ns = (int64_t)span;
+    return NULL;
+}
+
+static const char *piece_bytes(struct piece piece, uint64_t *out)
+{
+    return read_with_unit(piece, sizes, UINT64_MAX, out)
+               ? NULL
+               : "not a size; a whole number and B KB MB GB or TB, up to 2^64 - 1 bytes, as in 512KB";
+}
+
+static const char *piece_chance(struct piece piece, uint64_t *numerator, uint64_t *denominator)
+{
+    static const char wrong[] = "not a chance; two whole numbers m/n with 0 < m <= n, as in 1/300";
+    if (!take_digits(&piece, numerator) || piece.size == 0 || piece.at[0] != '/')
+        return wrong;
+    piece.at++;
+    piece.size--;
+    return take_digits(&piece, denominator) && piece.size == 0 && *numerator > 0 && *numerator <= *denominator
+               ? NULL
+               : wrong;
+}
+
+/* Takes `digits` digits and the character `mark` from the start of the piece. */
+static bool take_part(struct piece *piece, size_t digits, char mark, int64_t *out)
+{
+    uint64_t value = 0;
+    struct piece part = {piece->at, digits};
+    if (piece->size <= digits || piece->at[digits] != mark || !take_digits(&part, &value) || part.size != 0)
+        return false;
+    *out = (int64_t)value;
+    piece->at += digits + 1;
+    piece->size -= digits + 1;
+    return true;
+}
+
+/* Parses ".5Z" or "Z". */
+static bool take_fraction(struct piece piece, int64_t *out_ns)
+{
+    int64_t unit = SECOND_NS;
+    *out_ns = 0;
+    if (piece.size > 1 && piece.at[0] == '.') {
+        size_t i = 1;
+        for (; i < piece.size && i <= 9 && is_digit(piece.at[i]); i++) {
+            unit /= 10;
+            *out_ns += (piece.at[i] - '0') * unit;
+        }
+        if (i == 1)
+            return false;
+        piece.at += i;
+        piece.size -= i;
+    }
+    return piece.size == 1 && piece.at[0] == 'Z';
+}
+
+/* Returns false if the result does not fit into int64_t. */
+static bool add_fraction(int64_t seconds, int64_t fraction_ns, int64_t *out_ns)
+{
+    int64_t least = INT64_MIN / SECOND_NS - 1, most = INT64_MAX / SECOND_NS;
+    if (seconds < least || seconds > most || (seconds == most && fraction_ns > INT64_MAX % SECOND_NS) ||
+        (seconds == least && SECOND_NS - fraction_ns > -(INT64_MIN % SECOND_NS)))
+        return false;
+    *out_ns = seconds < 0 ? (seconds + 1) * SECOND_NS - (SECOND_NS - fraction_ns)
+                          : seconds * SECOND_NS + fraction_ns;
+    return true;
+}
+
+static const char *piece_time(struct piece piece, int64_t *out_ns)
+{
+    static const char wrong[] =
+        "not a time of the years 1677 to 2262; give it in UTC, as in 2026-01-31T12:00:00Z";
+    int64_t year, month, day, hour, minute, second, fraction_ns;
+    /* The character after the seconds is checked together with the fraction. */
+    if (piece.size < 20 || !take_part(&piece, 4, '-', &year) || !take_part(&piece, 2, '-', &month) ||
+        !take_part(&piece, 2, 'T', &day) || !take_part(&piece, 2, ':', &hour) ||
+        !take_part(&piece, 2, ':', &minute) || !take_part(&piece, 2, piece.at[2], &second))
+        return wrong;
+    piece.at--;
+    piece.size++;
+    if (!take_fraction(piece, &fraction_ns) || year < 1677 || year > 2262 || month < 1 || month > 12 ||
+        hour > 23 || minute > 59 || second > 59)
+        return wrong;
+    int64_t index = (year - 1970) * 12 + month - 1, days = bk_month_begin_days(index) + day - 1;
+    if (day < 1 || days >= bk_month_begin_days(index + 1) ||
+        !add_fraction(days * DAY_S + hour * 3600 + minute * 60 + second, fraction_ns, out_ns))
+        return wrong;
+    return NULL;
+}
+
+static void text_piece(struct text *text, struct piece piece)
+{
+    if (text->size == 0 || text->is_full || piece.size >= text->size - text->used) {
+        text->is_full = true;
+        return;
+    }
+    if (piece.size > 0)
+        memcpy(text->at + text->used, piece.at, piece.size);
+    text->used += piece.size;
+    text->at[text->used] = '\0';
+}
+
+static void text_word(struct text *text, const char *word)
+{
+    for (; *word != '\0'; word++)
+        text_piece(text, (struct piece){word, 1});
+}
+
+static void write_digits(struct text *text, uint64_t value, unsigned base, size_t least)
+{
+    char digits[DIGITS_MAX];
+    size_t first = sizeof digits;
+    do {
+        unsigned digit = (unsigned)(value % base);
+        digits[--first] = (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+        value /= base;
+    } while (value != 0 || sizeof digits - first < least);
+    text_piece(text, (struct piece){digits + first, sizeof digits - first});
+}
+
+static void text_number(struct text *text, uint64_t value)
+{
+    write_digits(text, value, 10, 1);
+}
+
+static void text_digest(struct text *text, uint64_t value)
+{
+    write_digits(text, value, 16, 16);
+}
+
+static void write_with_unit(struct text *text, const struct unit *units, uint64_t value)
+{
+    while (value % units->size != 0)
+        units++;
+    write_digits(text, value / units->size, 10, 1);
+    text_word(text, units->name);
+}
+
+static void text_duration(struct text *text, int64_t span_ns)
+{
+    write_with_unit(text, span_ns == 0 ? times + 3 : times, (uint64_t)span_ns);
+}
+
+static void text_bytes(struct text *text, uint64_t bytes)
+{
+    write_with_unit(text, bytes == 0 ? sizes + 4 : sizes, bytes);
+}
+
+static void write_part(struct text *text, int64_t value, size_t digits, const char *mark)
+{
+    write_digits(text, (uint64_t)value, 10, digits);
+    text_word(text, mark);
+}
+
+static void text_time(struct text *text, int64_t time_ns)
+{
+    static const struct bk_strategy months = {.kind = BK_TIME, .of.time = {BK_CALENDAR_MONTH, 0, 0}};
+    int64_t month = bk_window_of(&months, time_ns).index, year = 1970 + bk_floor_divide(month, 12);
+    int64_t seconds = bk_floor_divide(time_ns, SECOND_NS), days = bk_floor_divide(seconds, DAY_S);
+    int64_t of_day = seconds - days * DAY_S, fraction_ns = time_ns % SECOND_NS;
+    size_t places = 9;
+    fraction_ns += fraction_ns < 0 ? SECOND_NS : 0;
+    write_part(text, year, 4, "-");
+    write_part(text, month - 12 * (year - 1970) + 1, 2, "-");
+    write_part(text, days - bk_month_begin_days(month) + 1, 2, "T");
+    write_part(text, of_day / 3600, 2, ":");
+    write_part(text, of_day / 60 % 60, 2, ":");
+    write_part(text, of_day % 60, 2, fraction_ns == 0 ? "Z" : ".");
+    if (fraction_ns == 0)
+        return;
+    for (; fraction_ns % 10 == 0; fraction_ns /= 10)
+        places--;
+    write_part(text, fraction_ns, places, "Z");
+}
 
 #define FIRST_LINE "bucketing-setting 1"
 
@@ -202,14 +489,6 @@ static bool counts_never(const struct bk_setting *setting)
            is_needed(&lines[LINE_EVERY_ROWS], setting);
 }
 
-static const struct word kinds[] = {{"unbucketed", BK_UNBUCKETED},
-                                    {"time", BK_TIME},
-                                    {"count", BK_COUNT},
-                                    {"probabilistic", BK_PROBABILISTIC},
-                                    {"hash", BK_HASH},
-                                    {"weighted", BK_WEIGHTED},
-                                    {NULL, 0}};
-
 struct parser {
     const char *text;
     size_t size, at;
@@ -222,22 +501,22 @@ struct parser {
 /* Sets the error "'NAME' text", or `text` alone without a name. */
 static bool fail(struct parser *parser, uint32_t line, const char *name, const char *text, const char *more)
 {
-    struct bk_text out = {parser->error->text, sizeof parser->error->text, 0, false};
+    struct text out = {parser->error->text, sizeof parser->error->text, 0, false};
     parser->error->line = line;
     if (name != NULL) {
-        bk_text_word(&out, "'");
-        bk_text_word(&out, name);
-        bk_text_word(&out, "' ");
+        text_word(&out, "'");
+        text_word(&out, name);
+        text_word(&out, "' ");
     }
-    bk_text_word(&out, text);
+    text_word(&out, text);
     if (more != NULL)
-        bk_text_word(&out, more);
+        text_word(&out, more);
     return false;
 }
 
 /* Finds the next line that is neither empty nor a comment, without its end. Returns false at the end of the
  * text. */
-static bool next_line(struct parser *parser, struct bk_piece *out)
+static bool next_line(struct parser *parser, struct piece *out)
 {
     while (parser->at < parser->size) {
         size_t from = parser->at, until = from;
@@ -247,7 +526,7 @@ static bool next_line(struct parser *parser, struct bk_piece *out)
         parser->line++;
         if (until > from && parser->text[until - 1] == '\r')
             until--;
-        *out = bk_piece_trimmed((struct bk_piece){parser->text + from, until - from});
+        *out = piece_trimmed((struct piece){parser->text + from, until - from});
         if (out->size > 0 && out->at[0] != '#')
             return true;
     }
@@ -255,52 +534,52 @@ static bool next_line(struct parser *parser, struct bk_piece *out)
 }
 
 /* Parses the next line "name = value". */
-static bool next_pair(struct parser *parser, struct bk_piece *name, struct bk_piece *value)
+static bool next_pair(struct parser *parser, struct piece *name, struct piece *value)
 {
-    struct bk_piece line;
+    struct piece line;
     size_t at = 0;
     if (!next_line(parser, &line))
         return false;
     while (at < line.size && line.at[at] != '=')
         at++;
-    *name = bk_piece_trimmed((struct bk_piece){line.at, at});
+    *name = piece_trimmed((struct piece){line.at, at});
     at += at < line.size;
-    *value = bk_piece_trimmed((struct bk_piece){line.at + at, line.size - at});
+    *value = piece_trimmed((struct piece){line.at + at, line.size - at});
     return true;
 }
 
 static bool read_head(struct parser *parser)
 {
-    struct bk_piece line = {"", 0}, value = line;
-    if (!next_line(parser, &line) || !bk_piece_is(line, FIRST_LINE))
+    struct piece line = {"", 0}, value = line;
+    if (!next_line(parser, &line) || !piece_is(line, FIRST_LINE))
         return fail(parser, parser->line, NULL, "not '" FIRST_LINE "', with which a setting begins", NULL);
-    if (!next_pair(parser, &line, &value) || !bk_piece_is(line, "scenario_digest"))
+    if (!next_pair(parser, &line, &value) || !piece_is(line, "scenario_digest"))
         return fail(parser, parser->line, NULL, "not 'scenario_digest = ...', which comes first", NULL);
-    const char *wrong = bk_piece_digest(value, &parser->setting.scenario_digest);
+    const char *wrong = piece_digest(value, &parser->setting.scenario_digest);
     if (wrong != NULL)
         return fail(parser, parser->line, "scenario_digest", "is ", wrong);
-    if (!next_pair(parser, &line, &value) || !bk_piece_is(line, "kind"))
+    if (!next_pair(parser, &line, &value) || !piece_is(line, "kind"))
         return fail(parser, parser->line, NULL, "not 'kind = ...', which comes after scenario_digest", NULL);
-    for (const struct word *word = kinds; word->name != NULL; word++) {
-        parser->setting.strategy.kind = (enum bk_kind)word->value;
-        if (bk_piece_is(value, word->name))
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        parser->setting.strategy.kind = (enum bk_kind)kind;
+        if (piece_is(value, bk_kind_name((enum bk_kind)kind)))
             return true;
     }
     return fail(parser, parser->line, "kind",
                 "is none of unbucketed, time, count, probabilistic, hash and weighted", NULL);
 }
 
-static const char *read_word(const struct word *words, struct bk_piece value, uint64_t *out)
+static const char *read_word(const struct word *words, struct piece value, uint64_t *out)
 {
     for (; words->name != NULL; words++) {
         *out = words->value;
-        if (bk_piece_is(value, words->name))
+        if (piece_is(value, words->name))
             return NULL;
     }
     return "none of its words; see docs/scenario.md";
 }
 
-static const char *read_value(struct bk_setting *setting, const struct line *line, struct bk_piece value)
+static const char *read_value(struct bk_setting *setting, const struct line *line, struct piece value)
 {
     uint64_t whole = 0, denominator = 0;
     int64_t span = 0;
@@ -312,20 +591,20 @@ static const char *read_value(struct bk_setting *setting, const struct line *lin
         break;
     case VALUE_DURATION:
     case VALUE_TIME:
-        wrong = line->type == VALUE_TIME ? bk_piece_time(value, &span) : bk_piece_duration(value, &span);
+        wrong = line->type == VALUE_TIME ? piece_time(value, &span) : piece_duration(value, &span);
         whole = (uint64_t)span;
         break;
     case VALUE_BYTES:
-        wrong = bk_piece_bytes(value, &whole);
+        wrong = piece_bytes(value, &whole);
         break;
     case VALUE_CHANCE:
-        wrong = bk_piece_chance(value, &setting->strategy.of.probabilistic.chance_numerator, &denominator);
+        wrong = piece_chance(value, &setting->strategy.of.probabilistic.chance_numerator, &denominator);
         setting->strategy.of.probabilistic.chance_denominator = denominator;
         return wrong;
     case VALUE_U32:
     case VALUE_U64:
     default:
-        wrong = bk_piece_number(value, &whole);
+        wrong = piece_number(value, &whole);
         break;
     }
     if (wrong == NULL && line->type != VALUE_TIME && whole < line->least)
@@ -336,10 +615,10 @@ static const char *read_value(struct bk_setting *setting, const struct line *lin
     return wrong;
 }
 
-static enum line_name find(const struct bk_setting *setting, struct bk_piece name)
+static enum line_name find(const struct bk_setting *setting, struct piece name)
 {
     for (unsigned i = LINE_NONE + 1; i < LINE_COUNT; i++) {
-        if (is_of_kind(&lines[i], setting) && bk_piece_is(name, lines[i].name))
+        if (is_of_kind(&lines[i], setting) && piece_is(name, lines[i].name))
             return (enum line_name)i;
     }
     return LINE_NONE;
@@ -347,9 +626,9 @@ static enum line_name find(const struct bk_setting *setting, struct bk_piece nam
 
 static bool read_lines(struct parser *parser)
 {
-    struct bk_piece name, value;
+    struct piece name, value;
     while (next_pair(parser, &name, &value)) {
-        if (bk_piece_is(name, "end"))
+        if (piece_is(name, "end"))
             return !next_line(parser, &name) ||
                    fail(parser, parser->line, NULL, "comes after 'end', which is the last line", NULL);
         enum line_name found = find(&parser->setting, name);
@@ -437,32 +716,32 @@ static bool is_written(const struct bk_setting *setting, const struct line *line
            (line->type == VALUE_CHOICE && word_of(line->words, 0) != NULL);
 }
 
-static void write_value(struct bk_text *text, const struct bk_setting *setting, const struct line *line)
+static void write_value(struct text *text, const struct bk_setting *setting, const struct line *line)
 {
     uint64_t value = value_of(setting, line);
     switch (line->type) {
     case VALUE_CHOICE:
     case VALUE_FLAG:
-        bk_text_word(text, word_of(line->words, value));
+        text_word(text, word_of(line->words, value));
         return;
     case VALUE_DURATION:
-        bk_text_duration(text, (int64_t)value);
+        text_duration(text, (int64_t)value);
         return;
     case VALUE_BYTES:
-        bk_text_bytes(text, value);
+        text_bytes(text, value);
         return;
     case VALUE_TIME:
-        bk_text_time(text, (int64_t)value);
+        text_time(text, (int64_t)value);
         return;
     case VALUE_CHANCE:
-        bk_text_number(text, setting->strategy.of.probabilistic.chance_numerator);
-        bk_text_word(text, "/");
+        text_number(text, setting->strategy.of.probabilistic.chance_numerator);
+        text_word(text, "/");
         break;
     case VALUE_U32:
     case VALUE_U64:
         break;
     }
-    bk_text_number(text, value);
+    text_number(text, value);
 }
 
 static enum bk_status check_setting(const struct bk_setting *setting)
@@ -477,27 +756,27 @@ static enum bk_status check_setting(const struct bk_setting *setting)
     return counts_never(setting) ? BK_ERROR_SETTING : BK_OK;
 }
 
-static void write_setting(struct bk_text *text, const struct bk_setting *setting)
+static void write_setting(struct text *text, const struct bk_setting *setting)
 {
-    bk_text_word(text, FIRST_LINE "\nscenario_digest = ");
-    bk_text_digest(text, setting->scenario_digest);
-    bk_text_word(text, "\nkind = ");
-    bk_text_word(text, bk_kind_name(setting->strategy.kind));
-    bk_text_word(text, "\n");
+    text_word(text, FIRST_LINE "\nscenario_digest = ");
+    text_digest(text, setting->scenario_digest);
+    text_word(text, "\nkind = ");
+    text_word(text, bk_kind_name(setting->strategy.kind));
+    text_word(text, "\n");
     for (unsigned i = LINE_NONE + 1; i < LINE_COUNT; i++) {
         if (!applies(&lines[i], setting) || !is_written(setting, &lines[i]))
             continue;
-        bk_text_word(text, lines[i].name);
-        bk_text_word(text, " = ");
+        text_word(text, lines[i].name);
+        text_word(text, " = ");
         write_value(text, setting, &lines[i]);
-        bk_text_word(text, "\n");
+        text_word(text, "\n");
     }
-    bk_text_word(text, "end\n");
+    text_word(text, "end\n");
 }
 
 enum bk_status bk_strategy_print(const struct bk_setting *setting, char *buffer, size_t size, size_t *length)
 {
-    struct bk_text text = {buffer, size, 0, false};
+    struct text text = {buffer, size, 0, false};
     if (length != NULL)
         *length = 0;
     if (buffer == NULL)

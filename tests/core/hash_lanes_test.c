@@ -3,7 +3,7 @@
  * source is included, and the walks of each width that this processor supports are compared with single
  * walks: of random inputs, and of inputs whose first quotient is nearly a whole number, or nearly ends the
  * walk. The hashes of ids are compared in the same way. */
-#include "consistent.c"
+#include "hash.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
