@@ -17,14 +17,19 @@
 
 const char LAB_EXPECT_NO_MEMORY[] = "out of memory; free some";
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+struct piece {
+    const char *at;
+    size_t size;
+};
 
-static bool is_operator(char c)
+/* The text without blanks at both ends. */
+static struct piece trimmed(const char *text, size_t size)
 {
-    return c == '<' || c == '>' || c == '=' || c == '!';
+    for (; size > 0 && (*text == ' ' || *text == '\t'); text++)
+        size--;
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t'))
+        size--;
+    return (struct piece){text, size};
 }
 
 /* Parses a number without its unit, or with k, M or G: "20_000", "20k". */
@@ -43,21 +48,15 @@ static bool parse_count(const char *value, struct lab_expect *out)
 
 /* Parses a number, a size in bytes, a share, or a duration, which becomes milliseconds, the unit of the
  * metrics. */
-static const char *parse_value(const char *text, struct lab_expect *out)
+static const char *parse_value(struct piece text, struct lab_expect *out)
 {
     char value[VALUE_SIZE];
-    while (is_blank(*text))
-        text++;
-    size_t size = strlen(text);
-    while (size > 0 && is_blank(text[size - 1]))
-        size--;
-    if (size == 0)
+    if (text.size == 0)
         return "nothing to compare with; end in a number, as in <= 32000";
-    if (size >= sizeof value)
+    if (text.size >= sizeof value)
         return "the number is too long; write at most 18 digits";
-    memcpy(value, text, size);
-    value[size] = '\0';
-
+    memcpy(value, text.at, text.size);
+    value[text.size] = '\0';
     uint64_t bytes;
     int64_t duration_ns;
     out->unit = LAB_EXPECT_PLAIN;
@@ -81,62 +80,14 @@ static const char *parse_value(const char *text, struct lab_expect *out)
            "10MB, <= 5ms or <= 1%";
 }
 
-static char *copy(const char *text, size_t size)
+static char *copy(struct piece piece)
 {
-    char *made = malloc(size + 1);
+    char *made = malloc(piece.size + 1);
     if (made != NULL) {
-        memcpy(made, text, size);
-        made[size] = '\0';
+        memcpy(made, piece.at, piece.size);
+        made[piece.size] = '\0';
     }
     return made;
-}
-
-const char *lab_expect_parse(const char *text, struct lab_expect *out)
-{
-    static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
-    *out = (struct lab_expect){0};
-    /* Searches for the operator from the right, since a number contains none, while a label may contain
-     * anything. */
-    size_t size = strlen(text), after = size;
-    while (after > 0 && !is_operator(text[after - 1]))
-        after--;
-    if (after == 0)
-        return "no comparison; write LABEL.METRIC, one of < <= > >= == != and a number";
-    size_t before = after;
-    while (before > 0 && is_operator(text[before - 1]))
-        before--;
-    size_t compare = 0;
-    while (compare < 6 && (strlen(operators[compare]) != after - before ||
-                           memcmp(operators[compare], text + before, after - before) != 0))
-        compare++;
-    if (compare == 6)
-        return "no such comparison; use one of < <= > >= == !=";
-
-    size_t begin = 0, end = before;
-    while (begin < end && is_blank(text[begin]))
-        begin++;
-    while (end > begin && is_blank(text[end - 1]))
-        end--;
-    const char *point = memchr(text + begin, '.', end - begin);
-    if (point == NULL || point == text + begin || text[end - 1] == '.')
-        return "not a metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
-    struct lab_expect read = {.unit = LAB_EXPECT_PLAIN};
-    const char *problem = parse_value(text + after, &read);
-    if (problem != NULL)
-        return problem;
-
-    char *whole = copy(text, size), *metric = copy(text + begin, end - begin);
-    if (whole == NULL || metric == NULL) {
-        free(whole);
-        free(metric);
-        return LAB_EXPECT_NO_MEMORY;
-    }
-    *out = (struct lab_expect){.text = whole,
-                               .metric = metric,
-                               .compare = (enum lab_compare)compare,
-                               .value = read.value,
-                               .unit = read.unit};
-    return NULL;
 }
 
 void lab_expect_clear(struct lab_expect *expect)
@@ -144,6 +95,54 @@ void lab_expect_clear(struct lab_expect *expect)
     free(expect->text);
     free(expect->metric);
     *expect = (struct lab_expect){0};
+}
+
+/* Splits a text at its comparison, which is sought from the right, since a number contains none, while a
+ * label may contain anything. */
+static const char *split(const char *text, struct piece *left, enum lab_compare *compare, struct piece *right)
+{
+    static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
+    size_t size = strlen(text), after = size;
+    while (after > 0 && strchr("<>=!", text[after - 1]) == NULL)
+        after--;
+    if (after == 0)
+        return "no comparison; write LABEL.METRIC, one of < <= > >= == != and a number";
+    size_t before = after, found = 0;
+    while (before > 0 && strchr("<>=!", text[before - 1]) != NULL)
+        before--;
+    while (found < 6 && (strlen(operators[found]) != after - before ||
+                         memcmp(operators[found], text + before, after - before) != 0))
+        found++;
+    if (found == 6)
+        return "no such comparison; use one of < <= > >= == !=";
+    *left = trimmed(text, before);
+    *compare = (enum lab_compare)found;
+    *right = trimmed(text + after, size - after);
+    return NULL;
+}
+
+const char *lab_expect_parse(const char *text, struct lab_expect *out)
+{
+    struct lab_expect read = {.unit = LAB_EXPECT_PLAIN};
+    struct piece metric, value;
+    *out = (struct lab_expect){0};
+    const char *problem = split(text, &metric, &read.compare, &value);
+    if (problem != NULL)
+        return problem;
+    const char *point = memchr(metric.at, '.', metric.size);
+    if (point == NULL || point == metric.at || metric.at[metric.size - 1] == '.')
+        return "not a metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
+    problem = parse_value(value, &read);
+    if (problem != NULL)
+        return problem;
+    read.text = sim_text_copy(text);
+    read.metric = copy(metric);
+    if (read.text != NULL && read.metric != NULL) {
+        *out = read;
+        return NULL;
+    }
+    lab_expect_clear(&read);
+    return LAB_EXPECT_NO_MEMORY;
 }
 
 bool lab_expect_holds(const struct lab_expect *expect, double actual)
@@ -165,65 +164,14 @@ bool lab_expect_holds(const struct lab_expect *expect, double actual)
     return false;
 }
 
-#define OF_TUNE     "tune."
 #define RECOMMENDED "tune.recommended"
 #define BEST        "tune.best."
 
 /* Whether the text is an expectation about tune's answer. */
-static bool lab_expect_is_of_tune(const char *text)
+static bool is_of_tune(const char *text)
 {
-    while (is_blank(*text))
-        text++;
+    text += strspn(text, " \t");
     return strncmp(text, RECOMMENDED, strlen(RECOMMENDED)) == 0 || strncmp(text, BEST, strlen(BEST)) == 0;
-}
-
-/* The kind whose name follows "tune.best."; BK_KIND_COUNT: no kind has this name. */
-static enum bk_kind kind_of(const char *name, size_t size)
-{
-    int kind = 0;
-    while (kind < BK_KIND_COUNT && (strlen(bk_kind_name((enum bk_kind)kind)) != size ||
-                                    memcmp(bk_kind_name((enum bk_kind)kind), name, size) != 0))
-        kind++;
-    return (enum bk_kind)kind;
-}
-
-/* As lab_expect_parse(), for an expectation about tune's answer; free it with lab_tune_expect_clear(). */
-static const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out)
-{
-    *out = (struct lab_tune_expect){.kind = BK_KIND_COUNT};
-    const char *begin = text;
-    while (is_blank(*begin))
-        begin++;
-    size_t size = strcspn(begin, " \t=!<>");
-    const char *comparison = begin + size;
-    while (is_blank(*comparison))
-        comparison++;
-    bool is_unequal = strncmp(comparison, "!=", 2) == 0;
-    if (!is_unequal && (strncmp(comparison, "==", 2) != 0))
-        return "a setting is the same or another one; compare by == or !=, as in tune.recommended == time-1h";
-    if (begin[strlen(OF_TUNE)] == BEST[strlen(OF_TUNE)]) {
-        out->kind = kind_of(begin + strlen(BEST), size - strlen(BEST));
-        if (out->kind == BK_KIND_COUNT)
-            return "no kind of strategy; write tune.best.unbucketed, time, count, probabilistic, hash or "
-                   "weighted";
-    } else if (size != strlen(RECOMMENDED)) {
-        return "no such part of tune's answer; write tune.recommended or tune.best.KIND";
-    }
-    const char *label = comparison + 2;
-    while (is_blank(*label))
-        label++;
-    size_t length = strlen(label);
-    while (length > 0 && is_blank(label[length - 1]))
-        length--;
-    if (length == 0)
-        return "nothing to compare with; end in a label of tune's table, as in tune.recommended == time-1h";
-    out->text = copy(text, strlen(text));
-    out->label = copy(label, length);
-    out->is_unequal = is_unequal;
-    if (out->text != NULL && out->label != NULL)
-        return NULL;
-    lab_tune_expect_clear(out);
-    return LAB_EXPECT_NO_MEMORY;
 }
 
 void lab_tune_expect_clear(struct lab_tune_expect *expect)
@@ -231,6 +179,38 @@ void lab_tune_expect_clear(struct lab_tune_expect *expect)
     free(expect->text);
     free(expect->label);
     *expect = (struct lab_tune_expect){0};
+}
+
+/* As lab_expect_parse(), for an expectation about tune's answer; free it with lab_tune_expect_clear(). */
+static const char *parse_of_tune(const char *text, struct lab_tune_expect *out)
+{
+    enum lab_compare compare;
+    struct piece answer, label;
+    *out = (struct lab_tune_expect){.kind = BK_KIND_COUNT};
+    if (split(text, &answer, &compare, &label) != NULL || compare < LAB_EQUAL)
+        return "a setting is the same or another one; compare by == or !=, as in tune.recommended == time-1h";
+    if (strncmp(answer.at, BEST, strlen(BEST)) == 0) {
+        struct piece name = {answer.at + strlen(BEST), answer.size - strlen(BEST)};
+        int kind = 0;
+        while (kind < BK_KIND_COUNT && (strlen(bk_kind_name((enum bk_kind)kind)) != name.size ||
+                                        memcmp(bk_kind_name((enum bk_kind)kind), name.at, name.size) != 0))
+            kind++;
+        out->kind = (enum bk_kind)kind;
+        if (kind == BK_KIND_COUNT)
+            return "no kind of strategy; write tune.best.unbucketed, time, count, probabilistic, hash or "
+                   "weighted";
+    } else if (answer.size != strlen(RECOMMENDED)) {
+        return "no such part of tune's answer; write tune.recommended or tune.best.KIND";
+    }
+    if (label.size == 0)
+        return "nothing to compare with; end in a label of tune's table, as in tune.recommended == time-1h";
+    out->text = sim_text_copy(text);
+    out->label = copy(label);
+    out->is_unequal = compare == LAB_NOT_EQUAL;
+    if (out->text != NULL && out->label != NULL)
+        return NULL;
+    lab_tune_expect_clear(out);
+    return LAB_EXPECT_NO_MEMORY;
 }
 
 bool lab_tune_expect_holds(const struct lab_tune_expect *expect, const char *label)
@@ -257,30 +237,24 @@ const struct lab_price lab_price_table[] = {
 };
 const size_t lab_price_count = sizeof lab_price_table / sizeof *lab_price_table;
 
-static bool is_given(const struct lab_prices *prices)
+static double *at(struct lab_prices *prices, const struct lab_price *price)
 {
-    static const struct lab_prices none = {0};
-    return memcmp(prices, &none, sizeof none) != 0;
+    return (double *)(void *)((char *)prices + price->place);
 }
 
 double lab_price_of(const struct lab_prices *prices, const struct lab_price *price)
 {
-    double value;
-    if (!is_given(prices))
+    static const struct lab_prices none = {0};
+    struct lab_prices given = *prices;
+    if (memcmp(prices, &none, sizeof none) == 0)
         return price->place == PLACE(row_scanned) ? 0 : 1;
-    memcpy(&value, (const unsigned char *)prices + price->place, sizeof value);
-    return value;
-}
-
-static void set(struct lab_prices *prices, const struct lab_price *price, double value)
-{
-    memcpy((unsigned char *)prices + price->place, &value, sizeof value);
+    return *at(&given, price);
 }
 
 void lab_prices_default(struct lab_prices *prices)
 {
     for (size_t i = 0; i < lab_price_count; i++)
-        set(prices, &lab_price_table[i], lab_price_table[i].measured);
+        *at(prices, &lab_price_table[i]) = lab_price_table[i].measured;
 }
 
 bool lab_prices_are_equal(const struct lab_prices *prices)
@@ -292,19 +266,22 @@ bool lab_prices_are_equal(const struct lab_prices *prices)
     return true;
 }
 
-const struct lab_table lab_prices_table = {
-    .fields = (const struct lab_field[]){
-        {"insert", lab_read_number, LAB_IN(price_of_insert), LAB_FROM(1e-12, MOST),
-         .range = ", or leave it out for 1"},
-        {"counter_increment", lab_read_number, LAB_IN(prices.counter_increment), LAB_FROM(0, MOST)},
-        {"state_read", lab_read_number, LAB_IN(prices.state_read), LAB_FROM(0, MOST)},
-        {"state_write", lab_read_number, LAB_IN(prices.state_write), LAB_FROM(0, MOST)},
-        {"lwt", lab_read_number, LAB_IN(prices.lwt), LAB_FROM(0, MOST)},
-        {"lock", lab_read_number, LAB_IN(prices.lock), LAB_FROM(0, MOST)},
-        {"row_scanned", lab_read_number, LAB_IN(prices.row_scanned), LAB_FROM(0, MOST)},
-        {"partition_read", lab_read_number, LAB_IN(prices.partition_read), LAB_FROM(0, MOST)},
-        {.name = NULL},
-    }};
+#define PRICE(name)                                                                                          \
+    {                                                                                                        \
+#name, lab_read_number, LAB_IN(prices.name), LAB_FROM(0, MOST)                                       \
+    }
+const struct lab_table lab_prices_table = {.fields = (const struct lab_field[]){
+                                               {"insert", lab_read_number, LAB_IN(price_of_insert),
+                                                LAB_FROM(1e-12, MOST), .range = ", or leave it out for 1"},
+                                               PRICE(counter_increment),
+                                               PRICE(state_read),
+                                               PRICE(state_write),
+                                               PRICE(lwt),
+                                               PRICE(lock),
+                                               PRICE(row_scanned),
+                                               PRICE(partition_read),
+                                               {.name = NULL},
+                                           }};
 
 /* Prices in money are divided by the price of an insert. */
 static void complete_prices(struct lab_reader *reader, const struct lab_node *root)
@@ -314,7 +291,7 @@ static void complete_prices(struct lab_reader *reader, const struct lab_node *ro
     for (size_t i = 0; i < lab_price_count; i++) {
         const struct lab_price *price = &lab_price_table[i];
         if (lab_node_find(prices, price->name) != NULL)
-            set(&scenario->prices, price, lab_price_of(&scenario->prices, price) / scenario->price_of_insert);
+            *at(&scenario->prices, price) /= scenario->price_of_insert;
     }
 }
 
@@ -412,16 +389,16 @@ static bool read_expect(struct lab_reader *reader, const struct lab_node *item)
     const char *text = lab_scalar(reader, item);
     if (text == NULL)
         return false;
-    bool is_of_tune = lab_expect_is_of_tune(text);
+    bool is_answer = is_of_tune(text);
     struct lab_expect *expect = &scenario->expects[scenario->expect_count];
-    const char *problem =
-        is_of_tune ? lab_tune_expect_parse(text, &scenario->tune_expects[scenario->tune_expect_count])
-                   : lab_expect_parse(text, expect);
+    const char *problem = is_answer
+                              ? parse_of_tune(text, &scenario->tune_expects[scenario->tune_expect_count])
+                              : lab_expect_parse(text, expect);
     if (problem == LAB_EXPECT_NO_MEMORY)
         return sim_fail_memory(reader->tree.error);
     if (problem != NULL)
         return lab_fail_value(reader, item, "%s", problem);
-    if (is_of_tune) {
+    if (is_answer) {
         scenario->tune_expect_count++;
         return true;
     }
@@ -479,7 +456,7 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
     for (size_t i = 0; i < scenario->observed_count; i++)
         labels[label_count++] = scenario->observed[i].label;
     for (size_t i = 0; i < scenario->expect_count; i++, item = item->next) {
-        while (lab_expect_is_of_tune(lab_scalar(reader, item)))
+        while (is_of_tune(lab_scalar(reader, item)))
             item = item->next;
         const char *metric = scenario->expects[i].metric;
         bool is_known = false;
