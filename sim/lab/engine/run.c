@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/text.h"
 #include "lab/cluster_engine.h"
 #include "lab/drift.h"
@@ -51,19 +52,15 @@ static const char *name_of(const struct lab_scenario *scenario, const struct lab
 
 /* Names of metrics. */
 struct names {
-    char (*items)[LAB_METRIC_NAME_SIZE]; /* NULL: they are only counted */
-    const char **list;                   /* of the items */
-    size_t count;
+    char (*items)[LAB_METRIC_NAME_SIZE];
+    size_t count, capacity;
 };
 
 static void add_name(void *context, const char *name)
 {
     struct names *names = context;
-    if (names->items != NULL) {
-        snprintf(names->items[names->count], sizeof *names->items, "%s", name);
-        names->list[names->count] = names->items[names->count];
-    }
-    names->count++;
+    if (sim_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items))
+        snprintf(names->items[names->count++], sizeof *names->items, "%s", name);
 }
 
 /* With several kinds of read, "reads.count" is also "reads.range.count" and so on. */
@@ -78,9 +75,9 @@ static void add_name_of_kinds(void *context, const char *name)
     }
 }
 
-static void add_names(struct names *names)
+/* The known name that is most like this one, in the memory of `names`; NULL: none is. */
+static const char *nearest_name(struct names *names, const char *name)
 {
-    names->count = 0;
     for (size_t i = 0; i < lab_metric_row_count; i++) {
         if (lab_metric_table[i].is_late)
             continue;
@@ -88,6 +85,12 @@ static void add_names(struct names *names)
         if (lab_metric_table[i].is_of_kinds)
             lab_metric_names(&lab_metric_table[i], add_name_of_kinds, names);
     }
+    const char **list = calloc(names->count + 1, sizeof *list);
+    for (size_t i = 0; list != NULL && i < names->count; i++)
+        list[i] = names->items[i];
+    const char *nearest = list == NULL ? NULL : lab_metric_nearest(name, list, names->count);
+    free(list);
+    return nearest;
 }
 
 /* Whether no run of the scenario has the metric, since there is no such limit. */
@@ -107,14 +110,7 @@ static bool fail_unknown(const struct lab_scenario *scenario, const struct lab_e
     char at[PLACE_SIZE];
     const char *place = place_of(scenario, expect, at);
     struct names names = {.items = NULL};
-    add_names(&names);
-    names.items = calloc(names.count, sizeof *names.items);
-    names.list = calloc(names.count, sizeof *names.list);
-    const char *nearest = NULL;
-    if (names.items != NULL && names.list != NULL) {
-        add_names(&names);
-        nearest = lab_metric_nearest(name, names.list, names.count);
-    }
+    const char *nearest = nearest_name(&names, name);
     int label = (int)(name - expect->metric); /* with its point */
     if (nearest != NULL && has_no_limit(scenario, nearest))
         sim_fail(error, SIM_ERROR_INPUT,
@@ -130,7 +126,6 @@ static bool fail_unknown(const struct lab_scenario *scenario, const struct lab_e
                  "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has", place,
                  at, expect->metric);
     free(names.items);
-    free(names.list);
     return false;
 }
 

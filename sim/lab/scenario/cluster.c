@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cassandra/ring.h"
-#include "kernel/file.h"
 #include "kernel/time.h"
 #include "lab/fields.h"
 
@@ -54,49 +53,19 @@ static bool check_datacenter(struct lab_reader *reader, const struct lab_node *m
 }
 
 static const struct lab_table datacenter_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"nodes", lab_read_whole32, LAB_AT(struct cass_datacenter, nodes), LAB_REQUIRED,
-             LAB_FROM(1, CASS_NODES_MAX)},
-            {"racks", lab_read_whole32, LAB_AT(struct cass_datacenter, racks), LAB_FROM(1, CASS_NODES_MAX)},
-            {"replication_factor", lab_read_whole32, LAB_AT(struct cass_datacenter, replication_factor),
-             LAB_FROM(0, CASS_REPLICAS_MAX)},
-            {.name = NULL},
-        },
+    LAB_FIELDS(
+        {"nodes", lab_read_whole32, LAB_AT(struct cass_datacenter, nodes), LAB_REQUIRED,
+         LAB_FROM(1, CASS_NODES_MAX)},
+        {"racks", lab_read_whole32, LAB_AT(struct cass_datacenter, racks), LAB_FROM(1, CASS_NODES_MAX)},
+        {"replication_factor", lab_read_whole32, LAB_AT(struct cass_datacenter, replication_factor),
+         LAB_FROM(0, CASS_REPLICAS_MAX)}),
     .check = check_datacenter};
 
-static bool read_level(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *out)
-{
-    enum cass_consistency level;
-    if (node->kind == LAB_NODE_SCALAR && cass_consistency_parse(node->text, &level) &&
-        (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL))
-        return lab_fail_value(reader, node,
-                              "a level only for conditional updates; set it under 'serial', and use a plain "
-                              "level here, as in LOCAL_QUORUM");
-    if (node->kind == LAB_NODE_SCALAR && strcmp(node->text, "ANY") == 0 && field->detail != write_levels)
-        return lab_fail_value(reader, node, "not a level of reads; use ONE, or a quorum");
-    return lab_read_choice(reader, field, node, out);
-}
-
-static bool read_serial(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                        void *out)
-{
-    enum cass_consistency level;
-    if (node->kind == LAB_NODE_SCALAR && cass_consistency_parse(node->text, &level) && level != CASS_SERIAL &&
-        level != CASS_LOCAL_SERIAL)
-        return lab_fail_value(reader, node, "not a level of conditional updates; use SERIAL or LOCAL_SERIAL");
-    return lab_read_choice(reader, field, node, out);
-}
-
 static const struct lab_table consistency_table = {
-    .fields = (const struct lab_field[]){
-        {"write", read_level, LAB_IN(consistency.write), .detail = write_levels},
-        {"read", read_level, LAB_IN(consistency.read), .detail = write_levels + 1},
-        {"state", read_level, LAB_IN(consistency.state), .detail = write_levels + 1},
-        {"serial", read_serial, LAB_IN(consistency.serial), .detail = serial_levels},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"write", lab_read_choice, LAB_IN(consistency.write), .detail = write_levels},
+               {"read", lab_read_choice, LAB_IN(consistency.read), .detail = write_levels + 1},
+               {"state", lab_read_choice, LAB_IN(consistency.state), .detail = write_levels + 1},
+               {"serial", lab_read_choice, LAB_IN(consistency.serial), .detail = serial_levels})};
 
 static bool read_span(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
@@ -109,13 +78,10 @@ static bool read_span(struct lab_reader *reader, const struct lab_field *field, 
 }
 
 static const struct lab_table lognormal_table = {
-    .fields = (const struct lab_field[]){
-        {"mean", read_span, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, SIM_HOUR),
-         LAB_DRAWS("<200us..20ms>")},
-        {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10),
-         LAB_DRAWS("<1..10:1>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"mean", read_span, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, SIM_HOUR),
+                LAB_DRAWS("<200us..20ms>")},
+               {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10),
+                LAB_DRAWS("<1..10:1>")})};
 
 static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
@@ -124,11 +90,8 @@ static bool read_uniform(struct lab_reader *reader, const struct lab_field *fiel
 }
 
 static const struct lab_table latency_table = {
-    .fields = (const struct lab_field[]){
-        {"uniform", read_uniform, LAB_FROM(1, SIM_HOUR), LAB_DRAWN(UNIFORM, 0.06, "<uniform>")},
-        {"lognormal", lab_read_mapping, .detail = &lognormal_table, LAB_DRAWN(NETWORK, 1, NULL)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"uniform", read_uniform, LAB_FROM(1, SIM_HOUR), LAB_DRAWN(UNIFORM, 0.06, "<uniform>")},
+               {"lognormal", lab_read_mapping, .detail = &lognormal_table, LAB_DRAWN(NETWORK, 1, NULL)})};
 
 static bool check_network(struct lab_reader *reader, const struct lab_node *mapping, void *target)
 {
@@ -139,58 +102,38 @@ static bool check_network(struct lab_reader *reader, const struct lab_node *mapp
     return true;
 }
 
+/* Preparing cannot fail, since the ranges of the fields were checked. */
 static bool read_latency(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    struct sim_size *distribution = out;
-    char what[LAB_SHOWN_SIZE];
-    *distribution = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
-    if (node->kind == LAB_NODE_SCALAR)
-        return read_span(reader, field, node, &distribution->a);
-    if (!lab_table_read(reader, &latency_table, node, distribution))
-        return false;
-    snprintf(what, sizeof what, "'%s'", node->name);
-    const struct lab_node *form = lab_only_field(reader, node, NULL, what, "uniform or lognormal");
-    if (form == NULL)
-        return false;
-    distribution->kind = strcmp(form->name, "uniform") == 0 ? SIM_SIZE_UNIFORM : SIM_SIZE_LOGNORMAL;
-    /* Cannot fail, since the ranges of the fields were checked. */
-    return sim_size_prepare(distribution) == 0 ||
-           lab_fail_at(
-               &reader->tree, &node->place,
-               "these figures are not a distribution of latency; write them as in {lognormal: {mean: 500us, "
-               "sigma: 0.4}}");
+    return lab_read_distribution(reader, field, node, read_span, "uniform or lognormal", out) &&
+           (sim_size_prepare(out) == 0 ||
+            lab_fail_at(&reader->tree, &node->place, "no distribution; change it"));
 }
 
 static const struct lab_table network_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR),
-             .detail = &latency_table, LAB_DRAWS("{|}")},
-            {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR),
-             LAB_DRAWS("{lognormal: {mean: <far>, sigma: 0.2}}"), .draw.when = "has_far"},
-            {"loss", lab_read_share, LAB_IN(network.loss), LAB_DRAWN(LOSS, 0.02, "<~.3t:0.1..5>%")},
-            {"duplicate", lab_read_share, LAB_IN(network.duplicate),
-             LAB_DRAWN(DUPLICATE, 0.03, "<~.3t:0.1..10>%")},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR),
+                .detail = &latency_table, LAB_DRAWS("{|}")},
+               {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR),
+                LAB_DRAWS("{lognormal: {mean: <far>, sigma: 0.2}}"), .draw.when = "has_far"},
+               {"loss", lab_read_share, LAB_IN(network.loss), LAB_DRAWN(LOSS, 0.02, "<~.3t:0.1..5>%")},
+               {"duplicate", lab_read_share, LAB_IN(network.duplicate),
+                LAB_DRAWN(DUPLICATE, 0.03, "<~.3t:0.1..10>%")}),
     .check = check_network};
 
 static const struct lab_table timeouts_table = {
-    .fields = (const struct lab_field[]){
-        {"write", lab_read_duration, LAB_IN(network.timeout_write_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 1, .draw.when = "has_timeouts"},
-        {"read", lab_read_duration, LAB_IN(network.timeout_read_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 2, .draw.when = "has_timeouts"},
-        {"counter", lab_read_duration, LAB_IN(network.timeout_counter_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 3, .draw.when = "has_timeouts"},
-        {"cas", lab_read_duration, LAB_IN(network.timeout_cas_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 4, .draw.when = "has_timeouts"},
-        {"client", lab_read_duration, LAB_IN(agents.timeout_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWS("<client>"), .draw.when = "has_timeouts"},
-        {"detect", lab_read_duration, LAB_IN(network.detect_ns), LAB_FROM(SIM_US, SIM_DAY),
-         LAB_DRAWN(DETECT, 0.08, "<20ms..1m>")},
-        {.name = NULL}}};
+    LAB_FIELDS({"write", lab_read_duration, LAB_IN(network.timeout_write_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 1, .draw.when = "has_timeouts"},
+               {"read", lab_read_duration, LAB_IN(network.timeout_read_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 2, .draw.when = "has_timeouts"},
+               {"counter", lab_read_duration, LAB_IN(network.timeout_counter_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 3, .draw.when = "has_timeouts"},
+               {"cas", lab_read_duration, LAB_IN(network.timeout_cas_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWN(TIMEOUTS, 1, "<timeout..2s>"), .draw.skip = 4, .draw.when = "has_timeouts"},
+               {"client", lab_read_duration, LAB_IN(agents.timeout_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWS("<client>"), .draw.when = "has_timeouts"},
+               {"detect", lab_read_duration, LAB_IN(network.detect_ns), LAB_FROM(SIM_US, SIM_DAY),
+                LAB_DRAWN(DETECT, 0.08, "<20ms..1m>")})};
 
 /* A datacenter's name must not be like `agents`, `agent 3` or `node 3`, since a network partition may name
  * any of these. */
@@ -240,15 +183,10 @@ static bool read_datacenters(struct lab_reader *reader, const struct lab_field *
                        "replication_factor: 3}}");
 }
 
-#define FILE_SIZE_MAX ((size_t)1 << 20)
-
-static const struct lab_table gc_table = {.fields = (const struct lab_field[]){
-                                              {"every", lab_read_duration, LAB_IN(network.gc_every_ns),
-                                               LAB_FROM(0, 366.0 * SIM_DAY), LAB_DRAWS("<5s..1m>")},
-                                              {"lasts", lab_read_duration, LAB_IN(network.gc_lasts_ns),
-                                               LAB_FROM(0, SIM_HOUR), LAB_DRAWS("<10ms..500ms>")},
-                                              {.name = NULL},
-                                          }};
+static const struct lab_table gc_table = {LAB_FIELDS({"every", lab_read_duration, LAB_IN(network.gc_every_ns),
+                                                      LAB_FROM(0, 366.0 * SIM_DAY), LAB_DRAWS("<5s..1m>")},
+                                                     {"lasts", lab_read_duration, LAB_IN(network.gc_lasts_ns),
+                                                      LAB_FROM(0, SIM_HOUR), LAB_DRAWS("<10ms..500ms>")})};
 
 static const struct lab_field node_fields[] = {
     {.name = "like", .read = lab_read_later},
@@ -274,31 +212,6 @@ static const struct lab_field node_fields[] = {
 static const struct lab_table node_table = {.fields = node_fields},
                               measured_table = {.fields = node_fields + 1};
 
-static bool read_text(const char *path, char **text, size_t *size, struct sim_error *error)
-{
-    int reason;
-    char why[SIM_REASON_SIZE];
-    FILE *file = sim_input_stream(path, &reason);
-    if (file == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the measured node cannot be opened: %s; tests/cassandra5/latency.py writes one",
-                        path, sim_input_reason(reason, why, sizeof why));
-    *text = malloc(FILE_SIZE_MAX + 1);
-    *size = *text == NULL ? 0 : fread(*text, 1, FILE_SIZE_MAX + 1, file);
-    bool is_broken = ferror(file) != 0;
-    fclose(file);
-    if (*text == NULL)
-        return sim_fail_memory(error);
-    if (!is_broken && *size <= FILE_SIZE_MAX)
-        return true;
-    free(*text);
-    *text = NULL;
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    is_broken ? "%s: the measured node cannot be read; check the file"
-                              : "%s: more than 1 MiB; check that this is what latency.py wrote",
-                    path);
-}
-
 static bool read_measured(struct lab_reader *reader, const char *path)
 {
     struct lab_reader inner = {.tree = {.path = path, .error = reader->tree.error},
@@ -306,7 +219,7 @@ static bool read_measured(struct lab_reader *reader, const char *path)
     char *text = NULL;
     size_t size = 0;
     struct lab_node *root;
-    bool ok = read_text(path, &text, &size, reader->tree.error) &&
+    bool ok = lab_scenario_text(path, &text, &size, reader->tree.error) &&
               lab_tree_read(&inner.tree, NULL, text, size, "", &root);
     if (ok) {
         const struct lab_node *node = root->kind == LAB_NODE_MAPPING ? lab_node_find(root, "node") : NULL;
@@ -335,24 +248,21 @@ static bool read_node(struct lab_reader *reader, const struct lab_field *field, 
     return lab_table_read(reader, &node_table, node, out);
 }
 
-const struct lab_table lab_cluster_table = {
-    .fields = (const struct lab_field[]){
-        {"nodes", lab_read_whole32, LAB_IN(network.datacenters[0].nodes), LAB_FROM(1, CASS_NODES_MAX),
-         LAB_DRAWS("<nodes>"), .draw.when = "has_plain_ring"},
-        {"replication_factor", lab_read_whole32, LAB_IN(network.datacenters[0].replication_factor),
-         LAB_FROM(1, CASS_REPLICAS_MAX), LAB_DRAWS("<replicas>"), .draw.when = "has_plain_ring"},
-        {"datacenters", read_datacenters, LAB_IN(network), LAB_DRAWS("<datacenters>"),
-         .draw.when = "has_datacenters"},
-        {"num_tokens", lab_read_whole32, LAB_IN(network.num_tokens), LAB_FROM(1, TOKENS_MAX),
-         LAB_DRAWN(TOKENS, 1, "<tokens>")},
-        {"consistency", lab_read_mapping, .detail = &consistency_table, LAB_DRAWN(LEVELS, 1, "<levels>")},
-        {"network", lab_read_mapping, .detail = &network_table},
-        {"node", read_node, .detail = &node_table, LAB_DRAWS("{}")},
-        {"timeouts", lab_read_mapping, .detail = &timeouts_table},
-        {"lwt", lab_read_choice, LAB_IN(network.paxos), .detail = paxos_variants,
-         LAB_DRAWN(PAXOS, 1, "<50%paxos-v1|paxos-v2>")},
-        {.name = NULL},
-    }};
+const struct lab_table lab_cluster_table = {LAB_FIELDS(
+    {"nodes", lab_read_whole32, LAB_IN(network.datacenters[0].nodes), LAB_FROM(1, CASS_NODES_MAX),
+     LAB_DRAWS("<nodes>"), .draw.when = "has_plain_ring"},
+    {"replication_factor", lab_read_whole32, LAB_IN(network.datacenters[0].replication_factor),
+     LAB_FROM(1, CASS_REPLICAS_MAX), LAB_DRAWS("<replicas>"), .draw.when = "has_plain_ring"},
+    {"datacenters", read_datacenters, LAB_IN(network), LAB_DRAWS("<datacenters>"),
+     .draw.when = "has_datacenters"},
+    {"num_tokens", lab_read_whole32, LAB_IN(network.num_tokens), LAB_FROM(1, TOKENS_MAX),
+     LAB_DRAWN(TOKENS, 1, "<tokens>")},
+    {"consistency", lab_read_mapping, .detail = &consistency_table, LAB_DRAWN(LEVELS, 1, "<levels>")},
+    {"network", lab_read_mapping, .detail = &network_table},
+    {"node", read_node, .detail = &node_table, LAB_DRAWS("{}")},
+    {"timeouts", lab_read_mapping, .detail = &timeouts_table},
+    {"lwt", lab_read_choice, LAB_IN(network.paxos), .detail = paxos_variants,
+     LAB_DRAWN(PAXOS, 1, "<50%paxos-v1|paxos-v2>")})};
 
 /* Keeps times of agents' clocks far from the ends of int64. */
 #define CLOCK_MAX (365.0 * SIM_DAY)
@@ -376,18 +286,14 @@ static bool check_clock(struct lab_reader *reader, const struct lab_node *mappin
 }
 
 static const struct lab_table clock_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"offset", lab_read_duration, LAB_IN(agents.clock_offset_ns), LAB_FROM(0, CLOCK_MAX),
-             LAB_DRAWS("<offset>"), .draw.when = "has_offset"},
-            {"drift", lab_read_drift, LAB_IN(agents.clock_drift), LAB_FROM(0, DRIFT_MAX),
-             LAB_DRAWS("<drift>ppm"), .draw.when = "has_offset"},
-            {"resolution", lab_read_duration, LAB_IN(agents.clock_resolution_ns), LAB_FROM(1, SIM_DAY),
-             LAB_DRAWS("<step>"), .draw.when = "has_steps"},
-            {"bound", lab_read_duration, LAB_IN(agents.clock_bound_ns), LAB_FROM(0, CLOCK_MAX),
-             LAB_DRAWS("<bound>"), .draw.when = "has_offset"},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"offset", lab_read_duration, LAB_IN(agents.clock_offset_ns), LAB_FROM(0, CLOCK_MAX),
+                LAB_DRAWS("<offset>"), .draw.when = "has_offset"},
+               {"drift", lab_read_drift, LAB_IN(agents.clock_drift), LAB_FROM(0, DRIFT_MAX),
+                LAB_DRAWS("<drift>ppm"), .draw.when = "has_offset"},
+               {"resolution", lab_read_duration, LAB_IN(agents.clock_resolution_ns), LAB_FROM(1, SIM_DAY),
+                LAB_DRAWS("<step>"), .draw.when = "has_steps"},
+               {"bound", lab_read_duration, LAB_IN(agents.clock_bound_ns), LAB_FROM(0, CLOCK_MAX),
+                LAB_DRAWS("<bound>"), .draw.when = "has_offset"}),
     .check = check_clock};
 
 static const struct lab_choice routings[] = {{"any", false}, {"key", true}, {NULL, 0}};
@@ -405,30 +311,27 @@ static bool read_routing(struct lab_reader *reader, const struct lab_field *fiel
     return true;
 }
 
-const struct lab_table lab_agents_table = {
-    .fields = (const struct lab_field[]){
-        {"count", lab_read_whole32, LAB_IN(agents.count), LAB_REQUIRED, LAB_FROM(1, LAB_AGENTS_MAX),
-         LAB_DRAWS("<agents>")},
-        {"cache_ttl", lab_read_duration, LAB_IN(agents.cache_ttl_ns), LAB_FROM(0, CLOCK_MAX),
-         LAB_DRAWS("<cache>")},
-        {"cache_entries", lab_read_whole32, LAB_IN(agents.cache_entries), LAB_FROM(1, 16777216),
-         LAB_DRAWS("<entries>")},
-        {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX),
-         LAB_DRAWN(OPERATIONS, 1, "<operations>")},
-        {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings, LAB_DRAWN(ROUTING, 0.12, "key")},
-        {"clock", lab_read_mapping, .detail = &clock_table},
-        {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go,
-         LAB_DRAWN(TRAP, 0.02, "route-again")},
-        {"retries", lab_read_whole32, LAB_IN(agents.retries), LAB_FROM(0, TRIES_MAX),
-         LAB_DRAWN(RETRIES, 1, "<0..5>")},
-        {"counter_retries", lab_read_whole32, LAB_IN(agents.counter_retries), LAB_FROM(0, TRIES_MAX),
-         LAB_DRAWN(RETRIES, 1, "<0..2>"), .draw.skip = 1},
-        {"restart", lab_read_duration, LAB_IN(agents.restart_ns), LAB_FROM(1, CLOCK_MAX),
-         LAB_DRAWN(RESTART, 1, "<run/500&1s..run/20&1m>")},
-        {"twin", lab_read_share, LAB_IN(agents.twin_share), LAB_FROM(0, 1),
-         LAB_DRAWN(TWIN, 0.1, "<~.1:0.1..10>%")},
-        {.name = NULL},
-    }};
+const struct lab_table lab_agents_table = {LAB_FIELDS(
+    {"count", lab_read_whole32, LAB_IN(agents.count), LAB_REQUIRED, LAB_FROM(1, LAB_AGENTS_MAX),
+     LAB_DRAWS("<agents>")},
+    {"cache_ttl", lab_read_duration, LAB_IN(agents.cache_ttl_ns), LAB_FROM(0, CLOCK_MAX),
+     LAB_DRAWS("<cache>")},
+    {"cache_entries", lab_read_whole32, LAB_IN(agents.cache_entries), LAB_FROM(1, 16777216),
+     LAB_DRAWS("<entries>")},
+    {"operations", lab_read_whole32, LAB_IN(agents.operations), LAB_FROM(1, LAB_OPERATIONS_MAX),
+     LAB_DRAWN(OPERATIONS, 1, "<operations>")},
+    {"routing", read_routing, LAB_IN(agents.by_key), .detail = routings, LAB_DRAWN(ROUTING, 0.12, "key")},
+    {"clock", lab_read_mapping, .detail = &clock_table},
+    {"retry", lab_read_choice, LAB_IN(agents.retry), .detail = retries_go,
+     LAB_DRAWN(TRAP, 0.02, "route-again")},
+    {"retries", lab_read_whole32, LAB_IN(agents.retries), LAB_FROM(0, TRIES_MAX),
+     LAB_DRAWN(RETRIES, 1, "<0..5>")},
+    {"counter_retries", lab_read_whole32, LAB_IN(agents.counter_retries), LAB_FROM(0, TRIES_MAX),
+     LAB_DRAWN(RETRIES, 1, "<0..2>"), .draw.skip = 1},
+    {"restart", lab_read_duration, LAB_IN(agents.restart_ns), LAB_FROM(1, CLOCK_MAX),
+     LAB_DRAWN(RESTART, 1, "<run/500&1s..run/20&1m>")},
+    {"twin", lab_read_share, LAB_IN(agents.twin_share), LAB_FROM(0, 1),
+     LAB_DRAWN(TWIN, 0.1, "<~.1:0.1..10>%")})};
 
 static void set_agents_default(struct lab_agents *agents)
 {

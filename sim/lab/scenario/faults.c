@@ -59,22 +59,14 @@ static bool read_between(struct lab_reader *reader, const struct lab_field *fiel
            lab_scalar(reader, node->first) != NULL && lab_scalar(reader, node->last) != NULL;
 }
 
-static const struct lab_table node_for_a_time_table = {
-    .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
-static const struct lab_table slow_node_table = {
-    .fields = (const struct lab_field[]){NODE_FIELD, FACTOR_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
+static const struct lab_table node_for_a_time_table = {LAB_FIELDS(NODE_FIELD, AT_FIELD, LASTS_FIELD)};
+static const struct lab_table slow_node_table = {LAB_FIELDS(NODE_FIELD, FACTOR_FIELD, AT_FIELD, LASTS_FIELD)};
 static const struct lab_table network_partition_table = {
-    .fields = (const struct lab_field[]){
-        {"between", read_between, LAB_REQUIRED, .range = "two places, as in [agents, node 3]"},
-        AT_FIELD,
-        LASTS_FIELD,
-        {.name = NULL}}};
-static const struct lab_table message_table = {
-    .fields = (const struct lab_field[]){CHANCE_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
-static const struct lab_table delay_table = {
-    .fields = (const struct lab_field[]){FACTOR_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
-static const struct lab_table hint_loss_table = {
-    .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, {.name = NULL}}};
+    LAB_FIELDS({"between", read_between, LAB_REQUIRED, .range = "two places, as in [agents, node 3]"},
+               AT_FIELD, LASTS_FIELD)};
+static const struct lab_table message_table = {LAB_FIELDS(CHANCE_FIELD, AT_FIELD, LASTS_FIELD)};
+static const struct lab_table delay_table = {LAB_FIELDS(FACTOR_FIELD, AT_FIELD, LASTS_FIELD)};
+static const struct lab_table hint_loss_table = {LAB_FIELDS(NODE_FIELD, AT_FIELD)};
 
 /* A crash is either at random times, for any agent, or at a given time, for one agent. */
 static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target)
@@ -100,17 +92,13 @@ static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *
 }
 
 static const struct lab_table agent_crash_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"rate", lab_read_rate, LAB_AT(struct lab_fault, rate_per_s), LAB_FROM(1e-9, 1e3)},
-            {"agent", lab_read_whole32, LAB_AT(struct lab_fault, target), LAB_FROM(0, INDEX_MAX),
-             .range = "the number of an agent, from 0"},
-            {"at", lab_read_duration, LAB_AT(struct lab_fault, at_ns)},
-            {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_FROM(1, 0x1p63),
-             .range = "a duration above 0s, or leave it out for the agents' 'restart'"},
-            {"checkpoint", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"rate", lab_read_rate, LAB_AT(struct lab_fault, rate_per_s), LAB_FROM(1e-9, 1e3)},
+               {"agent", lab_read_whole32, LAB_AT(struct lab_fault, target), LAB_FROM(0, INDEX_MAX),
+                .range = "the number of an agent, from 0"},
+               {"at", lab_read_duration, LAB_AT(struct lab_fault, at_ns)},
+               {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_FROM(1, 0x1p63),
+                .range = "a duration above 0s, or leave it out for the agents' 'restart'"},
+               {"checkpoint", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)}),
     .check = check_agent_crash};
 
 static bool read_by(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -126,46 +114,25 @@ static bool read_by(struct lab_reader *reader, const struct lab_field *field, co
 }
 
 static const struct lab_table clock_jump_table = {
-    .fields = (const struct lab_field[]){
-        AGENT_FIELD,
-        AT_FIELD,
-        {"by", read_by, LAB_AT(struct lab_fault, by_ns), LAB_REQUIRED,
-         LAB_FROM(-365.0 * (double)SIM_DAY, 365.0 * (double)SIM_DAY),
-         .range = "a duration other than 0s, at most 365d either way, as in -2s"},
-        {.name = NULL},
-    }};
+    LAB_FIELDS(AGENT_FIELD, AT_FIELD,
+               {"by", read_by, LAB_AT(struct lab_fault, by_ns), LAB_REQUIRED,
+                LAB_FROM(-365.0 * (double)SIM_DAY, 365.0 * (double)SIM_DAY),
+                .range = "a duration other than 0s, at most 365d either way, as in -2s"})};
 
-static const struct lab_table agent_pause_table = {
-    .fields = (const struct lab_field[]){
-        AGENT_FIELD,
-        AT_FIELD,
-        {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_REQUIRED, LAB_FROM(1, 0x1p63)},
-        {.name = NULL},
-    }};
+static const struct lab_table agent_pause_table = {LAB_FIELDS(
+    AGENT_FIELD, AT_FIELD,
+    {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_REQUIRED, LAB_FROM(1, 0x1p63)})};
 
-static const struct lab_table late_message_table = {
-    .fields = (const struct lab_field[]){
-        CHANCE_FIELD,
-        {"by", lab_read_duration, LAB_AT(struct lab_fault, by_ns), LAB_FROM(1, (double)SIM_DAY)},
-        AT_FIELD,
-        LASTS_FIELD,
-        {.name = NULL},
-    }};
+static const struct lab_table late_message_table = {LAB_FIELDS(
+    CHANCE_FIELD, {"by", lab_read_duration, LAB_AT(struct lab_fault, by_ns), LAB_FROM(1, (double)SIM_DAY)},
+    AT_FIELD, LASTS_FIELD)};
 
-static const struct lab_table state_lost_table = {
-    .fields = (const struct lab_field[]){KEY_FIELD, AT_FIELD, {.name = NULL}}};
-static const struct lab_table state_restored_table = {
-    .fields = (const struct lab_field[]){
-        KEY_FIELD,
-        AT_FIELD,
-        {"age", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)},
-        {.name = NULL}}};
+static const struct lab_table state_lost_table = {LAB_FIELDS(KEY_FIELD, AT_FIELD)};
+static const struct lab_table state_restored_table = {LAB_FIELDS(
+    KEY_FIELD, AT_FIELD, {"age", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)})};
 static const struct lab_table paxos_loss_table = {
-    .fields = (const struct lab_field[]){
-        NODE_FIELD,
-        AT_FIELD,
-        {"last", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)},
-        {.name = NULL}}};
+    LAB_FIELDS(NODE_FIELD, AT_FIELD,
+               {"last", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)})};
 
 /* The names of all kinds, and `last` unless it is NULL: "node_down, slow_node or gc_storm". */
 static const char *list_kinds(const char *last, char *buffer, size_t size)
@@ -220,50 +187,44 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
     return true;
 }
 
-static const struct lab_table random_table = {
-    .fields = (const struct lab_field[]){
-        {"rate", lab_read_rate, LAB_AT(struct lab_fault, rate_per_s), LAB_REQUIRED, LAB_FROM(1e-9, 1e3)},
-        {"kinds", read_kinds, LAB_AT(struct lab_fault, kinds)},
-        {"until", lab_read_duration, LAB_AT(struct lab_fault, until_ns), LAB_FROM(1, 0x1p63)},
-        {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_FROM(1, 0x1p63)},
-        {.name = NULL},
-    }};
+static const struct lab_table random_table = {LAB_FIELDS(
+    {"rate", lab_read_rate, LAB_AT(struct lab_fault, rate_per_s), LAB_REQUIRED, LAB_FROM(1e-9, 1e3)},
+    {"kinds", read_kinds, LAB_AT(struct lab_fault, kinds)},
+    {"until", lab_read_duration, LAB_AT(struct lab_fault, until_ns), LAB_FROM(1, 0x1p63)},
+    {"lasts", lab_read_duration, LAB_AT(struct lab_fault, lasts_ns), LAB_FROM(1, 0x1p63)})};
 
 const struct lab_table lab_fault_table = {
-    .fields = (const struct lab_field[]){
-        {"node_down", lab_read_mapping, .detail = &node_for_a_time_table,
-         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
-        {"slow_node", lab_read_mapping, .detail = &slow_node_table,
-         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, factor: <factor>, at: <at>, lasts: <lasts>}")},
-        {"gc_storm", lab_read_mapping, .detail = &node_for_a_time_table,
-         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
-        {"network_partition", lab_read_mapping, .detail = &network_partition_table,
-         LAB_DRAWN(FAULTS, 0.35, "{between: <between>, at: <at>, lasts: <lasts>}")},
-        {"lost_message", lab_read_mapping, .detail = &message_table,
-         LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
-        {"duplicate_message", lab_read_mapping, .detail = &message_table,
-         LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
-        {"delay", lab_read_mapping, .detail = &delay_table,
-         LAB_DRAWN(FAULTS, 0.35, "{factor: <factor>, at: <at>, lasts: <lasts>}")},
-        {"hint_loss", lab_read_mapping, .detail = &hint_loss_table,
-         LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>}")},
-        {"agent_crash", lab_read_mapping, .detail = &agent_crash_table,
-         LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts><checkpoint>}")},
-        {"clock_jump", lab_read_mapping, .detail = &clock_jump_table,
-         LAB_DRAWN(FAULTS, 0.12, "{agent: <agent>, at: <at>, by: <is_back><by>}")},
-        {"agent_pause", lab_read_mapping, .detail = &agent_pause_table,
-         LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts>}")},
-        {"late_message", lab_read_mapping, .detail = &late_message_table,
-         LAB_DRAWN(FAULTS, 0.35, "{chance: 0.<1..9>%, by: <by>, at: <at>, lasts: <lasts>}")},
-        {"state_lost", lab_read_mapping, .detail = &state_lost_table,
-         LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>}")},
-        {"state_restored", lab_read_mapping, .detail = &state_restored_table,
-         LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>, age: <by>}")},
-        {"paxos_loss", lab_read_mapping, .detail = &paxos_loss_table,
-         LAB_DRAWN(FAULTS, 0.12, "{node: <node>, last: <by>, at: <at>}")},
-        {RANDOM_NAME, lab_read_mapping, .detail = &random_table},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"node_down", lab_read_mapping, .detail = &node_for_a_time_table,
+                LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
+               {"slow_node", lab_read_mapping, .detail = &slow_node_table,
+                LAB_DRAWN(FAULTS, 0.35, "{node: <node>, factor: <factor>, at: <at>, lasts: <lasts>}")},
+               {"gc_storm", lab_read_mapping, .detail = &node_for_a_time_table,
+                LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>, lasts: <lasts>}")},
+               {"network_partition", lab_read_mapping, .detail = &network_partition_table,
+                LAB_DRAWN(FAULTS, 0.35, "{between: <between>, at: <at>, lasts: <lasts>}")},
+               {"lost_message", lab_read_mapping, .detail = &message_table,
+                LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
+               {"duplicate_message", lab_read_mapping, .detail = &message_table,
+                LAB_DRAWN(FAULTS, 0.35, "{chance: <1..40>%, at: <at>, lasts: <lasts>}")},
+               {"delay", lab_read_mapping, .detail = &delay_table,
+                LAB_DRAWN(FAULTS, 0.35, "{factor: <factor>, at: <at>, lasts: <lasts>}")},
+               {"hint_loss", lab_read_mapping, .detail = &hint_loss_table,
+                LAB_DRAWN(FAULTS, 0.35, "{node: <node>, at: <at>}")},
+               {"agent_crash", lab_read_mapping, .detail = &agent_crash_table,
+                LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts><checkpoint>}")},
+               {"clock_jump", lab_read_mapping, .detail = &clock_jump_table,
+                LAB_DRAWN(FAULTS, 0.12, "{agent: <agent>, at: <at>, by: <is_back><by>}")},
+               {"agent_pause", lab_read_mapping, .detail = &agent_pause_table,
+                LAB_DRAWN(FAULTS, 0.35, "{agent: <agent>, at: <at>, lasts: <lasts>}")},
+               {"late_message", lab_read_mapping, .detail = &late_message_table,
+                LAB_DRAWN(FAULTS, 0.35, "{chance: 0.<1..9>%, by: <by>, at: <at>, lasts: <lasts>}")},
+               {"state_lost", lab_read_mapping, .detail = &state_lost_table,
+                LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>}")},
+               {"state_restored", lab_read_mapping, .detail = &state_restored_table,
+                LAB_DRAWN(FAULTS, 0.06, "{key: <0..keys_last>, at: <at>, age: <by>}")},
+               {"paxos_loss", lab_read_mapping, .detail = &paxos_loss_table,
+                LAB_DRAWN(FAULTS, 0.12, "{node: <node>, last: <by>, at: <at>}")},
+               {RANDOM_NAME, lab_read_mapping, .detail = &random_table})};
 
 const char *lab_fault_kind_name(enum lab_fault_kind kind)
 {

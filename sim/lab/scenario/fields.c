@@ -277,6 +277,26 @@ bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, 
            lab_fail_at(&reader->tree, &node->place, "'uniform' has its least above its most; swap the two");
 }
 
+bool lab_read_distribution(struct lab_reader *reader, const struct lab_field *field,
+                           const struct lab_node *node, lab_field_reader *read, const char *choices,
+                           struct sim_size *out)
+{
+    char what[LAB_SHOWN_SIZE];
+    *out = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
+    if (node->kind == LAB_NODE_SCALAR)
+        return read(reader, field, node, &out->a);
+    if (!lab_table_read(reader, field->detail, node, out))
+        return false;
+    snprintf(what, sizeof what, "'%s'", node->name);
+    const struct lab_node *form = lab_only_field(reader, node, NULL, what, choices);
+    if (form == NULL)
+        return false;
+    out->kind = strcmp(form->name, "uniform") == 0     ? SIM_SIZE_UNIFORM
+                : strcmp(form->name, "lognormal") == 0 ? SIM_SIZE_LOGNORMAL
+                                                       : SIM_SIZE_PARETO;
+    return true;
+}
+
 static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         bool has_breaks, char **out)
 {

@@ -270,18 +270,11 @@ bool lab_prices_are_equal(const struct lab_prices *prices)
     {                                                                                                        \
 #name, lab_read_number, LAB_IN(prices.name), LAB_FROM(0, MOST)                                       \
     }
-const struct lab_table lab_prices_table = {.fields = (const struct lab_field[]){
-                                               {"insert", lab_read_number, LAB_IN(price_of_insert),
-                                                LAB_FROM(1e-12, MOST), .range = ", or leave it out for 1"},
-                                               PRICE(counter_increment),
-                                               PRICE(state_read),
-                                               PRICE(state_write),
-                                               PRICE(lwt),
-                                               PRICE(lock),
-                                               PRICE(row_scanned),
-                                               PRICE(partition_read),
-                                               {.name = NULL},
-                                           }};
+const struct lab_table lab_prices_table = {
+    LAB_FIELDS({"insert", lab_read_number, LAB_IN(price_of_insert), LAB_FROM(1e-12, MOST),
+                .range = ", or leave it out for 1"},
+               PRICE(counter_increment), PRICE(state_read), PRICE(state_write), PRICE(lwt), PRICE(lock),
+               PRICE(row_scanned), PRICE(partition_read))};
 
 /* Prices in money are divided by the price of an insert. */
 static void complete_prices(struct lab_reader *reader, const struct lab_node *root)
@@ -332,17 +325,14 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
 }
 
 const struct lab_table lab_tune_table = {
-    .fields = (const struct lab_field[]){
-        {"risk", lab_read_share, LAB_IN(tune.risk), LAB_FROM(0, 0.5)},
-        {"tiny", lab_read_share, LAB_IN(tune.tiny), LAB_FROM(0, 1), .range = ", or leave it out"},
-        {"partitions_per_read", lab_read_number, LAB_IN(tune.partitions_per_read), LAB_FROM(1, 1e9),
-         .range = ", or leave it out"},
-        {"confidence", lab_read_share, LAB_IN(tune.confidence), LAB_FROM(0.5, 0.9999)},
-        {"tolerance", lab_read_share, LAB_IN(tune.tolerance), LAB_FROM(0, 0.5)},
-        {"seeds", lab_read_whole32, LAB_IN(tune.seeds), LAB_FROM(2, LAB_TUNE_SEEDS_MAX)},
-        {"strategies", read_kinds, LAB_IN(tune.kinds)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"risk", lab_read_share, LAB_IN(tune.risk), LAB_FROM(0, 0.5)},
+               {"tiny", lab_read_share, LAB_IN(tune.tiny), LAB_FROM(0, 1), .range = ", or leave it out"},
+               {"partitions_per_read", lab_read_number, LAB_IN(tune.partitions_per_read), LAB_FROM(1, 1e9),
+                .range = ", or leave it out"},
+               {"confidence", lab_read_share, LAB_IN(tune.confidence), LAB_FROM(0.5, 0.9999)},
+               {"tolerance", lab_read_share, LAB_IN(tune.tolerance), LAB_FROM(0, 0.5)},
+               {"seeds", lab_read_whole32, LAB_IN(tune.seeds), LAB_FROM(2, LAB_TUNE_SEEDS_MAX)},
+               {"strategies", read_kinds, LAB_IN(tune.kinds)})};
 
 void lab_tune_default(struct lab_tune *tune)
 {
@@ -371,17 +361,13 @@ static bool complete_share(struct lab_reader *reader, const struct lab_node *roo
     return true;
 }
 
-const struct lab_table lab_limits_table = {
-    .fields = (const struct lab_field[]){
-        {"partition_rows", lab_read_whole, LAB_IN(limits.partition_rows), LAB_FROM(1, 1e18),
-         .range = ", or leave it out for no limit"},
-        {"partition_bytes", lab_read_bytes, LAB_IN(limits.partition_bytes), LAB_FROM(1, 1e18),
-         .range = ", or leave it out for no limit"},
-        {"tiny_rows", lab_read_whole, LAB_IN(limits.tiny_rows), LAB_FROM(1, 1e18),
-         .range = ", or leave it out"},
-        {"over_limit_share", lab_read_share, LAB_IN(limits.over_limit_share), LAB_FROM(0, 0.5)},
-        {.name = NULL},
-    }};
+const struct lab_table lab_limits_table = {LAB_FIELDS(
+    {"partition_rows", lab_read_whole, LAB_IN(limits.partition_rows), LAB_FROM(1, 1e18),
+     .range = ", or leave it out for no limit"},
+    {"partition_bytes", lab_read_bytes, LAB_IN(limits.partition_bytes), LAB_FROM(1, 1e18),
+     .range = ", or leave it out for no limit"},
+    {"tiny_rows", lab_read_whole, LAB_IN(limits.tiny_rows), LAB_FROM(1, 1e18), .range = ", or leave it out"},
+    {"over_limit_share", lab_read_share, LAB_IN(limits.over_limit_share), LAB_FROM(0, 0.5)})};
 
 static bool read_expect(struct lab_reader *reader, const struct lab_node *item)
 {

@@ -26,37 +26,31 @@ static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
                                             {"thinned", LAB_ENGINE_THINNED},
                                             {"cluster", LAB_ENGINE_CLUSTER},
                                             {NULL, 0}};
-const struct lab_table lab_scenario_table = {
-    .fields = (const struct lab_field[]){
-        {"name", lab_read_text, LAB_IN(name), LAB_FROM(0, NAME_MAX_SIZE)},
-        {"about", lab_read_prose, LAB_IN(about), LAB_FROM(0, 4096)},
-        {"seed", lab_read_whole, LAB_IN(seed)},
-        {"start", lab_read_time, LAB_IN(workload.start_ns), LAB_FROM(0, 0x1p63),
-         .range = "a time from 1970 to 2261"},
-        {"duration", lab_read_duration, LAB_IN(workload.duration_ns), LAB_FROM(1, 0x1p63), LAB_DRAWS("<run>"),
-         .draw.when = "is_timed"},
-        {"engine", lab_read_choice, LAB_IN(engine), .detail = engines},
-        {"keys", lab_read_mapping, .detail = &lab_keys_table, .draw.when = "has_synthetic"},
-        {"arrivals", lab_read_mapping, .detail = &lab_arrivals_table, .draw.when = "has_synthetic"},
-        {"trace", lab_read_mapping, .detail = &lab_trace_table},
-        {"row", lab_read_mapping, .detail = &lab_row_table, .draw.when = "has_rows"},
-        {"deletes", lab_read_mapping, .detail = &lab_deletes_table, LAB_DRAWN(DELETES, 0.08, NULL),
-         .draw.when = "may_delete"},
-        {"table", lab_read_mapping, .detail = &lab_design_table},
-        {"identifiers", lab_read_mapping, .detail = &lab_identifiers_table, .draw.when = "has_identifiers"},
-        {"reads", lab_read_mapping, .detail = &lab_reads_table, LAB_DRAWS("<reads>"),
-         .draw.when = "has_rows"},
-        {"limits", lab_read_mapping, .detail = &lab_limits_table},
-        {"prices", lab_read_mapping, .detail = &lab_prices_table},
-        {"cluster", lab_read_mapping, .detail = &lab_cluster_table},
-        {"agents", lab_read_mapping, .detail = &lab_agents_table},
-        {.name = "faults", .read = lab_read_faults, LAB_DRAWS("<faults>")},
-        {"strategies", lab_read_strategies, LAB_REQUIRED, LAB_DRAWS("<strategies>")},
-        {.name = "expect", .read = lab_read_expects},
-        {"tune", lab_read_mapping, .detail = &lab_tune_table},
-        {.name = "sweep", .read = lab_read_sweep},
-        {.name = NULL},
-    }};
+const struct lab_table lab_scenario_table = {LAB_FIELDS(
+    {"name", lab_read_text, LAB_IN(name), LAB_FROM(0, NAME_MAX_SIZE)},
+    {"about", lab_read_prose, LAB_IN(about), LAB_FROM(0, 4096)}, {"seed", lab_read_whole, LAB_IN(seed)},
+    {"start", lab_read_time, LAB_IN(workload.start_ns), LAB_FROM(0, 0x1p63),
+     .range = "a time from 1970 to 2261"},
+    {"duration", lab_read_duration, LAB_IN(workload.duration_ns), LAB_FROM(1, 0x1p63), LAB_DRAWS("<run>"),
+     .draw.when = "is_timed"},
+    {"engine", lab_read_choice, LAB_IN(engine), .detail = engines},
+    {"keys", lab_read_mapping, .detail = &lab_keys_table, .draw.when = "has_synthetic"},
+    {"arrivals", lab_read_mapping, .detail = &lab_arrivals_table, .draw.when = "has_synthetic"},
+    {"trace", lab_read_mapping, .detail = &lab_trace_table},
+    {"row", lab_read_mapping, .detail = &lab_row_table, .draw.when = "has_rows"},
+    {"deletes", lab_read_mapping, .detail = &lab_deletes_table, LAB_DRAWN(DELETES, 0.08, NULL),
+     .draw.when = "may_delete"},
+    {"table", lab_read_mapping, .detail = &lab_design_table},
+    {"identifiers", lab_read_mapping, .detail = &lab_identifiers_table, .draw.when = "has_identifiers"},
+    {"reads", lab_read_mapping, .detail = &lab_reads_table, LAB_DRAWS("<reads>"), .draw.when = "has_rows"},
+    {"limits", lab_read_mapping, .detail = &lab_limits_table},
+    {"prices", lab_read_mapping, .detail = &lab_prices_table},
+    {"cluster", lab_read_mapping, .detail = &lab_cluster_table},
+    {"agents", lab_read_mapping, .detail = &lab_agents_table},
+    {.name = "faults", .read = lab_read_faults, LAB_DRAWS("<faults>")},
+    {"strategies", lab_read_strategies, LAB_REQUIRED, LAB_DRAWS("<strategies>")},
+    {.name = "expect", .read = lab_read_expects}, {"tune", lab_read_mapping, .detail = &lab_tune_table},
+    {.name = "sweep", .read = lab_read_sweep})};
 
 bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
                        const uint64_t *seed, struct lab_scenario **out, struct sim_error *error)
@@ -148,14 +142,6 @@ static bool build(struct lab_reader *reader, const struct lab_node *root)
     return lab_table_read(reader, &lab_scenario_table, root, reader->scenario) && complete(reader, root);
 }
 
-static void set_seed(struct lab_scenario *scenario, const uint64_t *seed)
-{
-    if (seed != NULL)
-        scenario->seed = *seed;
-    scenario->workload.seed = scenario->seed;
-    scenario->network.seed = scenario->seed;
-}
-
 static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size)
 {
     struct lab_scenario *scenario = reader->scenario;
@@ -169,12 +155,10 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     lab_prices_default(&scenario->prices);
     scenario->price_of_insert = 1;
     scenario->text_size = size;
-    size_t path_size = strlen(path) + 1;
-    scenario->path = malloc(path_size);
+    scenario->path = sim_text_copy(path);
     scenario->text = malloc(size + 1);
     if (scenario->path == NULL || scenario->text == NULL)
         return sim_fail_memory(reader->tree.error);
-    memcpy(scenario->path, path, path_size);
     if (size > 0)
         memcpy(scenario->text, text, size);
     scenario->text[size] = '\0';
@@ -184,25 +168,41 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
 static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
                            size_t override_count)
 {
-    size_t size = 1;
+    struct lab_writer joined = {0};
     for (size_t i = 0; i < override_count; i++) {
         const struct lab_place place = {overrides[i].text, 0, 0};
-        if (strpbrk(overrides[i].text, "\r\n") != NULL)
+        if (strpbrk(overrides[i].text, "\r\n") != NULL) {
+            free(joined.text);
             return lab_fail_at(&reader->tree, &place,
                                "a line break in it; write lists and mappings in brackets");
-        size += strlen(overrides[i].text) + 1;
+        }
+        lab_writer_add(&joined, "%s\n", overrides[i].text);
     }
-    char *joined = malloc(size), *end = joined;
-    if (joined == NULL)
+    reader->scenario->overrides = lab_writer_take(&joined);
+    return reader->scenario->overrides != NULL || sim_fail_memory(reader->tree.error);
+}
+
+/* root: NULL, or the text as a tree, which may have been changed. */
+static bool make(struct lab_reader *reader, const char *path, const char *text, size_t size,
+                 const struct lab_override *overrides, size_t override_count, struct lab_node *root,
+                 const uint64_t *seed, struct lab_scenario **out)
+{
+    *out = NULL;
+    struct lab_scenario *scenario = reader->scenario = calloc(1, sizeof *scenario);
+    if (scenario == NULL)
         return sim_fail_memory(reader->tree.error);
-    for (size_t i = 0; i < override_count; i++) {
-        size_t length = strlen(overrides[i].text);
-        memcpy(end, overrides[i].text, length);
-        end[length] = '\n';
-        end += length + 1;
+    bool ok = set_defaults(reader, path, text, size) &&
+              (root != NULL || lab_root_read(&reader->tree, text, size, overrides, override_count, &root)) &&
+              join_overrides(reader, overrides, override_count) && build(reader, root);
+    if (!ok) {
+        lab_scenario_destroy(scenario);
+        return false;
     }
-    *end = '\0';
-    reader->scenario->overrides = joined;
+    if (seed != NULL)
+        scenario->seed = *seed;
+    scenario->workload.seed = scenario->network.seed = scenario->seed;
+    scenario->is_kept = reader->is_kept;
+    *out = scenario;
     return true;
 }
 
@@ -211,26 +211,12 @@ static bool parse(const char *path, const char *text, size_t size, bool is_kept,
                   struct lab_scenario **out, struct sim_error *error)
 {
     struct sim_error unseen = {0};
-    *out = NULL;
     struct lab_reader reader = {.tree = {.path = path, .error = error != NULL ? error : &unseen},
-                                .scenario = calloc(1, sizeof *reader.scenario),
                                 .is_kept = is_kept,
                                 .folders = folders};
-    if (reader.scenario == NULL)
-        return sim_fail_memory(error);
-    struct lab_node *root;
-    bool ok = set_defaults(&reader, path, text, size) &&
-              lab_root_read(&reader.tree, text, size, overrides, override_count, &root) &&
-              join_overrides(&reader, overrides, override_count) && build(&reader, root);
+    bool ok = make(&reader, path, text, size, overrides, override_count, NULL, seed, out);
     lab_tree_clear(&reader.tree);
-    if (!ok) {
-        lab_scenario_destroy(reader.scenario);
-        return false;
-    }
-    set_seed(reader.scenario, seed);
-    reader.scenario->is_kept = is_kept;
-    *out = reader.scenario;
-    return true;
+    return ok;
 }
 
 bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
@@ -240,23 +226,13 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
     return parse(path, text, size, false, NULL, overrides, override_count, seed, out, error);
 }
 
-bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
+bool lab_scenario_of_tree(struct lab_tree *tree, struct lab_node *root, const char *text,
                           struct lab_scenario **out)
 {
-    *out = NULL;
-    struct lab_reader reader = {.tree = *tree, .scenario = calloc(1, sizeof *reader.scenario)};
-    if (reader.scenario == NULL)
-        return sim_fail_memory(tree->error);
-    bool ok = set_defaults(&reader, tree->path, text, strlen(text)) && join_overrides(&reader, NULL, 0) &&
-              build(&reader, root);
+    struct lab_reader reader = {.tree = *tree};
+    bool ok = make(&reader, tree->path, text, strlen(text), NULL, 0, root, NULL, out);
     *tree = reader.tree;
-    if (!ok) {
-        lab_scenario_destroy(reader.scenario);
-        return false;
-    }
-    set_seed(reader.scenario, NULL);
-    *out = reader.scenario;
-    return true;
+    return ok;
 }
 
 /* Whether the file, links followed, is in one of the reader's folders, or below one. A file that does not
@@ -384,7 +360,7 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s:1:1: not a regular file; name a scenario file, or '-' for standard input", path);
     if (file == NULL && reason == EISDIR)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: is a directory; name a scenario file in it", path);
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: is a directory; name a file in it", path);
     if (file == NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s:1:1: cannot be opened: %s; check the name and its permissions", path,
@@ -414,7 +390,7 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
         return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: cannot be read: %s; check the file", path,
                         strerror(problem));
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:1:1: more than 1 MiB; a scenario is a short text, check that this is one", path);
+                    "%s:1:1: more than 1 MiB, and should be a short text; check that this is the file", path);
 }
 
 void lab_scenario_destroy(struct lab_scenario *scenario)

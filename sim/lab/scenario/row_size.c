@@ -56,21 +56,6 @@ static uint64_t cell_bytes(const struct lab_column *column)
     return 1 + (cass_type_size(column->type) == 0 ? cass_vint_size(value) : 0) + value;
 }
 
-static bool is_in(const uint8_t *positions, size_t count, size_t column)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (positions[i] == column)
-            return true;
-    }
-    return false;
-}
-
-static bool is_in_key(const struct lab_design *design, size_t column)
-{
-    return is_in(design->partition, design->partition_count, column) ||
-           is_in(design->clustering, design->clustering_count, column);
-}
-
 static bool shares_payload(const struct lab_column *column)
 {
     return column->feed == LAB_FEED_DATA && own_value(column) == 0;
@@ -81,7 +66,7 @@ static void add_columns(struct lab_row_cost *out, const struct lab_scenario *sce
     const struct lab_design *design = &scenario->design;
     for (size_t i = 0; i < design->column_count; i++) {
         const struct lab_column *column = &design->columns[i];
-        if (is_in_key(design, i) || column->is_static)
+        if (lab_design_is_in_key(design, i) || column->is_static)
             continue;
         out->is_counter = out->is_counter || column->type == CASS_COUNTER;
         out->is_estimated = out->is_estimated || out->is_counter || column->missing > 0;
@@ -106,7 +91,7 @@ static size_t sort_columns(const struct lab_design *design, bool is_static, cons
     size_t count = 0;
     for (size_t i = 0; i < design->column_count; i++) {
         const struct lab_column *column = &design->columns[i];
-        if (is_in_key(design, i) || column->is_static != is_static)
+        if (lab_design_is_in_key(design, i) || column->is_static != is_static)
             continue;
         size_t at = count++;
         for (; at > 0 && strcmp(out[at - 1]->name, column->name) > 0; at--)

@@ -219,70 +219,45 @@ static void add_value(struct text *text, const char *name, const char *value)
     add(text, value, strlen(value));
 }
 
-/* Adds the settings that are written by themselves, in a group or in a change. */
-static void add_plain(struct text *text, const struct lab_settings *settings, const char *group,
-                      uint32_t change)
+/* Adds the settings of a group ("": those in none), or of a change. */
+static void add_settings(struct text *text, const struct lab_settings *settings, const char *group,
+                         uint32_t change)
 {
     char value[LAB_SETTING_TEXT_SIZE];
     for (size_t i = 0; i < lab_setting_count; i++) {
         const struct lab_setting *setting = &lab_setting_table[i];
         const char *name = name_in(setting, group);
         const void *held = name == NULL ? NULL : value_of(setting, settings, change);
-        if (held == NULL || !is_written(setting, settings, change))
+        size_t before = text->used;
+        if (name == NULL || (setting->kinds >> lab_settings_kind(settings) & 1) == 0)
             continue;
-        lab_setting_text(setting, held, value);
-        add_value(text, name, value);
+        if (setting->type == LAB_SETTING_GROUP && change == 0) {
+            add_value(text, name, "{");
+            size_t begin = text->used;
+            add_settings(text, settings, name, 0);
+            bool is_empty = text->used == begin;
+            text->used = is_empty ? before : text->used;
+            add(text, "}", !is_empty);
+        } else if (setting->type == LAB_SETTING_CHANGES && settings->change_count > 0 && change == 0) {
+            add_value(text, name, "[");
+            for (uint32_t one = 1; one <= settings->change_count; one++) {
+                add(text, ", {" + 2 * (one == 1), one == 1 ? 1 : 3);
+                add_settings(text, settings, "", one);
+                add(text, "}", 1);
+            }
+            add(text, "]", 1);
+        } else if (held != NULL && is_written(setting, settings, change)) {
+            lab_setting_text(setting, held, value);
+            add_value(text, name, value);
+        }
     }
-}
-
-static void add_group(struct text *text, const struct lab_settings *settings, const char *group)
-{
-    size_t before = text->used;
-    add_value(text, group, "{");
-    size_t begin = text->used;
-    add_plain(text, settings, group, 0);
-    if (text->used == begin) {
-        text->used = before;
-        text->buffer[before] = '\0';
-    } else {
-        add(text, "}", 1);
-    }
-}
-
-static void add_changes(struct text *text, const struct lab_settings *settings)
-{
-    for (uint32_t change = 1; change <= settings->change_count; change++) {
-        if (change == 1)
-            add_value(text, "then", "[{");
-        else
-            add(text, ", {", 3);
-        add_plain(text, settings, "", change);
-        add(text, "}", 1);
-    }
-    if (settings->change_count > 0)
-        add(text, "]", 1);
 }
 
 size_t lab_settings_text(const struct lab_settings *settings, char *buffer, size_t size)
 {
     struct text text = {buffer, 0, size};
-    enum bk_kind kind = lab_settings_kind(settings);
-    char value[LAB_SETTING_TEXT_SIZE];
     buffer[0] = '\0';
-    for (size_t i = 0; i < lab_setting_count; i++) {
-        const struct lab_setting *setting = &lab_setting_table[i];
-        const char *name = name_in(setting, "");
-        if (name == NULL || (setting->kinds >> kind & 1) == 0)
-            continue;
-        if (setting->type == LAB_SETTING_GROUP) {
-            add_group(&text, settings, name);
-        } else if (setting->type == LAB_SETTING_CHANGES) {
-            add_changes(&text, settings);
-        } else if (value_of(setting, settings, 0) != NULL && is_written(setting, settings, 0)) {
-            lab_setting_text(setting, value_of(setting, settings, 0), value);
-            add_value(&text, name, value);
-        }
-    }
+    add_settings(&text, settings, "", 0);
     return text.used;
 }
 

@@ -597,19 +597,15 @@ static const struct lab_table idgen_table = {
 static const struct lab_table observed_table = {
     .kinds = 1u << LAB_KIND_OBSERVED, .scope = LAB_OF_STRATEGY, .check = check_observed};
 
-const struct lab_table lab_strategy_table = {
-    .fields = (const struct lab_field[]){
-        {"unbucketed", lab_read_mapping, .detail = &unbucketed_table},
-        {"time", lab_read_mapping, .detail = &time_table},
-        {"count", lab_read_mapping, .detail = &count_table},
-        {"probabilistic", lab_read_mapping, .detail = &probabilistic_table},
-        {"hash", lab_read_mapping, .detail = &hash_table},
-        {"weighted", lab_read_mapping, .detail = &weighted_table},
-        {"idgen", lab_read_mapping, .detail = &idgen_table},
-        {"observed", lab_read_mapping, .detail = &observed_table},
-        {"label", read_label, LAB_AT(struct lab_strategy, label), LAB_FROM(0, LAB_LABEL_SIZE_MAX)},
-        {.name = NULL},
-    }};
+const struct lab_table lab_strategy_table = {LAB_FIELDS(
+    {"unbucketed", lab_read_mapping, .detail = &unbucketed_table},
+    {"time", lab_read_mapping, .detail = &time_table}, {"count", lab_read_mapping, .detail = &count_table},
+    {"probabilistic", lab_read_mapping, .detail = &probabilistic_table},
+    {"hash", lab_read_mapping, .detail = &hash_table},
+    {"weighted", lab_read_mapping, .detail = &weighted_table},
+    {"idgen", lab_read_mapping, .detail = &idgen_table},
+    {"observed", lab_read_mapping, .detail = &observed_table},
+    {"label", read_label, LAB_AT(struct lab_strategy, label), LAB_FROM(0, LAB_LABEL_SIZE_MAX)})};
 
 static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct lab_strategy *out)
 {
@@ -686,14 +682,11 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
 }
 
 const struct lab_table lab_identifiers_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"think", lab_read_duration, LAB_IN(identifiers.think_ns), LAB_FROM(0, SPAN_MAX),
-             LAB_DRAWN(THINK, 1, "<think>")},
-            {"each", lab_read_whole, LAB_IN(identifiers.each), LAB_FROM(1, 1e15),
-             .range = ", or leave it out for as many as a client gets", LAB_DRAWN(EACH, 0.3, "<~5..1000>")},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"think", lab_read_duration, LAB_IN(identifiers.think_ns), LAB_FROM(0, SPAN_MAX),
+                LAB_DRAWN(THINK, 1, "<think>")},
+               {"each", lab_read_whole, LAB_IN(identifiers.each), LAB_FROM(1, 1e15),
+                .range = ", or leave it out for as many as a client gets",
+                LAB_DRAWN(EACH, 0.3, "<~5..1000>")}),
     .may_be_empty = true};
 
 /* Checks that taking identifiers takes time; otherwise the closed loop would never advance the clock. */

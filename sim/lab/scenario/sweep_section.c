@@ -44,12 +44,9 @@ static bool read_seed_list(struct lab_reader *reader, const struct lab_node *nod
     return true;
 }
 
-static const struct lab_table range_table = {
-    .fields = (const struct lab_field[]){
-        {"from", lab_read_whole, LAB_AT(struct range, first)},
-        {"count", lab_read_whole, LAB_AT(struct range, count), LAB_REQUIRED, LAB_FROM(1, LAB_SWEEP_JOBS_MAX)},
-        {.name = NULL},
-    }};
+static const struct lab_table range_table = {LAB_FIELDS(
+    {"from", lab_read_whole, LAB_AT(struct range, first)},
+    {"count", lab_read_whole, LAB_AT(struct range, count), LAB_REQUIRED, LAB_FROM(1, LAB_SWEEP_JOBS_MAX)})};
 
 static bool read_seed_range(struct lab_reader *reader, const struct lab_node *node,
                             struct lab_sweep_seeds *out)
@@ -136,13 +133,10 @@ static bool read_list(struct lab_reader *reader, const struct lab_field *field, 
     return true;
 }
 
-static const struct lab_table section_table = {
-    .fields = (const struct lab_field[]){
-        {"seeds", read_seeds, LAB_AT(struct lab_sweep_section, seeds), LAB_FROM(1, LAB_SWEEP_JOBS_MAX)},
-        {"grid", read_grid, LAB_AT(struct lab_sweep_section, grid)},
-        {"list", read_list, LAB_AT(struct lab_sweep_section, list)},
-        {.name = NULL},
-    }};
+static const struct lab_table section_table = {LAB_FIELDS(
+    {"seeds", read_seeds, LAB_AT(struct lab_sweep_section, seeds), LAB_FROM(1, LAB_SWEEP_JOBS_MAX)},
+    {"grid", read_grid, LAB_AT(struct lab_sweep_section, grid)},
+    {"list", read_list, LAB_AT(struct lab_sweep_section, list)})};
 
 bool lab_read_sweep(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                     void *out)

@@ -56,6 +56,12 @@ bool lab_design_clusters_by(const struct lab_design *design, enum lab_feed feed)
     return is_fed(design, design->clustering, design->clustering_count, feed);
 }
 
+bool lab_design_is_in_key(const struct lab_design *design, size_t column)
+{
+    return memchr(design->partition, (int)column, design->partition_count) != NULL ||
+           memchr(design->clustering, (int)column, design->clustering_count) != NULL;
+}
+
 bool lab_design_is_unique(const struct lab_design *design)
 {
     return lab_design_clusters_by(design, LAB_FEED_ID);
@@ -91,14 +97,11 @@ static const struct lab_choice feeds[] = {{"key", LAB_FEED_KEY},   {"bucket", LA
                                           {"data", LAB_FEED_DATA}, {NULL, 0}};
 
 /* The target is a struct lab_column. */
-static const struct lab_table values_table = {
-    .fields = (const struct lab_field[]){
-        {"values", lab_read_whole32, LAB_AT(struct lab_column, values), LAB_REQUIRED,
-         LAB_FROM(1, LAB_COLUMN_VALUES_MAX)},
-        {"zipf", lab_read_number, LAB_AT(struct lab_column, zipf), LAB_FROM(0, 10)},
-        {"bytes", lab_read_bytes, LAB_AT(struct lab_column, bytes), LAB_FROM(1, CASS_COMPONENT_SIZE_MAX)},
-        {.name = NULL},
-    }};
+static const struct lab_table values_table = {LAB_FIELDS(
+    {"values", lab_read_whole32, LAB_AT(struct lab_column, values), LAB_REQUIRED,
+     LAB_FROM(1, LAB_COLUMN_VALUES_MAX)},
+    {"zipf", lab_read_number, LAB_AT(struct lab_column, zipf), LAB_FROM(0, 10)},
+    {"bytes", lab_read_bytes, LAB_AT(struct lab_column, bytes), LAB_FROM(1, CASS_COMPONENT_SIZE_MAX)})};
 
 static bool read_name(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
@@ -298,17 +301,13 @@ static bool check_design(struct lab_reader *reader, const struct lab_node *mappi
 }
 
 const struct lab_table lab_design_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"name", read_name, LAB_IN(design.name), LAB_REQUIRED,
-             .range = "letters, digits and _, as in name: server_logs"},
-            {"columns", lab_read_later, LAB_REQUIRED,
-             .range = "a name and what feeds it each, as in {server: key, hour: bucket, at: time, id: id}"},
-            {"partition_key", lab_read_later, LAB_REQUIRED,
-             .range = "a list of columns, as in [server, hour]"},
-            {.name = "clustering", .read = lab_read_later},
-            {.name = NULL},
-        },
+    LAB_FIELDS(
+        {"name", read_name, LAB_IN(design.name), LAB_REQUIRED,
+         .range = "letters, digits and _, as in name: server_logs"},
+        {"columns", lab_read_later, LAB_REQUIRED,
+         .range = "a name and what feeds it each, as in {server: key, hour: bucket, at: time, id: id}"},
+        {"partition_key", lab_read_later, LAB_REQUIRED, .range = "a list of columns, as in [server, hour]"},
+        {.name = "clustering", .read = lab_read_later}),
     .check = check_design};
 
 /* Without a bucket column, the table does not store what a strategy decides. */
@@ -362,13 +361,10 @@ static bool read_present(struct lab_reader *reader, const struct lab_field *fiel
 
 /* The target is a struct lab_column. */
 static const struct lab_table column_table = {
-    .fields = (const struct lab_field[]){
-        {"type", lab_read_choice, LAB_AT(struct lab_column, type), LAB_REQUIRED, .detail = types},
-        {"bytes", lab_read_bytes, LAB_AT(struct lab_column, bytes), LAB_FROM(1, 1099511627776.0)},
-        {"static", lab_read_flag, LAB_AT(struct lab_column, is_static)},
-        {"present", read_present, LAB_FROM(0, 1)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"type", lab_read_choice, LAB_AT(struct lab_column, type), LAB_REQUIRED, .detail = types},
+               {"bytes", lab_read_bytes, LAB_AT(struct lab_column, bytes), LAB_FROM(1, 1099511627776.0)},
+               {"static", lab_read_flag, LAB_AT(struct lab_column, is_static)},
+               {"present", read_present, LAB_FROM(0, 1)})};
 
 /* Without a table, the columns replace the column `data` of the default design. */
 static struct lab_column *column_of(struct lab_reader *reader, const struct lab_node *node)
@@ -461,8 +457,7 @@ static bool check_counters(struct lab_reader *reader, const struct lab_node *col
     const struct lab_design *design = &reader->scenario->design;
     size_t counters = 0, others = 0;
     for (size_t i = 0; i < design->column_count; i++) {
-        bool is_in_key = memchr(design->partition, (int)i, design->partition_count) != NULL ||
-                         memchr(design->clustering, (int)i, design->clustering_count) != NULL;
+        bool is_in_key = lab_design_is_in_key(design, i);
         counters += !is_in_key && design->columns[i].type == CASS_COUNTER;
         others += !is_in_key && design->columns[i].type != CASS_COUNTER;
     }

@@ -199,11 +199,25 @@ struct path {
     const char *at, *end; /* the rest of PATH */
 };
 
-static struct lab_node *child_by_name(struct path *path, struct lab_node *mapping)
+/* Advances beyond a segment of this size. */
+static void advance(struct path *path, size_t size)
+{
+    path->at += size;
+    path->at += path->at < path->end && *path->at == '.';
+}
+
+/* The length of the next segment. */
+static size_t segment(const struct path *path)
 {
     size_t size = 0;
     while (path->at + size < path->end && path->at[size] != '.' && path->at[size] != '[')
         size++;
+    return size;
+}
+
+static struct lab_node *child_by_name(struct path *path, struct lab_node *mapping)
+{
+    size_t size = segment(path);
     const char *name = lab_tree_text(path->tree, path->at, size);
     if (name == NULL)
         return NULL;
@@ -222,8 +236,7 @@ static struct lab_node *child_by_name(struct path *path, struct lab_node *mappin
                                      .name_place = path->place,
                                      .next = next};
     }
-    path->at += size;
-    path->at += path->at < path->end && *path->at == '.';
+    advance(path, size);
     for (struct lab_node *child = mapping->first; child != NULL; child = child->next) {
         if (strcmp(child->name, name) == 0)
             return child;
@@ -254,8 +267,7 @@ static struct lab_node *element_by_index(struct path *path, struct lab_node *lis
     struct lab_node *element = list->first;
     while (index-- > 0)
         element = element->next;
-    path->at = close + 1;
-    path->at += path->at < path->end && *path->at == '.';
+    advance(path, (size_t)(close + 1 - path->at));
     return element;
 }
 
@@ -268,15 +280,12 @@ static size_t match(const struct path *path, const char *name)
     return size == left || path->at[size] == '.' || path->at[size] == '[' ? size : 0;
 }
 
-static const struct lab_node *kind_of(const struct lab_node *item)
+static struct lab_node *kind_of(const struct lab_node *item)
 {
-    if (item->kind != LAB_NODE_MAPPING)
-        return NULL;
-    for (const struct lab_node *child = item->first; child != NULL; child = child->next) {
-        if (!child->is_null && strcmp(child->name, "label") != 0)
-            return child;
-    }
-    return NULL;
+    struct lab_node *child = item->kind == LAB_NODE_MAPPING ? item->first : NULL;
+    while (child != NULL && (child->is_null || strcmp(child->name, "label") == 0))
+        child = child->next;
+    return child;
 }
 
 static const char *label_of(const struct lab_node *item)
@@ -312,9 +321,7 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     }
     struct lab_node *item = by_label != NULL ? by_label : by_kind;
     if (item == NULL || (by_label == NULL && kinds > 1)) {
-        size_t size = 0;
-        while (path->at + size < path->end && path->at[size] != '.' && path->at[size] != '[')
-            size++;
+        size_t size = segment(path);
         lab_fail_at(path->tree, &path->place,
                     item == NULL ? "no strategy has the label or kind '%.*s'; name one, or its index, as in "
                                    "strategies[0]"
@@ -323,16 +330,11 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
                     (int)(size < 64 ? size : 64), path->at);
         return NULL;
     }
-    path->at += by_label != NULL ? label_size : kind_size;
-    path->at += path->at < path->end && *path->at == '.';
+    advance(path, by_label != NULL ? label_size : kind_size);
     /* A label that is next to the kind is set there. */
     if (match(path, "label") == strlen("label") && lab_node_find(item, "label") != NULL)
         return item;
-    for (struct lab_node *child = item->first; child != NULL; child = child->next) {
-        if (child == kind_of(item))
-            return child;
-    }
-    return item;
+    return kind_of(item);
 }
 
 /* Checks that names are not empty and that indices are whole numbers, so that every step advances. */

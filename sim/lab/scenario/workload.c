@@ -59,13 +59,10 @@ static bool read_points(struct lab_reader *reader, const struct lab_field *field
 }
 
 static const struct lab_table zipf_table = {
-    .fields = (const struct lab_field[]){
-        {"points", read_points, LAB_DRAWN(POINTS, 0.06, "[[1, <1..100>], [<keys>, <1..$>]]"),
-         .draw.when = "has_keys"},
-        {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10),
-         LAB_DRAWN(ZIPF, 0.5, "<5..20:1>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"points", read_points, LAB_DRAWN(POINTS, 0.06, "[[1, <1..100>], [<keys>, <1..$>]]"),
+                .draw.when = "has_keys"},
+               {"zipf", lab_read_number, LAB_IN(workload.popularity.s), LAB_FROM(0, 10),
+                LAB_DRAWN(ZIPF, 0.5, "<5..20:1>")})};
 
 static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
                             const struct lab_node *node, void *out)
@@ -85,68 +82,50 @@ static bool read_popularity(struct lab_reader *reader, const struct lab_field *f
 }
 
 const struct lab_table lab_keys_table = {
-    .fields = (const struct lab_field[]){
-        {"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0),
-         LAB_DRAWS("<keys>")},
-        {"popularity", read_popularity, .detail = &zipf_table, LAB_DRAWS("{|}")},
-        {"zipf", .range = "belongs under 'popularity'; write popularity: {zipf: 1.1}"},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"count", lab_read_whole, LAB_IN(workload.key_count), LAB_REQUIRED, LAB_FROM(1, 4294967295.0),
+                LAB_DRAWS("<keys>")},
+               {"popularity", read_popularity, .detail = &zipf_table, LAB_DRAWS("{|}")},
+               {"zipf", .range = "belongs under 'popularity'; write popularity: {zipf: 1.1}"})};
 
 static const struct lab_table daily_table = {
-    .fields = (const struct lab_field[]){
-        {"amplitude", lab_read_number, LAB_IN(workload.daily_amplitude), LAB_REQUIRED, LAB_FROM(0, 1),
-         LAB_DRAWN(DAILY, 1, "<1..10:1>"), .draw.skip = 2},
-        {"peak", lab_read_duration, LAB_IN(workload.daily_peak_ns), LAB_REQUIRED,
-         LAB_FROM(0, (double)(SIM_DAY - 1)),
-         .range = "the time since midnight in UTC, from 0s to less than 24h, as in 20h",
-         LAB_DRAWS("<0..1439>m")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"amplitude", lab_read_number, LAB_IN(workload.daily_amplitude), LAB_REQUIRED, LAB_FROM(0, 1),
+                LAB_DRAWN(DAILY, 1, "<1..10:1>"), .draw.skip = 2},
+               {"peak", lab_read_duration, LAB_IN(workload.daily_peak_ns), LAB_REQUIRED,
+                LAB_FROM(0, (double)(SIM_DAY - 1)),
+                .range = "the time since midnight in UTC, from 0s to less than 24h, as in 20h",
+                LAB_DRAWS("<0..1439>m")})};
 
 static const struct lab_table bursts_table = {
-    .fields = (const struct lab_field[]){
-        {"on", lab_read_duration, LAB_IN(workload.burst_on_ns), LAB_REQUIRED,
-         LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/100..run/10>")},
-        {"off", lab_read_duration, LAB_IN(workload.burst_off_ns), LAB_REQUIRED,
-         LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/50..run/4>")},
-        {"factor", lab_read_number, LAB_IN(workload.burst_factor), LAB_REQUIRED,
-         LAB_FROM(FACTOR_MIN, FACTOR_MAX), LAB_DRAWS("<2..50>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"on", lab_read_duration, LAB_IN(workload.burst_on_ns), LAB_REQUIRED,
+                LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/100..run/10>")},
+               {"off", lab_read_duration, LAB_IN(workload.burst_off_ns), LAB_REQUIRED,
+                LAB_FROM((double)SIM_MS, 0x1p63), LAB_DRAWS("<run/50..run/4>")},
+               {"factor", lab_read_number, LAB_IN(workload.burst_factor), LAB_REQUIRED,
+                LAB_FROM(FACTOR_MIN, FACTOR_MAX), LAB_DRAWS("<2..50>")})};
 
 static const struct lab_table late_table = {
-    .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(workload.late_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
-         LAB_DRAWS("<1..30>%")},
-        {"by", lab_read_duration, LAB_IN(workload.late_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
-         LAB_DRAWS("<100ms..run/5>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"share", lab_read_share, LAB_IN(workload.late_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
+                LAB_DRAWS("<1..30>%")},
+               {"by", lab_read_duration, LAB_IN(workload.late_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
+                LAB_DRAWS("<100ms..run/5>")})};
 
 static const struct lab_table early_table = {
-    .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(workload.early_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
-         LAB_DRAWS("<1..20>%")},
-        {"by", lab_read_duration, LAB_IN(workload.early_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
-         LAB_DRAWS("<early/8..4early>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"share", lab_read_share, LAB_IN(workload.early_share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
+                LAB_DRAWS("<1..20>%")},
+               {"by", lab_read_duration, LAB_IN(workload.early_mean_ns), LAB_REQUIRED, LAB_FROM(1, LATE_MAX),
+                LAB_DRAWS("<early/8..4early>")})};
 
 static const struct lab_choice orders[] = {{"forward", WL_FORWARD}, {"reverse", WL_REVERSE}, {NULL, 0}};
 
 static const struct lab_table backfill_table = {
-    .fields = (const struct lab_field[]){
-        {"before", lab_read_duration, LAB_IN(workload.backfill_before_ns), LAB_REQUIRED,
-         LAB_FROM(1, 100 * LATE_MAX), LAB_DRAWS("<run/20..run/3>")},
-        {"lasts", lab_read_duration, LAB_IN(workload.backfill_lasts_ns), LAB_FROM(1, 0x1p63),
-         LAB_DRAWN(HISTORY, 0.5, "<run/10..9run/10>"), .draw.when = "is_long"},
-        {"rate", lab_read_rate, LAB_IN(workload.backfill_rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX),
-         LAB_DRAWN(HISTORY, 0.5, "<history>/s"), .draw.skip = 1, .draw.when = "is_long"},
-        {"order", lab_read_choice, LAB_IN(workload.backfill_order), .detail = orders,
-         LAB_DRAWS("<50%reverse|forward>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"before", lab_read_duration, LAB_IN(workload.backfill_before_ns), LAB_REQUIRED,
+                LAB_FROM(1, 100 * LATE_MAX), LAB_DRAWS("<run/20..run/3>")},
+               {"lasts", lab_read_duration, LAB_IN(workload.backfill_lasts_ns), LAB_FROM(1, 0x1p63),
+                LAB_DRAWN(HISTORY, 0.5, "<run/10..9run/10>"), .draw.when = "is_long"},
+               {"rate", lab_read_rate, LAB_IN(workload.backfill_rate_per_s), LAB_FROM(RATE_MIN, RATE_MAX),
+                LAB_DRAWN(HISTORY, 0.5, "<history>/s"), .draw.skip = 1, .draw.when = "is_long"},
+               {"order", lab_read_choice, LAB_IN(workload.backfill_order), .detail = orders,
+                LAB_DRAWS("<50%reverse|forward>")})};
 
 /* Reads the keys of a spike: a share of the keys, or a number of keys. */
 static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *field,
@@ -164,16 +143,13 @@ static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *
     return true;
 }
 
-static const struct lab_table spike_table = {
-    .fields = (const struct lab_field[]){
-        {"at", lab_read_duration, LAB_AT(struct wl_spike, at_ns), LAB_REQUIRED},
-        {"lasts", lab_read_duration, LAB_AT(struct wl_spike, lasts_ns), LAB_REQUIRED, LAB_FROM(1, 0x1p63)},
-        {"factor", lab_read_number, LAB_AT(struct wl_spike, factor), LAB_REQUIRED,
-         LAB_FROM(FACTOR_MIN, FACTOR_MAX)},
-        {"keys", read_struck_keys, LAB_REQUIRED, LAB_FROM(1e-12, 1),
-         .range = "a share of the keys above 0%, or their number"},
-        {.name = NULL},
-    }};
+static const struct lab_table spike_table = {LAB_FIELDS(
+    {"at", lab_read_duration, LAB_AT(struct wl_spike, at_ns), LAB_REQUIRED},
+    {"lasts", lab_read_duration, LAB_AT(struct wl_spike, lasts_ns), LAB_REQUIRED, LAB_FROM(1, 0x1p63)},
+    {"factor", lab_read_number, LAB_AT(struct wl_spike, factor), LAB_REQUIRED,
+     LAB_FROM(FACTOR_MIN, FACTOR_MAX)},
+    {"keys", read_struck_keys, LAB_REQUIRED, LAB_FROM(1e-12, 1),
+     .range = "a share of the keys above 0%, or their number"})};
 
 static bool read_spikes(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         void *out)
@@ -195,37 +171,28 @@ static bool read_spikes(struct lab_reader *reader, const struct lab_field *field
     return true;
 }
 
-const struct lab_table lab_arrivals_table = {
-    .fields = (const struct lab_field[]){
-        {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX),
-         LAB_DRAWS("<rate>/s")},
-        {"daily", lab_read_mapping, .detail = &daily_table, LAB_DRAWN(DAILY, 0.04, NULL)},
-        {"bursts", lab_read_mapping, .detail = &bursts_table, LAB_DRAWN(BURSTS, 0.3, NULL)},
-        {.name = "spikes", .read = read_spikes, LAB_DRAWN(SPIKES, 0.04, "<spikes>"), .draw.when = "is_long"},
-        {"late", lab_read_mapping, .detail = &late_table, LAB_DRAWN(LATE, 0.12, NULL)},
-        {"early", lab_read_mapping, .detail = &early_table, LAB_DRAWN(EARLY, 0.1, NULL)},
-        {"resolution", lab_read_duration, LAB_IN(workload.resolution_ns), LAB_FROM(1, (double)SIM_DAY),
-         LAB_DRAWN(RESOLUTION, 0.1, "<1ms|10ms|100ms|1s|5s>")},
-        {"backfill", lab_read_mapping, .detail = &backfill_table, LAB_DRAWN(BACKFILL, 0.04, NULL)},
-        {.name = NULL},
-    }};
+const struct lab_table lab_arrivals_table = {LAB_FIELDS(
+    {"rate", lab_read_rate, LAB_IN(workload.rate_per_s), LAB_REQUIRED, LAB_FROM(RATE_MIN, RATE_MAX),
+     LAB_DRAWS("<rate>/s")},
+    {"daily", lab_read_mapping, .detail = &daily_table, LAB_DRAWN(DAILY, 0.04, NULL)},
+    {"bursts", lab_read_mapping, .detail = &bursts_table, LAB_DRAWN(BURSTS, 0.3, NULL)},
+    {.name = "spikes", .read = read_spikes, LAB_DRAWN(SPIKES, 0.04, "<spikes>"), .draw.when = "is_long"},
+    {"late", lab_read_mapping, .detail = &late_table, LAB_DRAWN(LATE, 0.12, NULL)},
+    {"early", lab_read_mapping, .detail = &early_table, LAB_DRAWN(EARLY, 0.1, NULL)},
+    {"resolution", lab_read_duration, LAB_IN(workload.resolution_ns), LAB_FROM(1, (double)SIM_DAY),
+     LAB_DRAWN(RESOLUTION, 0.1, "<1ms|10ms|100ms|1s|5s>")},
+    {"backfill", lab_read_mapping, .detail = &backfill_table, LAB_DRAWN(BACKFILL, 0.04, NULL)})};
 
 static const struct lab_choice row_formats[] = {
     {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
 
 static const struct lab_table lognormal_table = {
-    .fields = (const struct lab_field[]){
-        {"mean", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
-        {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"mean", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
+               {"sigma", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0, 10)})};
 
 static const struct lab_table pareto_table = {
-    .fields = (const struct lab_field[]){
-        {"min", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
-        {"alpha", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0.01, 1000)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"min", lab_read_size, LAB_AT(struct sim_size, a), LAB_REQUIRED, LAB_FROM(1, BYTES_MAX)},
+               {"alpha", lab_read_number, LAB_AT(struct sim_size, b), LAB_REQUIRED, LAB_FROM(0.01, 1000)})};
 
 static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
@@ -234,48 +201,29 @@ static bool read_uniform(struct lab_reader *reader, const struct lab_field *fiel
 }
 
 static const struct lab_table row_bytes_table = {
-    .fields = (const struct lab_field[]){
-        {"uniform", read_uniform, LAB_FROM(1, BYTES_MAX)},
-        {"lognormal", lab_read_mapping, .detail = &lognormal_table},
-        {"pareto", lab_read_mapping, .detail = &pareto_table},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"uniform", read_uniform, LAB_FROM(1, BYTES_MAX)},
+               {"lognormal", lab_read_mapping, .detail = &lognormal_table},
+               {"pareto", lab_read_mapping, .detail = &pareto_table})};
 
 static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *field,
                            const struct lab_node *node, void *out)
 {
-    struct sim_size *size = out;
-    *size = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
-    if (node->kind == LAB_NODE_SCALAR)
-        return lab_read_size(reader, field, node, &size->a);
-    if (!lab_table_read(reader, &row_bytes_table, node, size))
-        return false;
-    const struct lab_node *form =
-        lab_only_field(reader, node, NULL, "'bytes'", "uniform, lognormal or pareto");
-    if (form == NULL)
-        return false;
-    size->kind = strcmp(form->name, "uniform") == 0     ? SIM_SIZE_UNIFORM
-                 : strcmp(form->name, "lognormal") == 0 ? SIM_SIZE_LOGNORMAL
-                                                        : SIM_SIZE_PARETO;
-    return true;
+    return lab_read_distribution(reader, field, node, lab_read_size, "uniform, lognormal or pareto", out);
 }
 
 const struct lab_table lab_row_table = {
-    .fields = (const struct lab_field[]){
-        {"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX),
-         LAB_DRAWN(SIZES, 0.12, "<bytes>")},
-        {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX),
-         LAB_DRAWN(TTL, 0.08, "<1s..run/3>"), .draw.when = "may_expire"},
-        {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
-         LAB_DRAWN(CELLS, 0.05, "<2..12>")},
-        {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
-        {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
-         LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
-        {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
-         .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
-         LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"bytes", read_row_bytes, LAB_IN(workload.row_bytes), LAB_FROM(1, BYTES_MAX),
+                .detail = &row_bytes_table, LAB_DRAWN(SIZES, 0.12, "<bytes>")},
+               {"ttl", lab_read_duration, LAB_IN(row_ttl_ns), LAB_FROM((double)SIM_SECOND, 20 * LATE_MAX),
+                LAB_DRAWN(TTL, 0.08, "<1s..run/3>"), .draw.when = "may_expire"},
+               {"cells", lab_read_whole, LAB_IN(workload.row_cells), LAB_FROM(1, 2147483647.0),
+                LAB_DRAWN(CELLS, 0.05, "<2..12>")},
+               {.name = "columns", .read = lab_read_later}, /* after the table: table.c */
+               {"format", lab_read_choice, LAB_IN(row_format), .detail = row_formats,
+                LAB_DRAWN(FORMAT, 0.06, "<nb|da|payload>")},
+               {"compression", lab_read_number, LAB_IN(row_compression), LAB_FROM(0.001, 2),
+                .range = "bytes on disk for each byte before compression, a number from 0.001 to 2",
+                LAB_DRAWN(COMPRESSION, 0.03, "<~.2t:0.05..1.5>")})};
 
 /* Checks that there is either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
@@ -500,19 +448,15 @@ static bool check_columns(struct lab_reader *reader, const struct lab_node *mapp
 }
 
 static const struct lab_table columns_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"time", read_time, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
-            {"arrived", lab_read_text, LAB_AT(struct wl_trace_columns, arrived), LAB_FROM(0, NAME_BYTES_MAX),
-             .range = COLUMN_RANGE},
-            {"key", read_key, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
-            {"bytes", lab_read_text, LAB_AT(struct wl_trace_columns, bytes), LAB_FROM(0, NAME_BYTES_MAX),
-             .range = COLUMN_RANGE},
-            {"count", lab_read_text, LAB_AT(struct wl_trace_columns, count), LAB_FROM(0, NAME_BYTES_MAX),
-             .range = COLUMN_RANGE},
-            {"bytes_of", read_bytes_of, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"time", read_time, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+               {"arrived", lab_read_text, LAB_AT(struct wl_trace_columns, arrived),
+                LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+               {"key", read_key, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+               {"bytes", lab_read_text, LAB_AT(struct wl_trace_columns, bytes), LAB_FROM(0, NAME_BYTES_MAX),
+                .range = COLUMN_RANGE},
+               {"count", lab_read_text, LAB_AT(struct wl_trace_columns, count), LAB_FROM(0, NAME_BYTES_MAX),
+                .range = COLUMN_RANGE},
+               {"bytes_of", read_bytes_of, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE}),
     .check = check_columns};
 
 static bool read_delimiter(struct lab_reader *reader, const struct lab_field *field,
@@ -548,19 +492,15 @@ static const struct lab_choice escapes[] = {
     {"auto", WL_ESCAPE_AUTO}, {"doubled", WL_ESCAPE_DOUBLED}, {"backslash", WL_ESCAPE_BACKSLASH}, {NULL, 0}};
 
 const struct lab_table lab_trace_table = {
-    .fields = (const struct lab_field[]){
-        {"file", lab_read_text, LAB_IN(trace_path), LAB_REQUIRED, LAB_FROM(0, 4096),
-         .range = "the name of a file of rows, or of a folder of them"},
-        {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
-        {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
-        {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
-        {.name = "epoch", .read = read_epoch},
-        {.name = "delimiter", .read = read_delimiter},
-        {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
-        {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
-        {"sort", lab_read_flag, LAB_IN(trace_format.sort)},
-        {.name = NULL},
-    }};
+    LAB_FIELDS({"file", lab_read_text, LAB_IN(trace_path), LAB_REQUIRED, LAB_FROM(0, 4096),
+                .range = "the name of a file of rows, or of a folder of them"},
+               {"columns", lab_read_mapping, LAB_IN(trace_format.columns), .detail = &columns_table},
+               {"format", lab_read_choice, LAB_IN(trace_format.layout), .detail = layouts},
+               {"time", lab_read_choice, LAB_IN(trace_format.time), .detail = times},
+               {.name = "epoch", .read = read_epoch}, {.name = "delimiter", .read = read_delimiter},
+               {"escape", lab_read_choice, LAB_IN(trace_format.escape), .detail = escapes},
+               {"header", lab_read_choice, LAB_IN(trace_format.header), .detail = headers},
+               {"sort", lab_read_flag, LAB_IN(trace_format.sort)})};
 
 #define AT_ONCE_MAX 4096
 
@@ -569,21 +509,16 @@ const struct lab_table lab_trace_table = {
 #define READ_FIELDS                                                                                          \
     {"rate", lab_read_rate, LAB_AT(struct lab_read, rate_per_s), LAB_REQUIRED, LAB_FROM(1e-9, 1e9)},         \
         {"plan", lab_read_choice, LAB_AT(struct lab_read, plan), .detail = lab_plan_words},                  \
-        {"at_once", lab_read_whole32, LAB_AT(struct lab_read, at_once), LAB_FROM(1, AT_ONCE_MAX)},           \
     {                                                                                                        \
-        .name = NULL                                                                                         \
+        "at_once", lab_read_whole32, LAB_AT(struct lab_read, at_once), LAB_FROM(1, AT_ONCE_MAX)              \
     }
 /* The target of these tables is a struct lab_read. */
-static const struct lab_table latest_table = {
-    .fields = (const struct lab_field[]){
-        {"rows", lab_read_whole, LAB_AT(struct lab_read, rows), LAB_REQUIRED, LAB_FROM(1, 1e9)},
-        READ_FIELDS}};
-static const struct lab_table range_table = {
-    .fields = (const struct lab_field[]){
-        {"span", lab_read_duration, LAB_AT(struct lab_read, span_ns), LAB_REQUIRED, LAB_FROM(1, SPAN_MAX)},
-        {"age", lab_read_duration, LAB_AT(struct lab_read, age_ns), LAB_FROM(0, SPAN_MAX)},
-        READ_FIELDS}};
-static const struct lab_table all_table = {.fields = (const struct lab_field[]){READ_FIELDS}};
+static const struct lab_table latest_table = {LAB_FIELDS(
+    {"rows", lab_read_whole, LAB_AT(struct lab_read, rows), LAB_REQUIRED, LAB_FROM(1, 1e9)}, READ_FIELDS)};
+static const struct lab_table range_table = {LAB_FIELDS(
+    {"span", lab_read_duration, LAB_AT(struct lab_read, span_ns), LAB_REQUIRED, LAB_FROM(1, SPAN_MAX)},
+    {"age", lab_read_duration, LAB_AT(struct lab_read, age_ns), LAB_FROM(0, SPAN_MAX)}, READ_FIELDS)};
+static const struct lab_table all_table = {LAB_FIELDS(READ_FIELDS)};
 
 static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
@@ -596,14 +531,10 @@ static bool check_reads(struct lab_reader *reader, const struct lab_node *node, 
 }
 
 const struct lab_table lab_reads_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"latest", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_LATEST]), .detail = &latest_table},
-            {"range", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_RANGE]), .detail = &range_table},
-            {"all", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_ALL]), .detail = &all_table},
-            {"limit", lab_read_whole, LAB_IN(reads.limit), LAB_FROM(1, BK_WALK_PARTITIONS_MAX)},
-            {.name = NULL},
-        },
+    LAB_FIELDS({"latest", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_LATEST]), .detail = &latest_table},
+               {"range", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_RANGE]), .detail = &range_table},
+               {"all", lab_read_mapping, LAB_IN(reads.kinds[LAB_READ_ALL]), .detail = &all_table},
+               {"limit", lab_read_whole, LAB_IN(reads.limit), LAB_FROM(1, BK_WALK_PARTITIONS_MAX)}),
     .check = check_reads};
 
 /* Checks that the plan fits every strategy that does not specify its own plan. */
@@ -639,14 +570,10 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-const struct lab_table lab_deletes_table = {
-    .fields = (const struct lab_field[]){
-        {"share", lab_read_share, LAB_IN(deletes.share), LAB_REQUIRED, LAB_FROM(1e-12, 1),
-         LAB_DRAWS("<1..40>%")},
-        {"after", lab_read_duration, LAB_IN(deletes.after_ns), LAB_REQUIRED,
-         LAB_FROM(1, 365.0 * (double)SIM_DAY), LAB_DRAWS("<100ms..run/4>")},
-        {.name = NULL},
-    }};
+const struct lab_table lab_deletes_table = {LAB_FIELDS(
+    {"share", lab_read_share, LAB_IN(deletes.share), LAB_REQUIRED, LAB_FROM(1e-12, 1), LAB_DRAWS("<1..40>%")},
+    {"after", lab_read_duration, LAB_IN(deletes.after_ns), LAB_REQUIRED, LAB_FROM(1, 365.0 * (double)SIM_DAY),
+     LAB_DRAWS("<100ms..run/4>")})};
 
 /* The largest draw, as a multiple of the mean; larger ones have a probability of e^-64. */
 #define MEANS_MAX 64

@@ -274,9 +274,9 @@ static void test_signed_duration_has_its_sign(void **state)
 
 static void test_drift_is_parts_per_million(void **state)
 {
-    static const struct bad bads[] = {
-        {"20", "needs a unit"}, {"20%", "no such unit"}, {"", "not a drift"}, {"ppm", "not a drift"},
-        {"-1ppm", "negative"},    {"20 pp", "ppm"},          {"20PPM", "ppm"}};
+    static const struct bad bads[] = {{"20", "needs a unit"}, {"20%", "no such unit"}, {"", "not a drift"},
+                                      {"ppm", "not a drift"}, {"-1ppm", "negative"},   {"20 pp", "ppm"},
+                                      {"20PPM", "ppm"}};
     double drift = 7;
     (void)state;
     assert_null(lab_quantity_drift("20ppm", &drift));

@@ -161,7 +161,7 @@ static void test_path_without_a_readable_file_is_refused(void **state)
     assert_int_equal(fclose(file), 0);
     const struct {
         const char *path, *wanted;
-    } cases[] = {{folder, "is a directory; name a scenario file in it"},
+    } cases[] = {{folder, "is a directory; name a file in it"},
                  {loop, "cannot be opened: "},
                  {absent, "cannot be opened: No such file or directory; check the name and its permissions"},
                  {large, "more than 1 MiB; "}};

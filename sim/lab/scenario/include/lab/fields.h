@@ -247,6 +247,15 @@ struct lab_table {
     bool may_be_empty; /* an empty value means an empty mapping: "unbucketed:" is "unbucketed: {}" */
 };
 
+/* The fields of a table. */
+#define LAB_FIELDS(...)                                                                                      \
+    .fields = (const struct lab_field[])                                                                     \
+    {                                                                                                        \
+        __VA_ARGS__,                                                                                         \
+        {                                                                                                    \
+            .name = NULL                                                                                     \
+        }                                                                                                    \
+    }
 #define LAB_FIELDS_MAX 32
 /* The table's fields. `made` has room for LAB_FIELDS_MAX fields, which is used when they are settings. */
 const struct lab_field *lab_table_fields(const struct lab_table *table, struct lab_field *made);
@@ -290,6 +299,10 @@ bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size
 /* Reads a list of a least and a most value into a uniform distribution. */
 bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       lab_field_reader *read, const char *form, struct sim_size *out);
+/* Reads a value, which is the constant distribution, or one of the forms that the table in `detail` has. */
+bool lab_read_distribution(struct lab_reader *reader, const struct lab_field *field,
+                           const struct lab_node *node, lab_field_reader *read, const char *forms,
+                           struct sim_size *out);
 /* The only field of the mapping that is neither null nor named `except`; NULL, with the error "WHAT takes
  * exactly one of CHOICES", when there is none or more than one. */
 const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
@@ -356,7 +369,7 @@ bool lab_root_read(struct lab_tree *tree, const char *text, size_t size, const s
                    size_t override_count, struct lab_node **root);
 /* parse.c: makes a scenario from a tree that was read, and possibly changed, before. `text` becomes
  * its text, without overrides. On failure *out is NULL, and the tree's error is set. */
-bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
+bool lab_scenario_of_tree(struct lab_tree *tree, struct lab_node *root, const char *text,
                           struct lab_scenario **out);
 /* Replaces a malloc'ed relative file name by one that is resolved relative to the scenario's folder, and
  * refuses one that is in none of the reader's folders. */

@@ -76,6 +76,8 @@ void lab_design_default(struct lab_design *out);
 const struct lab_column *lab_design_column(const struct lab_design *design, enum lab_feed feed);
 bool lab_design_partitions_by(const struct lab_design *design, enum lab_feed feed);
 bool lab_design_clusters_by(const struct lab_design *design, enum lab_feed feed);
+/* Whether the column with this index is in the primary key. */
+bool lab_design_is_in_key(const struct lab_design *design, size_t column);
 /* Whether every row has a unique primary key, so that no row overwrites another. */
 bool lab_design_is_unique(const struct lab_design *design);
 /* Whether the design is equivalent to the default: partitions are (key, bucket), and every row is kept. */
