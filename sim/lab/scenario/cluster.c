@@ -106,16 +106,19 @@ static bool check_network(struct lab_reader *reader, const struct lab_node *mapp
 static bool read_latency(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    return lab_read_distribution(reader, field, node, read_span, "uniform or lognormal", out) &&
-           (sim_size_prepare(out) == 0 ||
-            lab_fail_at(&reader->tree, &node->place, "no distribution; change it"));
+    if (!lab_read_distribution(reader, field, node, read_span, "uniform or lognormal", out))
+        return false;
+    if (node->kind != LAB_NODE_SCALAR)
+        sim_size_prepare(out);
+    return true;
 }
 
 static const struct lab_table network_table = {
     LAB_FIELDS({"latency", read_latency, LAB_IN(network.latency_ns), LAB_FROM(0, SIM_HOUR),
                 .detail = &latency_table, LAB_DRAWS("{|}")},
                {"between", read_latency, LAB_IN(network.latency_between_ns), LAB_FROM(0, SIM_HOUR),
-                LAB_DRAWS("{lognormal: {mean: <far>, sigma: 0.2}}"), .draw.when = "has_far"},
+                .detail = &latency_table, LAB_DRAWS("{lognormal: {mean: <far>, sigma: 0.2}}"),
+                .draw.when = "has_far"},
                {"loss", lab_read_share, LAB_IN(network.loss), LAB_DRAWN(LOSS, 0.02, "<~.3t:0.1..5>%")},
                {"duplicate", lab_read_share, LAB_IN(network.duplicate),
                 LAB_DRAWN(DUPLICATE, 0.03, "<~.3t:0.1..10>%")}),

@@ -390,7 +390,7 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
         return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: cannot be read: %s; check the file", path,
                         strerror(problem));
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:1:1: more than 1 MiB, and should be a short text; check that this is the file", path);
+                    "%s:1:1: more than 1 MiB; it should be a short text, check that this is the file", path);
 }
 
 void lab_scenario_destroy(struct lab_scenario *scenario)

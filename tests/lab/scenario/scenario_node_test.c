@@ -145,7 +145,7 @@ static void test_file_above_1_mib_is_refused(void **state)
     memset(text, ' ', size);
     text[size - 1] = '\0';
     assert_bad(text, "{like: " FILE_NAME "}",
-               FILE_NAME ":1:1: more than 1 MiB, and should be a short text; check that this is the file");
+               FILE_NAME ":1:1: more than 1 MiB; it should be a short text, check that this is the file");
     free(text);
 }
 
