@@ -621,7 +621,7 @@ static void take_locked(struct bk_agent *agent, struct operation *operation, int
 
 static bool is_locking(const struct operation *operation)
 {
-    return operation->step >= LOCKED_TAKE && operation->step < STEP_OF_LOCKED;
+    return operation->step >= LOCKED_TAKE;
 }
 
 /* While the state is read under the lock, operation->next still is the plan that took the lock. */

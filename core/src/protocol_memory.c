@@ -17,7 +17,7 @@ enum memory_step {
 /* All requests of this protocol serve all operations on the key. */
 static bool asks(const struct operation *operation)
 {
-    return operation->step >= MEMORY_READ && operation->step < STEP_OF_MEMORY;
+    return operation->step >= MEMORY_READ;
 }
 
 /* Returns whether the local count is of the bucket in the cached state, which a read may have replaced. */

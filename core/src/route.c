@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bucketing/hash.h"
 #include "bucketing/route.h"
 #include "bucketing/status.h"
 #include "bucketing/strategy.h"
