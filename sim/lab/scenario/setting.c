@@ -241,7 +241,8 @@ static void add_settings(struct text *text, const struct lab_settings *settings,
         } else if (setting->type == LAB_SETTING_CHANGES && settings->change_count > 0 && change == 0) {
             add_value(text, name, "[");
             for (uint32_t one = 1; one <= settings->change_count; one++) {
-                add(text, ", {" + 2 * (one == 1), one == 1 ? 1 : 3);
+                add(text, ", ", one == 1 ? 0 : 2);
+                add(text, "{", 1);
                 add_settings(text, settings, "", one);
                 add(text, "}", 1);
             }
