@@ -8,14 +8,16 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
 /* S = T + B = 1.01 s; two steps are the bound, and the grace is the lag of 2 s and two steps. */
-static void open_single(struct stand *stand)
+static void open_single(void)
 {
-    stand_prepare_probabilistic(stand, BK_SINGLE);
-    stand->run.config.retry_backoff_ns = 10 * SIM_MS;
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.run.config.retry_backoff_ns = 10 * SIM_MS;
+    stand_open(&stand);
 }
 
 static void test_available_row_that_is_refused_while_all_is_well(void **state)
@@ -27,8 +29,7 @@ static void test_available_row_that_is_refused_while_all_is_well(void **state)
     } cases[] = {{0, 20, 21, 1},  {10, 20, 21, 1}, {19, 20, 21, 0},
                  {20, 20, 24, 0}, {15, 20, 21, 0}, {10, 15, 21, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_single(&stand);
+        open_single();
         struct lab_host_operation operation = stand_operation(0, 0, 0);
         operation.begun_ns = stand_time(&stand, cases[i].begun_s * SECOND);
         if (cases[i].fault_s > 0) {
@@ -46,8 +47,7 @@ static void test_available_row_that_is_acknowledged_too_late(void **state)
 {
     (void)state;
     for (int64_t late_ms = 0; late_ms <= 1; late_ms++) {
-        struct stand stand;
-        open_single(&stand);
+        open_single();
         assert_int_equal(stand.run.oracles.available_ns, 2020 * SIM_MS);
         struct lab_host_operation operation = stand_operation(0, 0, 0);
         operation.begun_ns = stand_time(&stand, 20 * SECOND);
@@ -69,7 +69,6 @@ static void test_available_row_that_contends_has_a_longer_bound(void **state)
     } cases[] = {{BK_SOURCE_EXTERNAL, 1, 4}, {BK_SOURCE_EXTERNAL, 3, 12}, {BK_SOURCE_LEASE, 1, 4},
                  {BK_SOURCE_LEASE, 3, 12},   {BK_SOURCE_LWT, 1, 12},      {BK_SOURCE_LWT, 3, 12}};
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         struct bk_strategy counted;
         bool is_guarded = cases[i / 2].source == BK_SOURCE_EXTERNAL, is_late = i % 2 != 0;
         assert_int_equal(bk_strategy_count(30, &counted), BK_OK);
@@ -100,8 +99,7 @@ static void test_available_operation_that_never_ends(void **state)
     static const int64_t spent_s[] = {1, 599, 600, 700};
     for (size_t i = 0; i < sizeof spent_s / sizeof *spent_s; i++) {
         for (int is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
-            struct stand stand;
-            open_single(&stand);
+            open_single();
             lab_health_fault(&stand.run, true);
             struct lab_host_operation operation = stand_operation(0, 0, 0);
             operation.begun_ns = stand_time(&stand, 0);
@@ -121,8 +119,7 @@ static void test_filled_partition_that_closes_too_early(void **state)
     (void)state;
     for (uint64_t rows = 3; rows <= 4; rows++) {
         for (int64_t bucket = 0; bucket <= 1; bucket++) {
-            struct stand stand;
-            open_single(&stand);
+            open_single();
             for (uint64_t row = 0; row < rows; row++) {
                 struct lab_host_operation operation = stand_operation(0, row, 0);
                 operation.fires = true;
@@ -145,7 +142,6 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
     for (int is_guarded = 0; is_guarded < 2; is_guarded++) {
         for (uint32_t key = 0; key < 2; key++) {
             for (int64_t bucket = 0; bucket < 2; bucket++) {
-                struct stand stand;
                 stand_prepare_probabilistic(&stand, is_guarded ? BK_GUARDED : BK_SINGLE);
                 stand.run.config.counter = BK_COUNTER_COLUMN;
                 stand.run.key_count = 2;
@@ -174,7 +170,6 @@ static void test_health_returns_when_the_last_delayed_message_has_arrived(void *
 {
     (void)state;
     for (int64_t is_sent = 0; is_sent <= 1; is_sent++) {
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
         stand.scenario.network.latency_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = SECOND};
         struct lab_fault declared = {.kinds = 1u << LAB_FAULT_DELAY, .at_ns = 10 * SECOND, .factor = 10};

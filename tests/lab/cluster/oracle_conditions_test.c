@@ -4,16 +4,18 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
-static bool holds(const struct stand *stand, enum lab_condition condition)
+static bool holds(enum lab_condition condition)
 {
-    return stand->run.oracles.verdict.conditions >> condition & 1;
+    return stand.run.oracles.verdict.conditions >> condition & 1;
 }
 
-static uint64_t met(const struct stand *stand, enum lab_probe probe)
+static uint64_t met(enum lab_probe probe)
 {
-    return stand->run.oracles.verdict.probes[probe];
+    return stand.run.oracles.verdict.probes[probe];
 }
 
 /* --- conditions of the settings */
@@ -23,17 +25,16 @@ static void test_conditions_of_agents_and_leads_are_noted(void **state)
     (void)state;
     for (int64_t short_ns = 0; short_ns <= 1; short_ns++) {
         for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
-            struct stand stand;
             stand_prepare_probabilistic(&stand, (enum bk_coordination)coordination);
             stand.scenario.agents.count = 1 + (uint32_t)short_ns;
             stand.scenario.agents.cache_ttl_ns = 3 * SECOND;
             stand.scenario.agents.clock_bound_ns = SECOND;
             stand.run.config.lead_ns = 5 * SECOND - short_ns;
             stand_open(&stand);
-            assert_int_equal(holds(&stand, LAB_CONDITION_MANY_AGENTS), short_ns);
-            assert_int_equal(holds(&stand, LAB_CONDITION_SHORT_LEAD),
+            assert_int_equal(holds(LAB_CONDITION_MANY_AGENTS), short_ns);
+            assert_int_equal(holds(LAB_CONDITION_SHORT_LEAD),
                              coordination == BK_THREE_STATE && short_ns == 1);
-            assert_false(holds(&stand, LAB_CONDITION_WEAK_LEVELS));
+            assert_false(holds(LAB_CONDITION_WEAK_LEVELS));
             stand_close(&stand);
         }
     }
@@ -45,16 +46,16 @@ struct levels {
     bool is_weak;
 };
 
-static void set_levels(struct stand *stand, const struct levels *levels)
+static void set_levels(const struct levels *levels)
 {
-    struct cass_cluster_config *network = &stand->scenario.network;
+    struct cass_cluster_config *network = &stand.scenario.network;
     network->datacenter_count = levels->datacenters;
     for (uint32_t d = 0; d < levels->datacenters; d++)
         network->datacenters[d] = (struct cass_datacenter){.name = {'d', (char)('1' + d)},
                                                            .nodes = levels->factor,
                                                            .racks = 1,
                                                            .replication_factor = levels->factor};
-    stand->scenario.consistency =
+    stand.scenario.consistency =
         (struct lab_consistency){levels->write, levels->read, levels->state, levels->serial};
 }
 
@@ -83,11 +84,10 @@ static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct levels *levels = &cases[i];
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
-        set_levels(&stand, levels);
+        set_levels(levels);
         stand_open(&stand);
-        if (holds(&stand, LAB_CONDITION_WEAK_LEVELS) != levels->is_weak)
+        if (holds(LAB_CONDITION_WEAK_LEVELS) != levels->is_weak)
             fail_msg("case %zu", i);
         stand_close(&stand);
     }
@@ -122,18 +122,16 @@ static void test_conditions_levels_are_weak_for_what_is_requested_at_them(void *
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct levels *levels = &cases[i].levels;
         struct bk_strategy strategy = {.kind = BK_UNBUCKETED};
-        struct stand stand;
         if (cases[i].kind == BK_COUNT)
             assert_int_equal(bk_strategy_count(8, &strategy), BK_OK);
         if (cases[i].kind == BK_PROBABILISTIC)
             assert_int_equal(bk_strategy_probabilistic(3, 4, &strategy), BK_OK);
         stand_prepare(&stand, &strategy, BK_SINGLE);
         stand.run.config.source = stand.strategy.settings.source = cases[i].source;
-        set_levels(&stand, levels);
+        set_levels(levels);
         stand_open(&stand);
         uint32_t bounded = stand.run.oracles.except[LAB_ORACLE_BOUNDED] >> LAB_CONDITION_WEAK_LEVELS & 1;
-        if (holds(&stand, LAB_CONDITION_WEAK_LEVELS) != levels->is_weak ||
-            bounded != cases[i].excuses_bounded)
+        if (holds(LAB_CONDITION_WEAK_LEVELS) != levels->is_weak || bounded != cases[i].excuses_bounded)
             fail_msg("case %zu", i);
         assert_true(stand.run.oracles.except[LAB_ORACLE_FINDABLE] >> LAB_CONDITION_WEAK_LEVELS & 1);
         stand_close(&stand);
@@ -144,13 +142,12 @@ static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **s
 {
     (void)state;
     for (int which = 0; which < 3; which++) {
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
         stand_open(&stand);
         stand.run.refused = which == 1;
         stand.run.unresolved = which == 2;
         stand_end(&stand);
-        assert_int_equal(holds(&stand, LAB_CONDITION_REFUSED_ROWS), which > 0);
+        assert_int_equal(holds(LAB_CONDITION_REFUSED_ROWS), which > 0);
         stand_close(&stand);
     }
 }
@@ -170,7 +167,6 @@ static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         stand_prepare(&stand, &strategy, BK_SINGLE);
         stand.run.config.source = BK_SOURCE_SCAN;
         stand.run.key_count = 2;
@@ -204,7 +200,6 @@ static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **st
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         stand_prepare(&stand, &strategy, BK_SINGLE);
         stand.run.config.source = BK_SOURCE_LWT;
         stand.scenario.agents.retries = 2;
@@ -230,8 +225,7 @@ static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **st
 #define RESET  (1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
 #define UNSAID BK_OUTCOME_UNKNOWN
 
-static void ask(struct stand *stand, struct lab_host_operation *operation, enum bk_action_kind kind,
-                uint32_t mask, int64_t bucket)
+static void ask(struct lab_host_operation *operation, enum bk_action_kind kind, uint32_t mask, int64_t bucket)
 {
     struct bk_action action = {.kind = kind, .mask = mask};
     struct cass_statement statement = {.kind = CASS_WRITE_COLUMNS};
@@ -241,34 +235,34 @@ static void ask(struct stand *stand, struct lab_host_operation *operation, enum 
         action.expected[BK_BUCKET] = bucket - 1;
     }
     operation->action = kind;
-    lab_watch_asked(&stand->run, operation, &action, &statement);
+    lab_watch_asked(&stand.run, operation, &action, &statement);
 }
 
-static void hear(struct stand *stand, struct lab_host_operation *operation, enum bk_outcome_kind outcome)
+static void hear(struct lab_host_operation *operation, enum bk_outcome_kind outcome)
 {
-    lab_watch_outcome(&stand->run, operation, outcome);
+    lab_watch_outcome(&stand.run, operation, outcome);
 }
 
-static void read_state(struct stand *stand, struct lab_host_operation *operation)
+static void read_state(struct lab_host_operation *operation)
 {
-    ask(stand, operation, BK_ACT_READ_STATE, 0, 0);
-    hear(stand, operation, BK_OUTCOME_APPLIED);
+    ask(operation, BK_ACT_READ_STATE, 0, 0);
+    hear(operation, BK_OUTCOME_APPLIED);
 }
 
-static struct lab_host_operation begin(struct stand *stand)
+static struct lab_host_operation begin(void)
 {
     struct lab_host_operation operation = stand_operation(0, 0, 0);
-    read_state(stand, &operation);
+    read_state(&operation);
     return operation;
 }
 
-static void open_dated(struct stand *stand)
+static void open_dated(void)
 {
-    stand_prepare_probabilistic(stand, BK_THREE_STATE);
-    stand->run.config.lead_ns = 10 * SECOND;
-    stand->run.config.cache_ttl_ns = 3 * SECOND;
-    stand->scenario.agents.clock_bound_ns = SECOND;
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_THREE_STATE);
+    stand.run.config.lead_ns = 10 * SECOND;
+    stand.run.config.cache_ttl_ns = 3 * SECOND;
+    stand.scenario.agents.clock_bound_ns = SECOND;
+    stand_open(&stand);
 }
 
 /* The delay counts from the read on which the write is based: the lead exceeds caches and clocks by 5 s. */
@@ -276,23 +270,22 @@ static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
 {
     (void)state;
     for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
-        struct stand stand;
-        open_dated(&stand);
-        struct lab_host_operation operation = begin(&stand);
+        open_dated();
+        struct lab_host_operation operation = begin();
         stand_wait_until(&stand, SECOND);
-        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 1);
+        ask(&operation, BK_ACT_WRITE_STATE, ROLL, 1);
         stand_wait_until(&stand, 5 * SECOND + late_ns);
-        hear(&stand, &operation, BK_OUTCOME_APPLIED);
-        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), late_ns);
+        hear(&operation, BK_OUTCOME_APPLIED);
+        assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), late_ns);
         stand_close(&stand);
         /* For a conditional write the delay counts from its request. */
-        open_dated(&stand);
-        operation = begin(&stand);
+        open_dated();
+        operation = begin();
         stand_wait_until(&stand, SECOND);
-        ask(&stand, &operation, BK_ACT_CAS_STATE, ROLL, 1);
+        ask(&operation, BK_ACT_CAS_STATE, ROLL, 1);
         stand_wait_until(&stand, 6 * SECOND + late_ns);
-        hear(&stand, &operation, BK_OUTCOME_APPLIED);
-        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), late_ns);
+        hear(&operation, BK_OUTCOME_APPLIED);
+        assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), late_ns);
         stand_close(&stand);
     }
 }
@@ -315,14 +308,13 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
         {COUNT, BK_OUTCOME_APPLIED, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_dated(&stand);
-        struct lab_host_operation operation = begin(&stand);
-        ask(&stand, &operation, BK_ACT_WRITE_STATE, cases[i].mask, 1);
+        open_dated();
+        struct lab_host_operation operation = begin();
+        ask(&operation, BK_ACT_WRITE_STATE, cases[i].mask, 1);
         stand_wait_until(&stand, SIM_HOUR);
-        hear(&stand, &operation, cases[i].outcome);
-        assert_int_equal(holds(&stand, LAB_CONDITION_UNKNOWN_WRITE), cases[i].is_unknown);
-        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), cases[i].is_late);
+        hear(&operation, cases[i].outcome);
+        assert_int_equal(holds(LAB_CONDITION_UNKNOWN_WRITE), cases[i].is_unknown);
+        assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), cases[i].is_late);
         assert_int_equal(stand.run.oracles.keys[0].writes_open, 0);
         assert_int_equal(stand.run.oracles.rolls_open, 0);
         stand_close(&stand);
@@ -334,36 +326,35 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
 static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_dated(&stand);
-    struct lab_host_operation one = begin(&stand), other = begin(&stand);
-    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
-    hear(&stand, &one, BK_OUTCOME_REFUSED);
-    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1); /* a retry of the same write */
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
-    ask(&stand, &other, BK_ACT_WRITE_STATE, ROLL, 1);
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 1);
-    hear(&stand, &one, BK_OUTCOME_APPLIED);
-    hear(&stand, &other, BK_OUTCOME_APPLIED);
-    one = begin(&stand);
-    other = begin(&stand);
-    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
+    open_dated();
+    struct lab_host_operation one = begin(), other = begin();
+    ask(&one, BK_ACT_WRITE_STATE, ROLL, 1);
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 0);
+    hear(&one, BK_OUTCOME_REFUSED);
+    ask(&one, BK_ACT_WRITE_STATE, ROLL, 1); /* a retry of the same write */
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 0);
+    ask(&other, BK_ACT_WRITE_STATE, ROLL, 1);
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 1);
+    hear(&one, BK_OUTCOME_APPLIED);
+    hear(&other, BK_OUTCOME_APPLIED);
+    one = begin();
+    other = begin();
+    ask(&one, BK_ACT_WRITE_STATE, ROLL, 1);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);
-    hear(&stand, &one, BK_OUTCOME_APPLIED);
-    struct lab_host_operation later = begin(&stand);
-    ask(&stand, &other, BK_ACT_WRITE_STATE, COUNT, 1);
-    ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 2);
-    hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 1);
-    ask(&stand, &other, BK_ACT_WRITE_STATE, RESET, 1);
-    hear(&stand, &other, BK_OUTCOME_APPLIED);
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 2);
-    ask(&stand, &later, BK_ACT_WRITE_STATE, RESET, 1);
-    hear(&stand, &later, BK_OUTCOME_APPLIED);
-    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 2);
+    hear(&one, BK_OUTCOME_APPLIED);
+    struct lab_host_operation later = begin();
+    ask(&other, BK_ACT_WRITE_STATE, COUNT, 1);
+    ask(&other, BK_ACT_CAS_STATE, ROLL, 2);
+    hear(&other, BK_OUTCOME_NOT_APPLIED);
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 1);
+    ask(&other, BK_ACT_WRITE_STATE, RESET, 1);
+    hear(&other, BK_OUTCOME_APPLIED);
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 2);
+    ask(&later, BK_ACT_WRITE_STATE, RESET, 1);
+    hear(&later, BK_OUTCOME_APPLIED);
+    assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 2);
     stand_end(&stand);
-    assert_true(holds(&stand, LAB_CONDITION_CHANGES_AT_ONCE));
+    assert_true(holds(LAB_CONDITION_CHANGES_AT_ONCE));
     stand_close(&stand);
 }
 
@@ -384,21 +375,20 @@ static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void *
         {BK_OUTCOME_APPLIED, BK_OUTCOME_APPLIED, 1, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_dated(&stand);
-        struct lab_host_operation operation = begin(&stand);
-        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 1);
-        hear(&stand, &operation, cases[i].write);
+        open_dated();
+        struct lab_host_operation operation = begin();
+        ask(&operation, BK_ACT_WRITE_STATE, ROLL, 1);
+        hear(&operation, cases[i].write);
         operation.asked_ns = stand_time(&stand, 0);
-        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 2);
+        ask(&operation, BK_ACT_WRITE_STATE, ROLL, 2);
         stand_state(&stand, 0, 2, SECOND, 0);
-        hear(&stand, &operation, BK_OUTCOME_APPLIED);
+        hear(&operation, BK_OUTCOME_APPLIED);
         stand_place(&stand, 0, 0, SECOND, 2, 0);
         stand_wait_until(&stand, SIM_HOUR);
-        ask(&stand, &operation, BK_ACT_READ_STATE, 0, 0);
+        ask(&operation, BK_ACT_READ_STATE, 0, 0);
         stand_place(&stand, 0, 1, SECOND, 3, 0);
         operation.outcome.columns[BK_BUCKET] = cases[i].bucket;
-        hear(&stand, &operation, cases[i].read);
+        hear(&operation, cases[i].read);
         int64_t now_ns = sim_queue_now(&stand.run.queue);
         assert_int_equal(lab_conditions_at(&stand.run, 0, now_ns, now_ns) >> LAB_CONDITION_UNKNOWN_WRITE & 1,
                          cases[i].is_shown);
@@ -411,29 +401,28 @@ static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void *
 static void test_probes_of_a_roll_show_its_fate(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_dated(&stand);
-    struct lab_host_operation one = begin(&stand), other = begin(&stand);
-    ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
+    open_dated();
+    struct lab_host_operation one = begin(), other = begin();
+    ask(&one, BK_ACT_CAS_STATE, ROLL, 1);
     lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while the roll is under way */
-    ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
-    hear(&stand, &one, UNSAID);
-    hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
-    assert_int_equal(met(&stand, LAB_PROBE_UNKNOWN_ROLL), 1);
-    assert_int_equal(met(&stand, LAB_PROBE_LOST_RACE), 1);
+    ask(&other, BK_ACT_CAS_STATE, ROLL, 1);
+    hear(&one, UNSAID);
+    hear(&other, BK_OUTCOME_NOT_APPLIED);
+    assert_int_equal(met(LAB_PROBE_UNKNOWN_ROLL), 1);
+    assert_int_equal(met(LAB_PROBE_LOST_RACE), 1);
     lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* no roll is under way or dated ahead */
-    assert_int_equal(met(&stand, LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
-    assert_int_equal(met(&stand, LAB_PROBE_ROLL_DELAY), 0);
+    assert_int_equal(met(LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
+    assert_int_equal(met(LAB_PROBE_ROLL_DELAY), 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);
     stand_wait_until(&stand, 5 * SECOND - 1);
     lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
     stand_wait_until(&stand, 5 * SECOND);
     lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
-    assert_int_equal(met(&stand, LAB_PROBE_ROLL_HINT_LOSS), 1);
+    assert_int_equal(met(LAB_PROBE_ROLL_HINT_LOSS), 1);
     stand_state(&stand, 0, 1, 5 * SECOND, 0);
-    ask(&stand, &other, BK_ACT_WRITE_STATE, RESET, 1);
-    assert_int_equal(met(&stand, LAB_PROBE_LATE_RESET), 1);
-    hear(&stand, &other, BK_OUTCOME_APPLIED);
+    ask(&other, BK_ACT_WRITE_STATE, RESET, 1);
+    assert_int_equal(met(LAB_PROBE_LATE_RESET), 1);
+    hear(&other, BK_OUTCOME_APPLIED);
     stand_close(&stand);
 }
 

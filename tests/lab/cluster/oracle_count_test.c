@@ -7,21 +7,22 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
 /* --- no_gaps */
 
-static void open_coordinated(struct stand *stand, enum bk_coordination coordination)
+static void open_coordinated(enum bk_coordination coordination)
 {
-    stand_prepare_probabilistic(stand, coordination);
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, coordination);
+    stand_open(&stand);
 }
 
 static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     for (uint64_t row = 0; row < 6; row++) {
         if (row % 2 == 0 && row > 0)
             stand_state(&stand, 0, (int64_t)row / 2, (int64_t)row * SECOND - 1, 0);
@@ -39,8 +40,7 @@ static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
 static void test_no_gaps_empty_buckets_are_counted(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_place(&stand, 0, 0, 0, 0, 0);
     stand_write(&stand, 0, 1, 0, 2);
     stand_wait_until(&stand, SECOND);
@@ -54,8 +54,7 @@ static void test_no_gaps_empty_buckets_are_counted(void **state)
 static void test_no_gaps_each_bucket_is_judged_once(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_wait_until(&stand, SECOND);
     stand_state(&stand, 0, 1, 1, 0);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 1);
@@ -75,8 +74,7 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
     (void)state;
     for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
         for (int has_row = 0; has_row <= 1; has_row++) {
-            struct stand stand;
-            open_coordinated(&stand, BK_THREE_STATE);
+            open_coordinated(BK_THREE_STATE);
             stand_wait_until(&stand, SECOND);
             stand_state(&stand, 0, 1, 0, 5 * SECOND);
             assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND - 1)), 0);
@@ -100,8 +98,7 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
 static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_state(&stand, 0, 1, 3 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND)), 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND + 1)), 1);
@@ -117,7 +114,6 @@ static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state
 static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
@@ -161,39 +157,40 @@ struct filling {
     int64_t unhealthy_ns;  /* within the time in which the rows come */
 };
 
-static bool is_out_of_bound(struct stand *stand, const struct filling *filling)
+static bool is_out_of_bound(const struct filling *filling)
 {
-    stand_open(stand);
+    stand_open(&stand);
     struct lab_host_operation operation;
     for (uint64_t row = 0; row < filling->rows; row++) {
         operation = stand_operation(0, row, 0);
         operation.fires = row < filling->lost;
-        stand_place(stand, 0, row, 0, 0, 0);
-        stand_store(stand, 0, row, 0, 0, true);
-        stand_acknowledge(stand, &operation);
-        lab_oracles_write_ended(&stand->run, &operation, false, false);
+        stand_place(&stand, 0, row, 0, 0, 0);
+        stand_store(&stand, 0, row, 0, 0, true);
+        stand_acknowledge(&stand, &operation);
+        lab_oracles_write_ended(&stand.run, &operation, false, false);
         if (row == filling->rows_at_once && filling->unhealthy_ns > 0)
-            lab_health_pulse(&stand->run, stand_time(stand, (int64_t)row * SECOND + filling->unhealthy_ns));
+            lab_health_pulse(&stand.run, stand_time(&stand, (int64_t)row * SECOND + filling->unhealthy_ns));
         if (row + 1 >= filling->rows_at_once)
-            stand_wait_until(stand, (int64_t)(row + 1) * SECOND);
+            stand_wait_until(&stand, (int64_t)(row + 1) * SECOND);
     }
-    stand_end(stand);
-    uint64_t violations = stand_violations(stand, LAB_ORACLE_BOUNDED);
+    stand_end(&stand);
+    uint64_t violations = stand_violations(&stand, LAB_ORACLE_BOUNDED);
     assert_true(violations <= 1);
-    stand_close(stand);
+    stand_close(&stand);
     return violations == 1;
 }
 
-static void expect_bound(const struct stand *prepared, struct filling filling, uint64_t bound)
+static void expect_bound(struct filling filling, uint64_t bound)
 {
-    struct stand stand = *prepared;
+    const struct stand prepared = stand;
     filling.rows = bound;
-    if (is_out_of_bound(&stand, &filling))
+    if (is_out_of_bound(&filling))
         fail_msg("%llu rows exceed the bound", (unsigned long long)bound);
-    stand = *prepared;
+    stand = prepared;
     filling.rows = bound + 1;
-    if (!is_out_of_bound(&stand, &filling))
+    if (!is_out_of_bound(&filling))
         fail_msg("%llu rows do not exceed the bound", (unsigned long long)bound + 1);
+    stand = prepared;
 }
 
 /* A lag of only the oracle's own 2 s overlaps three whole seconds, each of which has the largest number of
@@ -203,7 +200,6 @@ static void test_bounded_follows_the_distribution_and_the_lag(void **state)
     (void)state;
     for (uint32_t bits = 0; bits <= 3; bits++) {
         for (uint64_t threshold = 1; threshold <= 5; threshold += 2) {
-            struct stand stand;
             struct bk_strategy strategy;
             assert_int_equal(bk_strategy_probabilistic(bits, threshold, &strategy), BK_OK);
             stand_prepare(&stand, &strategy, BK_SINGLE);
@@ -211,8 +207,8 @@ static void test_bounded_follows_the_distribution_and_the_lag(void **state)
                      distribution =
                          bits == 0 ? threshold : distribution_of(pow(0.5, bits), threshold, &exact);
             assert_in_range(distribution, exact, exact + exact / 5 + 1);
-            expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 3);
-            expect_bound(&stand, (struct filling){.rows_at_once = 5}, distribution + 3 * 5);
+            expect_bound((struct filling){.rows_at_once = 1}, distribution + 3);
+            expect_bound((struct filling){.rows_at_once = 5}, distribution + 3 * 5);
         }
     }
 }
@@ -220,23 +216,20 @@ static void test_bounded_follows_the_distribution_and_the_lag(void **state)
 static void test_bounded_chance_of_any_ratio_is_the_same_distribution(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     uint64_t exact;
     assert_int_equal(bk_strategy_probabilistic_chance(2, 7, 4, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution_of(2.0 / 7, 4, &exact) + 3);
+    expect_bound((struct filling){.rows_at_once = 1}, distribution_of(2.0 / 7, 4, &exact) + 3);
 }
 
 /* A lost increment raises the threshold by one. */
 static void test_bounded_lost_increments_raise_the_threshold(void **state)
 {
     (void)state;
-    struct stand stand;
     uint64_t exact;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .lost = 2},
-                 distribution_of(0.125, 4 + 2, &exact) + 3);
+    expect_bound((struct filling){.rows_at_once = 1, .lost = 2}, distribution_of(0.125, 4 + 2, &exact) + 3);
 }
 
 /* Every second of lead, grant, cache, lock and unhealthy time counts, including a second that has only begun.
@@ -246,15 +239,14 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
     (void)state;
     const uint64_t grants = 4u << BK_GRANT_DOUBLINGS_MAX; /* grown by contention */
     uint64_t exact, distribution = distribution_of(0.125, 4, &exact);
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_THREE_STATE);
     stand.run.config.lead_ns = 2 * SECOND;
     stand.run.config.cache_ttl_ns = 3 * SECOND;
     stand.run.config.grant_ns = 4 * SECOND;
     stand.run.config.lock_lasts_ns = SECOND;
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 1);
+    expect_bound((struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 1);
     stand.run.config.lead_ns++;
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 2);
+    expect_bound((struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 2);
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.network.latency_ns.a = 50e6; /* 20 trips take a second */
     stand.scenario.agents.timeout_ns = 100 * SIM_MS;
@@ -264,9 +256,9 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
     stand_close(&slow);
     /* A fault of 4 s, followed by the client's timeout. */
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND},
+    expect_bound((struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND},
                  distribution + 2 + 4 + 1 + 1);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND + 1},
+    expect_bound((struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND + 1},
                  distribution + 2 + 4 + 1 + 2);
 }
 
@@ -275,7 +267,6 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
 {
     (void)state;
     uint64_t exact, bound = distribution_of(0.125, 4, &exact) + 3;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     lab_health_pulse(&stand.run, stand_time(&stand, 5 * SECOND));
@@ -295,11 +286,10 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
 static void test_bounded_count_is_exact(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 10}, 10);
+    expect_bound((struct filling){.rows_at_once = 10}, 10);
     for (int kind = 0; kind < 3; kind++) {
         if (kind == 0)
             assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
@@ -326,7 +316,6 @@ static void test_bounded_eviction_counts_where_a_set_has_a_fifth_key(void **stat
         bool is_evicted;
     } cases[] = {{4, 4, false}, {5, 4, true}, {5, 4096, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         struct bk_strategy strategy;
         assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
         stand_prepare(&stand, &strategy, BK_SINGLE);
@@ -334,7 +323,7 @@ static void test_bounded_eviction_counts_where_a_set_has_a_fifth_key(void **stat
         stand.run.config.every_rows = 2;
         stand.run.config.cache_entries = cases[i].entries;
         stand.run.key_count = cases[i].keys;
-        expect_bound(&stand, (struct filling){.rows_at_once = 1}, 10 + 3 + 2 * 28 * cases[i].is_evicted);
+        expect_bound((struct filling){.rows_at_once = 1}, 10 + 3 + 2 * 28 * cases[i].is_evicted);
     }
 }
 
@@ -350,7 +339,6 @@ struct closing {
 
 static uint64_t late_rolls(const struct closing *closing)
 {
-    struct stand stand;
     struct lab_host_operation operations[8];
     stand_prepare_probabilistic(&stand, closing->coordination);
     stand_open(&stand);
@@ -400,7 +388,6 @@ static void test_bounded_roll_that_comes_an_increment_late(void **state)
 static void test_bounded_of_the_smallest_chance_ends(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic_chance(1, UINT64_MAX, 1000000000, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);

@@ -5,24 +5,26 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
-static void open_keys(struct stand *stand)
+static void open_keys(void)
 {
-    stand_prepare_probabilistic(stand, BK_THREE_STATE);
-    stand->run.key_count = 3;
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_THREE_STATE);
+    stand.run.key_count = 3;
+    stand_open(&stand);
 }
 
-static void violate(struct stand *stand, uint32_t key)
+static void violate(uint32_t key)
 {
-    lab_violate(&stand->run, LAB_ORACLE_FINDABLE, key, 1, "of key %u", key);
+    lab_violate(&stand.run, LAB_ORACLE_FINDABLE, key, 1, "of key %u", key);
 }
 
-static bool is_broken(const struct stand *stand)
+static bool is_broken(void)
 {
     return lab_guarantee_is_broken(BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
-                                   &stand->run.oracles.verdict);
+                                   &stand.run.oracles.verdict);
 }
 
 /* A condition of one key from 10 s to 20 s, of all keys from 30 s to 40 s. */
@@ -36,16 +38,15 @@ static void test_excuse_applies_to_its_key_and_time(void **state)
     } cases[] = {{9, 1, true},  {10, 1, false}, {20, 1, false}, {21, 1, true}, {15, 2, true},
                  {15, 0, true}, {30, 0, false}, {40, 2, false}, {41, 2, true}, {29, 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_keys(&stand);
+        open_keys();
         lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, stand_time(&stand, 10 * SECOND),
                              stand_time(&stand, 20 * SECOND));
         lab_condition_of_key(&stand.run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY,
                              stand_time(&stand, 30 * SECOND), stand_time(&stand, 40 * SECOND));
         stand_wait_until(&stand, cases[i].at_s * SECOND);
-        violate(&stand, cases[i].key);
+        violate(cases[i].key);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        assert_int_equal(is_broken(), cases[i].is_broken);
         stand_close(&stand);
     }
 }
@@ -55,16 +56,15 @@ static void test_excuse_may_be_known_after_the_violation(void **state)
 {
     (void)state;
     for (int is_known = 0; is_known < 2; is_known++) {
-        struct stand stand;
-        open_keys(&stand);
+        open_keys();
         stand_wait_until(&stand, 5 * SECOND);
-        violate(&stand, 1);
+        violate(1);
         stand_wait_until(&stand, 8 * SECOND);
         if (is_known)
             lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1,
                                  stand_time(&stand, 4 * SECOND), LAB_OPEN_ENDED);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), !is_known);
+        assert_int_equal(is_broken(), !is_known);
         stand_close(&stand);
     }
 }
@@ -74,17 +74,16 @@ static void test_open_span_ends_with_what_was_asked_later(void **state)
 {
     (void)state;
     for (int is_later = 0; is_later < 2; is_later++) {
-        struct stand stand;
-        open_keys(&stand);
+        open_keys();
         stand_wait_until(&stand, 5 * SECOND);
         lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, stand_time(&stand, SECOND),
                              LAB_OPEN_ENDED);
         lab_condition_closes(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1,
                              stand_time(&stand, (is_later ? 5 : 4) * SECOND), stand_time(&stand, 6 * SECOND));
         stand_wait_until(&stand, 7 * SECOND);
-        violate(&stand, 1);
+        violate(1);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), is_later);
+        assert_int_equal(is_broken(), is_later);
         stand_close(&stand);
     }
 }
@@ -95,7 +94,6 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
 {
     (void)state;
     for (int64_t bucket = 4; bucket <= 5; bucket++) {
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
         stand_open(&stand);
         stand_state(&stand, 0, 5, SECOND, 0);
@@ -111,7 +109,7 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
         stand.run.oracles.keys[0].writes_open = 1;
         lab_state_write_ended(&stand.run, &operation, BK_OUTCOME_APPLIED);
         stand_wait_until(&stand, SIM_HOUR);
-        violate(&stand, 0);
+        violate(0);
         stand_end(&stand);
         assert_int_equal(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_FINDABLE,
                                                  &stand.run.oracles.verdict),
@@ -133,12 +131,11 @@ static void test_only_listed_conditions_excuse(void **state)
                  {LAB_CONDITION_SHORT_LEAD, false},
                  {LAB_CONDITION_ROUTE_AGAIN, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_keys(&stand);
-        violate(&stand, 0);
+        open_keys();
+        violate(0);
         lab_condition_set(&stand.run, cases[i].condition);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        assert_int_equal(is_broken(), cases[i].is_broken);
         stand_close(&stand);
     }
 }
@@ -149,23 +146,22 @@ static void test_full_list_of_spans_only_excuses_more(void **state)
 {
     (void)state;
     for (int is_bare = 0; is_bare < 2; is_bare++) {
-        struct stand stand;
-        open_keys(&stand);
+        open_keys();
         if (is_bare)
-            violate(&stand, 2);
+            violate(2);
         for (int64_t i = 1; i < 3000; i++) {
             stand_wait_until(&stand, 2 * i * SECOND);
             int64_t now_ns = sim_queue_now(&stand.run.queue);
             if (i < 1500)
-                violate(&stand, 1);
+                violate(1);
             lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, now_ns, now_ns);
             if (i >= 1500)
-                violate(&stand, 1);
+                violate(1);
         }
         assert_in_range(stand.run.oracles.spans.count, 1, 16);
         assert_in_range(stand.run.oracles.doubts.count, 0, 1024);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), is_bare);
+        assert_int_equal(is_broken(), is_bare);
         assert_int_equal(stand_violations(&stand, LAB_ORACLE_FINDABLE), 2999 + is_bare);
         stand_close(&stand);
     }
@@ -190,10 +186,9 @@ static void test_jumps_excuse_until_the_farthest_clock_time(void **state)
                  {300, true, {{0, 100}, {1, 1}, {0, -100}, {1, -1}}},
                  {300, false, {{0, 100}, {1, 1}, {0, -100}, {1, 0}}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         struct lab_host_agent agents[2] = {{0}};
         struct sim_random draws;
-        open_keys(&stand);
+        open_keys();
         stand.run.agents = agents;
         stand.run.agent_count = 2;
         stand.run.fault_draws = &draws;
@@ -208,9 +203,9 @@ static void test_jumps_excuse_until_the_farthest_clock_time(void **state)
         }
         stand.scenario.faults = NULL;
         stand_wait_until(&stand, cases[i].at_s * SECOND);
-        violate(&stand, 1);
+        violate(1);
         stand_end(&stand);
-        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        assert_int_equal(is_broken(), cases[i].is_broken);
         stand.run.agents = NULL;
         stand.run.agent_count = 0;
         stand.run.fault_draws = NULL;

@@ -5,6 +5,8 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
 /* The amount that a row adds. Lost and doubled increments are counted as operations; their conserved total is
@@ -14,16 +16,16 @@ static uint64_t amount_of(uint64_t row)
     return 1 + row % 5;
 }
 
-static void open_counters(struct stand *stand)
+static void open_counters(void)
 {
-    stand_prepare_probabilistic(stand, BK_SINGLE);
-    stand->run.config.counter = BK_COUNTER_COLUMN;
-    stand->run.key_count = 2;
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.run.config.counter = BK_COUNTER_COLUMN;
+    stand.run.key_count = 2;
+    stand_open(&stand);
 }
 
 /* An update of a counter that is applied and answered, or is not even forwarded. */
-static void add(struct stand *stand, uint64_t counter, uint64_t row)
+static void add(uint64_t counter, uint64_t row)
 {
     struct cass_statement statement = {.kind = CASS_ADD_COUNTER,
                                        .consistency = CASS_LOCAL_QUORUM,
@@ -31,80 +33,77 @@ static void add(struct stand *stand, uint64_t counter, uint64_t row)
                                        .row_id = row,
                                        .delta = (int64_t)amount_of(row),
                                        .timestamp_us = INT64_MIN};
-    cass_request(stand->run.cluster, 0, CASS_ANY_NODE, 0, &statement);
-    stand_wait_until(stand, (sim_queue_now(&stand->run.queue) - stand->run.start_ns));
-    cass_reply_discard(stand->run.cluster, stand->reply);
+    cass_request(stand.run.cluster, 0, CASS_ANY_NODE, 0, &statement);
+    stand_wait_until(&stand, (sim_queue_now(&stand.run.queue) - stand.run.start_ns));
+    cass_reply_discard(stand.run.cluster, stand.reply);
 }
 
 /* An acknowledged row of a key that fires, and the fate of its increment: it was requested `asked` times, of
  * which the first `made` took effect. */
-static void count(struct stand *stand, uint32_t key, uint64_t row, int asked, int made, bool is_counted)
+static void count(uint32_t key, uint64_t row, int asked, int made, bool is_counted)
 {
     struct lab_host_operation operation = stand_operation(key, row, 0);
     operation.fires = true;
     operation.weight = amount_of(row);
-    stand_place(stand, key, row, 0, 0, 0);
-    stand_store(stand, key, row, 0, 0, true);
-    stand_acknowledge(stand, &operation);
+    stand_place(&stand, key, row, 0, 0, 0);
+    stand_store(&stand, key, row, 0, 0, true);
+    stand_acknowledge(&stand, &operation);
     for (int i = 0; i < asked; i++) {
         operation.has_counted = true;
         operation.counter = key;
-        lab_increment_asked(&stand->run, key, row, amount_of(row));
+        lab_increment_asked(&stand.run, key, row, amount_of(row));
         if (i < made)
-            add(stand, key, row);
+            add(key, row);
     }
-    lab_oracles_write_ended(&stand->run, &operation, is_counted, false);
+    lab_oracles_write_ended(&stand.run, &operation, is_counted, false);
 }
 
-static void assert_increments(struct stand *stand, uint64_t lost, uint64_t doubled)
+static void assert_increments(uint64_t lost, uint64_t doubled)
 {
-    stand_end(stand);
-    assert_int_equal(stand->run.oracles.verdict.increments_lost, lost);
-    assert_int_equal(stand->run.oracles.verdict.increments_doubled, doubled);
-    assert_violations(stand, LAB_ORACLE_CONSERVED, 0);
-    stand_close(stand);
+    stand_end(&stand);
+    assert_int_equal(stand.run.oracles.verdict.increments_lost, lost);
+    assert_int_equal(stand.run.oracles.verdict.increments_doubled, doubled);
+    assert_violations(&stand, LAB_ORACLE_CONSERVED, 0);
+    stand_close(&stand);
 }
 
 static void test_increments_made_once_are_not_kept(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
+    open_counters();
     for (uint64_t row = 0; row < 100; row++)
-        count(&stand, 0, row, 1, 1, true);
+        count(0, row, 1, 1, true);
     assert_int_equal(stand.run.oracles.increments.used, 0);
     assert_int_equal(stand.run.oracles.verdict.conditions >> LAB_CONDITION_LOST_INCREMENT & 1, 0);
-    assert_increments(&stand, 0, 0);
+    assert_increments(0, 0);
 }
 
 static void test_increments_lost_and_doubled_are_counted(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
-    count(&stand, 0, 0, 1, 0, false); /* lost */
+    open_counters();
+    count(0, 0, 1, 0, false); /* lost */
     assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_LOST_INCREMENT & 1);
-    count(&stand, 0, 1, 1, 1, false); /* unknown, and made */
-    count(&stand, 0, 2, 2, 2, true);  /* doubled */
-    count(&stand, 0, 3, 3, 3, false); /* doubled twice */
-    count(&stand, 0, 4, 2, 1, true);
-    count(&stand, 0, 5, 0, 0, false); /* never requested */
-    assert_increments(&stand, 2, 3);
+    count(0, 1, 1, 1, false); /* unknown, and made */
+    count(0, 2, 2, 2, true);  /* doubled */
+    count(0, 3, 3, 3, false); /* doubled twice */
+    count(0, 4, 2, 1, true);
+    count(0, 5, 0, 0, false); /* never requested */
+    assert_increments(2, 3);
 }
 
 /* An increment of unknown outcome at the end of its operation takes effect later. */
 static void test_increments_made_late_are_not_lost(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
-    count(&stand, 0, 0, 1, 0, false);
-    count(&stand, 0, 1, 2, 1, true);
-    count(&stand, 0, 2, 1, 0, false);
+    open_counters();
+    count(0, 0, 1, 0, false);
+    count(0, 1, 2, 1, true);
+    count(0, 2, 1, 0, false);
     stand_wait_until(&stand, 60 * SECOND);
-    add(&stand, 0, 0);
-    add(&stand, 0, 1);
-    assert_increments(&stand, 1, 1);
+    add(0, 0);
+    add(0, 1);
+    assert_increments(1, 1);
 }
 
 /* A message arrives twice, after its increment was forgotten; and an increment is acknowledged without being
@@ -112,13 +111,12 @@ static void test_increments_made_late_are_not_lost(void **state)
 static void test_increments_made_again_after_the_end_are_doubled(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
-    count(&stand, 0, 0, 1, 1, true);
+    open_counters();
+    count(0, 0, 1, 1, true);
     assert_int_equal(stand.run.oracles.increments.used, 0);
-    add(&stand, 0, 0);
-    count(&stand, 0, 1, 1, 0, true);
-    assert_increments(&stand, 1, 1);
+    add(0, 0);
+    count(0, 1, 1, 0, true);
+    assert_increments(1, 1);
 }
 
 /* An increment that was never requested is lost, though another key's row of this number waits for its own
@@ -126,22 +124,20 @@ static void test_increments_made_again_after_the_end_are_doubled(void **state)
 static void test_increments_never_requested_do_not_count_for_another_key(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
-    count(&stand, 0, 7, 1, 0, false);
-    count(&stand, 1, 7, 0, 0, false);
-    add(&stand, 0, 7);
+    open_counters();
+    count(0, 7, 1, 0, false);
+    count(1, 7, 0, 0, false);
+    add(0, 7);
     for (uint32_t key = 0; key < 2; key++)
         stand.run.unresolved += 7; /* the rows 0 to 6 */
-    assert_increments(&stand, 1, 0);
+    assert_increments(1, 0);
 }
 
 /* An addition that was never requested is not explained by any row. */
 static void test_increments_without_a_row_are_a_difference(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_counters(&stand);
+    open_counters();
     stand.run.oracles.increments.amount_lost = 1;
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);

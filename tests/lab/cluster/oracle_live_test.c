@@ -4,30 +4,31 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
-static void open_coordinated(struct stand *stand, enum bk_coordination coordination)
+static void open_coordinated(enum bk_coordination coordination)
 {
-    stand_prepare_probabilistic(stand, coordination);
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, coordination);
+    stand_open(&stand);
 }
 
 /* --- health: the client's timeout is 1 s. */
 
-static void assert_health(const struct stand *stand, int64_t unhealthy_ns, int64_t well_ns)
+static void assert_health(int64_t unhealthy_ns, int64_t well_ns)
 {
-    assert_int_equal(lab_health_unhealthy_ns(&stand->run), unhealthy_ns);
-    assert_int_equal(lab_health_well_ns(&stand->run), well_ns);
+    assert_int_equal(lab_health_unhealthy_ns(&stand.run), unhealthy_ns);
+    assert_int_equal(lab_health_well_ns(&stand.run), well_ns);
 }
 
 static void test_health_without_faults_is_well_from_the_start(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
-    assert_health(&stand, 0, 0);
+    open_coordinated(BK_SINGLE);
+    assert_health(0, 0);
     stand_wait_until(&stand, 5 * SECOND);
-    assert_health(&stand, 0, 5 * SECOND);
+    assert_health(0, 5 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 0);
     assert_int_equal(stand.run.oracles.verdict.conditions & 1u << LAB_CONDITION_FAULTS, 0);
     stand_close(&stand);
@@ -37,24 +38,23 @@ static void test_health_without_faults_is_well_from_the_start(void **state)
 static void test_health_fault_settles(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_wait_until(&stand, 2 * SECOND);
     lab_health_fault(&stand.run, true);
     assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
     stand_wait_until(&stand, 5 * SECOND);
-    assert_health(&stand, 3 * SECOND, -1);
+    assert_health(3 * SECOND, -1);
     lab_health_fault(&stand.run, false);
     stand_wait_until(&stand, 6 * SECOND - 1);
-    assert_health(&stand, 4 * SECOND - 1, -1);
+    assert_health(4 * SECOND - 1, -1);
     stand_wait_until(&stand, 6 * SECOND);
-    assert_health(&stand, 4 * SECOND, 0);
+    assert_health(4 * SECOND, 0);
     stand_wait_until(&stand, 9 * SECOND);
-    assert_health(&stand, 4 * SECOND, 3 * SECOND);
+    assert_health(4 * SECOND, 3 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 1);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, 10 * SECOND);
-    assert_health(&stand, 5 * SECOND, -1);
+    assert_health(5 * SECOND, -1);
     assert_int_equal(stand.run.oracles.health.stretch, 2);
     stand_close(&stand);
 }
@@ -64,15 +64,14 @@ static void test_health_fault_settles(void **state)
 static void test_health_faults_that_overlap_are_one(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, 2 * SECOND);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, 4 * SECOND);
     lab_health_fault(&stand.run, false);
     stand_wait_until(&stand, 6 * SECOND);
-    assert_health(&stand, 6 * SECOND, -1);
+    assert_health(6 * SECOND, -1);
     lab_health_fault(&stand.run, false);
     stand_wait_until(&stand, 7 * SECOND - 1);
     lab_health_fault(&stand.run, true);
@@ -80,10 +79,10 @@ static void test_health_faults_that_overlap_are_one(void **state)
     lab_health_fault(&stand.run, false);
     assert_int_equal(stand.run.oracles.health.stretch, 1);
     stand_wait_until(&stand, 20 * SECOND);
-    assert_health(&stand, 9 * SECOND, 11 * SECOND);
+    assert_health(9 * SECOND, 11 * SECOND);
     lab_health_fault(&stand.run, true);
     assert_int_equal(stand.run.oracles.health.stretch, 2);
-    assert_health(&stand, 9 * SECOND, -1);
+    assert_health(9 * SECOND, -1);
     stand_close(&stand);
 }
 
@@ -91,27 +90,26 @@ static void test_health_faults_that_overlap_are_one(void **state)
 static void test_health_pulses_end_by_themselves(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
     stand_wait_until(&stand, 1 * SECOND);
     lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first fault */
     stand_wait_until(&stand, 4 * SECOND);
-    assert_health(&stand, 4 * SECOND, 0);
+    assert_health(4 * SECOND, 0);
     stand_wait_until(&stand, 10 * SECOND);
     lab_health_fault(&stand.run, true);
     lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
     stand_wait_until(&stand, 20 * SECOND);
-    assert_health(&stand, 14 * SECOND, -1);
+    assert_health(14 * SECOND, -1);
     lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
     lab_health_fault(&stand.run, false);
     stand_wait_until(&stand, 31 * SECOND - 1);
-    assert_health(&stand, 25 * SECOND - 1, -1);
+    assert_health(25 * SECOND - 1, -1);
     stand_wait_until(&stand, 31 * SECOND);
-    assert_health(&stand, 25 * SECOND, 0);
+    assert_health(25 * SECOND, 0);
     lab_health_pulse(&stand.run, stand_time(&stand, 31 * SECOND)); /* an instant: a clock jumps */
     stand_wait_until(&stand, 40 * SECOND);
-    assert_health(&stand, 26 * SECOND, 8 * SECOND);
+    assert_health(26 * SECOND, 8 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 3);
     stand_close(&stand);
 }
@@ -120,20 +118,19 @@ static void test_health_pulses_end_by_themselves(void **state)
 static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
     stand_wait_until(&stand, 10 * SECOND);
     lab_health_pulse(&stand.run, stand_time(&stand, 12 * SECOND));
     stand_wait_until(&stand, 14 * SECOND);
-    assert_health(&stand, 14 * SECOND, -1);
+    assert_health(14 * SECOND, -1);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, 15 * SECOND);
     lab_health_fault(&stand.run, false);
     stand_wait_until(&stand, 31 * SECOND - 1);
-    assert_health(&stand, 31 * SECOND - 1, -1);
+    assert_health(31 * SECOND - 1, -1);
     stand_wait_until(&stand, 40 * SECOND);
-    assert_health(&stand, 31 * SECOND, 9 * SECOND);
+    assert_health(31 * SECOND, 9 * SECOND);
     stand_close(&stand);
 }
 
@@ -141,13 +138,12 @@ static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
 static void test_health_of_a_lossy_network_is_never_well(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.network.loss = 1e-9;
     stand_open(&stand);
     lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
     stand_wait_until(&stand, SIM_HOUR);
-    assert_health(&stand, SIM_HOUR, -1);
+    assert_health(SIM_HOUR, -1);
     assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
     stand_close(&stand);
 }
@@ -157,16 +153,16 @@ static void test_health_of_a_lossy_network_is_never_well(void **state)
 #define FULL 24u
 #define LAG  (2 * SECOND)
 
-static void fire(struct stand *stand, uint32_t key, int64_t bucket, uint64_t rows)
+static void fire(uint32_t key, int64_t bucket, uint64_t rows)
 {
     for (; rows > 0; rows--) {
-        uint64_t row = stand->run.keys[key].rows;
+        uint64_t row = stand.run.keys[key].rows;
         struct lab_host_operation operation = stand_operation(key, row, bucket);
         operation.fires = true;
-        stand_place(stand, key, row, 0, bucket, 0);
-        stand_store(stand, key, row, 0, bucket, true);
-        stand_acknowledge(stand, &operation);
-        lab_oracles_write_ended(&stand->run, &operation, true, false);
+        stand_place(&stand, key, row, 0, bucket, 0);
+        stand_store(&stand, key, row, 0, bucket, true);
+        stand_acknowledge(&stand, &operation);
+        lab_oracles_write_ended(&stand.run, &operation, true, false);
     }
 }
 
@@ -174,12 +170,11 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
 {
     (void)state;
     for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
-        struct stand stand;
-        open_coordinated(&stand, BK_SINGLE);
+        open_coordinated(BK_SINGLE);
         stand_wait_until(&stand, LAG);
-        fire(&stand, 0, 0, FULL);
+        fire(0, 0, FULL);
         stand_wait_until(&stand, 2 * LAG + late_ns);
-        fire(&stand, 0, 0, 1);
+        fire(0, 0, 1);
         stand_end(&stand);
         assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
         assert_violations(&stand, LAB_ORACLE_LIVE, (uint64_t)late_ns);
@@ -191,17 +186,16 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
 static void test_live_partition_may_grow_for_the_lag(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_wait_until(&stand, LAG);
-    fire(&stand, 0, 0, FULL - 1);
+    fire(0, 0, FULL - 1);
     stand_wait_until(&stand, 5 * LAG);
-    fire(&stand, 0, 0, 500); /* the first of these rows fills the partition */
+    fire(0, 0, 500); /* the first of these rows fills the partition */
     stand_wait_until(&stand, 6 * LAG);
-    fire(&stand, 0, 0, 500);
-    fire(&stand, 0, 1, 1);
+    fire(0, 0, 500);
+    fire(0, 1, 1);
     stand_wait_until(&stand, 9 * LAG);
-    fire(&stand, 0, 1, FULL - 1);
+    fire(0, 1, FULL - 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 0);
     stand_close(&stand);
@@ -212,17 +206,16 @@ static void test_live_counts_from_when_all_was_well(void **state)
 {
     (void)state;
     for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
-        struct stand stand;
-        open_coordinated(&stand, BK_SINGLE);
+        open_coordinated(BK_SINGLE);
         stand_wait_until(&stand, LAG);
-        fire(&stand, 0, 0, FULL);
+        fire(0, 0, FULL);
         lab_health_fault(&stand.run, true);
         stand_wait_until(&stand, 10 * SECOND);
         lab_health_fault(&stand.run, false);
         stand_wait_until(&stand, 11 * SECOND + LAG + late_ns);
-        fire(&stand, 0, 0, FULL);
+        fire(0, 0, FULL);
         stand_wait_until(&stand, 60 * SECOND);
-        fire(&stand, 0, 0, 1);
+        fire(0, 0, 1);
         stand_end(&stand);
         assert_violations(&stand, LAB_ORACLE_LIVE, late_ns == 0);
         stand_close(&stand);
@@ -233,12 +226,11 @@ static void test_live_counts_from_when_all_was_well(void **state)
 static void test_live_judges_the_time_after_the_last_fault_only(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     stand_wait_until(&stand, LAG);
-    fire(&stand, 0, 0, FULL);
+    fire(0, 0, FULL);
     stand_wait_until(&stand, 10 * SECOND);
-    fire(&stand, 0, 0, 1);
+    fire(0, 0, 1);
     lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
     stand_wait_until(&stand, 60 * SECOND);
     stand_end(&stand);
@@ -250,19 +242,18 @@ static void test_live_judges_the_time_after_the_last_fault_only(void **state)
 static void test_live_is_counted_in_keys(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.run.key_count = 3;
     stand_open(&stand);
     stand_wait_until(&stand, LAG);
-    fire(&stand, 0, 0, FULL);
-    fire(&stand, 1, 0, FULL);
-    fire(&stand, 2, 0, FULL);
-    fire(&stand, 0, 1, FULL);
+    fire(0, 0, FULL);
+    fire(1, 0, FULL);
+    fire(2, 0, FULL);
+    fire(0, 1, FULL);
     stand_wait_until(&stand, 10 * SECOND);
-    fire(&stand, 0, 0, 2);
-    fire(&stand, 1, 0, 1);
-    fire(&stand, 0, 1, 1);
+    fire(0, 0, 2);
+    fire(1, 0, 1);
+    fire(0, 1, 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 2);
     stand_close(&stand);
@@ -273,8 +264,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
 {
     (void)state;
     for (int64_t left_ns = -1; left_ns <= 0; left_ns++) {
-        struct stand stand;
-        open_coordinated(&stand, BK_SINGLE);
+        open_coordinated(BK_SINGLE);
         lab_health_fault(&stand.run, true);
         stand_wait_until(&stand, 10 * SECOND);
         lab_health_fault(&stand.run, false);
@@ -283,8 +273,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
         assert_int_equal(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE], left_ns == 0);
         stand_close(&stand);
     }
-    struct stand stand;
-    open_coordinated(&stand, BK_SINGLE);
+    open_coordinated(BK_SINGLE);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, SIM_HOUR);
     stand_end(&stand);
@@ -296,16 +285,15 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
 static void test_live_partition_below_the_states_bucket_is_closed(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_coordinated(&stand, BK_THREE_STATE);
+    open_coordinated(BK_THREE_STATE);
     stand_wait_until(&stand, LAG);
-    fire(&stand, 0, 0, FULL);
+    fire(0, 0, FULL);
     stand_state(&stand, 0, 1, 0, 20 * SECOND);
     stand_wait_until(&stand, 10 * SECOND);
-    fire(&stand, 0, 0, 1);
+    fire(0, 0, 1);
     assert_int_equal(stand.run.oracles.keys[0].stuck_stretch, 0);
     stand_state(&stand, 0, 0, 0, 0);
-    fire(&stand, 0, 0, 1);
+    fire(0, 0, 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 1);
     stand_close(&stand);

@@ -4,6 +4,8 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define BOUND (5 * SIM_MS) /* of one clock; two clocks differ by twice this */
 
 struct placement {
@@ -14,7 +16,6 @@ struct placement {
 /* Places the rows in this order and compares the violations. */
 static void expect(const struct placement *placements, size_t count, uint64_t agreement, uint64_t monotone)
 {
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.agents.clock_bound_ns = BOUND;
     stand_open(&stand);
@@ -111,7 +112,6 @@ static void test_order_violations_are_counted_in_rows(void **state)
 static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.agents.clock_bound_ns = 365 * SIM_DAY;
     stand_open(&stand);
@@ -130,7 +130,6 @@ static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state
 static void test_order_of_different_keys_is_not_compared(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.run.key_count = 3;
     stand_open(&stand);
@@ -157,7 +156,6 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
     assert_int_equal(bk_strategy_hash(10, &strategies[BK_HASH]), BK_OK);
     assert_int_equal(bk_strategy_weighted(3, 4, &strategies[BK_WEIGHTED]), BK_OK);
     for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
-        struct stand stand;
         stand_prepare(&stand, &strategies[kind], BK_SINGLE);
         stand_open(&stand);
         stand_place(&stand, 0, 0, 0, 1, 0);
@@ -175,7 +173,6 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
 static void test_violation_first_is_reported(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.run.key_count = 2;
     stand_open(&stand);

@@ -6,36 +6,37 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
 /* A test stand whose readers want this number of rows. */
-static void open_newest(struct stand *stand, uint64_t rows)
+static void open_newest(uint64_t rows)
 {
-    stand_prepare_probabilistic(stand, BK_SINGLE);
-    stand->scenario.reads.present = true;
-    stand->scenario.reads.kinds[LAB_READ_LATEST].rows = rows;
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.reads.present = true;
+    stand.scenario.reads.kinds[LAB_READ_LATEST].rows = rows;
+    stand_open(&stand);
 }
 
 /* --- newest */
 
-static void store(struct stand *stand, uint64_t row, int64_t time_ns, int64_t bucket)
+static void store(uint64_t row, int64_t time_ns, int64_t bucket)
 {
-    stand_place(stand, 0, row, time_ns, bucket, 0);
-    stand_store(stand, 0, row, time_ns, bucket, true);
+    stand_place(&stand, 0, row, time_ns, bucket, 0);
+    stand_store(&stand, 0, row, time_ns, bucket, true);
 }
 
 static void test_newest_in_order_is_no_violation(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 3);
+    open_newest(3);
     uint64_t row = 0;
     for (int64_t bucket = 0; bucket < 10; bucket++) {
         if (bucket > 0)
             stand_state(&stand, 0, bucket, (int64_t)row * SECOND, 0);
         for (int i = 0; i < 1 + bucket % 5; i++, row++)
-            store(&stand, row, (int64_t)row * SECOND, bucket);
+            store(row, (int64_t)row * SECOND, bucket);
     }
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
     stand_close(&stand);
@@ -46,15 +47,14 @@ static void test_newest_in_order_is_no_violation(void **state)
 static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 1);
+    open_newest(1);
     stand_state(&stand, 0, 1, 0, 0);
-    store(&stand, 0, 5 * SECOND, 1);
-    store(&stand, 1, 4 * SECOND, 0);
+    store(0, 5 * SECOND, 1);
+    store(1, 4 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 2, 6 * SECOND, 0);
+    store(2, 6 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 3, 7 * SECOND, 1);
+    store(3, 7 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
@@ -63,17 +63,16 @@ static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
 static void test_newest_nth_row_decides(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 2);
+    open_newest(2);
     stand_state(&stand, 0, 1, 0, 0);
-    store(&stand, 0, 1 * SECOND, 0);
-    store(&stand, 1, 5 * SECOND, 1);
+    store(0, 1 * SECOND, 0);
+    store(1, 5 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0); /* the reader continues to bucket 0 */
-    store(&stand, 2, 6 * SECOND, 1);
+    store(2, 6 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 3, 5 * SECOND + 1, 0); /* the second newest row, below two rows of bucket 1 */
+    store(3, 5 * SECOND + 1, 0); /* the second newest row, below two rows of bucket 1 */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 4, 7 * SECOND, 1);
+    store(4, 7 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
@@ -83,20 +82,19 @@ static void test_newest_nth_row_decides(void **state)
 static void test_newest_counts_old_rows_of_a_high_bucket(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 2);
-    store(&stand, 0, 9 * SECOND, 0);
-    store(&stand, 1, 10 * SECOND, 0);
+    open_newest(2);
+    store(0, 9 * SECOND, 0);
+    store(1, 10 * SECOND, 0);
     stand_state(&stand, 0, 1, 0, 0);
-    store(&stand, 2, 1 * SECOND, 0);
+    store(2, 1 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 3, 1 * SECOND, 1);
+    store(3, 1 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 4, 2 * SECOND, 0); /* still missed after any further row */
+    store(4, 2 * SECOND, 0); /* still missed after any further row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
-    store(&stand, 5, 11 * SECOND, 1); /* the reader gets 11 and 1; 11 and 10 are the newest */
+    store(5, 11 * SECOND, 1); /* the reader gets 11 and 1; 11 and 10 are the newest */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
-    store(&stand, 6, 12 * SECOND, 1);
+    store(6, 12 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
     stand_close(&stand);
 }
@@ -105,18 +103,17 @@ static void test_newest_counts_old_rows_of_a_high_bucket(void **state)
 static void test_newest_accepts_any_order_of_equal_times(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 2);
+    open_newest(2);
     stand_state(&stand, 0, 2, 0, 0);
-    store(&stand, 0, 5 * SECOND, 1);
-    store(&stand, 1, 5 * SECOND, 1);
-    store(&stand, 2, 5 * SECOND, 0); /* not returned, and not missed */
+    store(0, 5 * SECOND, 1);
+    store(1, 5 * SECOND, 1);
+    store(2, 5 * SECOND, 0); /* not returned, and not missed */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 3, 5 * SECOND, 2); /* returned, with one of the other rows */
+    store(3, 5 * SECOND, 2); /* returned, with one of the other rows */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 4, 6 * SECOND, 1); /* the newest row and one row of 5 s */
+    store(4, 6 * SECOND, 1); /* the newest row and one row of 5 s */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 5, 5 * SECOND, 2); /* two rows of 5 s hide the newest row */
+    store(5, 5 * SECOND, 2); /* two rows of 5 s hide the newest row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
@@ -125,12 +122,11 @@ static void test_newest_accepts_any_order_of_equal_times(void **state)
 static void test_newest_of_few_rows_are_all(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 4);
+    open_newest(4);
     stand_state(&stand, 0, 2, 0, 0);
-    store(&stand, 0, 1 * SECOND, 0);
-    store(&stand, 1, 3 * SECOND, 2);
-    store(&stand, 2, 2 * SECOND, 1);
+    store(0, 1 * SECOND, 0);
+    store(1, 3 * SECOND, 2);
+    store(2, 2 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
     stand_close(&stand);
 }
@@ -138,16 +134,15 @@ static void test_newest_of_few_rows_are_all(void **state)
 static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_newest(&stand, 1);
-    store(&stand, 0, 1 * SECOND, 0);
-    store(&stand, 1, 2 * SECOND, 1);
+    open_newest(1);
+    store(0, 1 * SECOND, 0);
+    store(1, 2 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 2, 3 * SECOND, 0); /* a newer row becomes visible: now the reader gets the newest rows */
+    store(2, 3 * SECOND, 0); /* a newer row becomes visible: now the reader gets the newest rows */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_state(&stand, 0, 1, 0, 0); /* hides the row; judged with the next row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 3, 1 * SECOND, 0);
+    store(3, 1 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
     stand_close(&stand);
 }
@@ -157,12 +152,11 @@ static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
 static void test_newest_number_of_rows_is_that_of_the_readers(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     assert_int_equal(stand.run.oracles.newest_rows, 16);
     stand_close(&stand);
-    open_newest(&stand, UINT64_C(1) << 32);
+    open_newest(UINT64_C(1) << 32);
     assert_int_equal(stand.run.oracles.newest_rows, 64);
     stand_close(&stand);
 }
@@ -171,7 +165,6 @@ static void test_newest_number_of_rows_is_that_of_the_readers(void **state)
 static void test_newest_of_windows_begins_at_the_clock(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_time(10 * SECOND, 0, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
@@ -181,38 +174,37 @@ static void test_newest_of_windows_begins_at_the_clock(void **state)
     stand_open(&stand);
     int64_t first = lab_state_newest(&stand.run, 0);
     stand_wait_until(&stand, 8 * SECOND - 1);
-    store(&stand, 0, 10 * SECOND, first + 1);
+    store(0, 10 * SECOND, first + 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     assert_int_equal(lab_state_newest(&stand.run, 0), first);
     stand_wait_until(&stand, 8 * SECOND);
     assert_int_equal(lab_state_newest(&stand.run, 0), first + 1);
-    store(&stand, 1, 10 * SECOND + 1, first + 1);
+    store(1, 10 * SECOND + 1, first + 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
 
 /* --- findable */
 
-static void acknowledge(struct stand *stand, uint64_t row, int64_t bucket)
+static void acknowledge(uint64_t row, int64_t bucket)
 {
     struct lab_host_operation operation = stand_operation(0, row, bucket);
-    stand_acknowledge(stand, &operation);
+    stand_acknowledge(&stand, &operation);
 }
 
 static void test_findable_at_the_states_bucket_and_below(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     stand_state(&stand, 0, 2, 0, 0);
     for (uint64_t row = 0; row < 4; row++)
-        store(&stand, row, (int64_t)row, (int64_t)row);
-    acknowledge(&stand, 0, 0);
-    acknowledge(&stand, 1, 1);
-    acknowledge(&stand, 2, 2);
+        store(row, (int64_t)row, (int64_t)row);
+    acknowledge(0, 0);
+    acknowledge(1, 1);
+    acknowledge(2, 2);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
-    acknowledge(&stand, 3, 3);
+    acknowledge(3, 3);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_close(&stand);
 }
@@ -222,14 +214,13 @@ static void test_findable_at_the_states_bucket_and_below(void **state)
 static void test_findable_state_going_back_loses_each_row_once(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     stand_state(&stand, 0, 3, 0, 0);
     for (uint64_t row = 0; row < 8; row++) {
-        store(&stand, row, (int64_t)row, (int64_t)row / 2);
+        store(row, (int64_t)row, (int64_t)row / 2);
         if (row != 7)
-            acknowledge(&stand, row, (int64_t)row / 2);
+            acknowledge(row, (int64_t)row / 2);
     }
     stand_state(&stand, 0, 2, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
@@ -238,11 +229,11 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_state(&stand, 0, 1, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 3);
-    store(&stand, 8, 8, 2); /* acknowledged while readers cannot see it */
-    acknowledge(&stand, 8, 2);
+    store(8, 8, 2); /* acknowledged while readers cannot see it */
+    acknowledge(8, 2);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 4);
     stand_state(&stand, 0, 2, 0, 0);
-    acknowledge(&stand, 7, 3);
+    acknowledge(7, 3);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 5);
     stand_state(&stand, 0, 0, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 7);
@@ -253,7 +244,6 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
 static void test_findable_other_changes_lose_nothing(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_THREE_STATE);
     stand_open(&stand);
     stand_write(&stand, 0, 0, 0, 0);
@@ -268,20 +258,19 @@ static void test_findable_other_changes_lose_nothing(void **state)
 }
 
 /* A read of the range that begins at from_ns found 1 of 3 rows. */
-static void read_too_few(struct stand *stand, enum lab_read_kind kind, int64_t from_ns)
+static void read_too_few(enum lab_read_kind kind, int64_t from_ns)
 {
     struct lab_host_operation operation = {.is_read = true,
                                            .read = kind,
-                                           .row_time_ns = stand_time(stand, from_ns),
+                                           .row_time_ns = stand_time(&stand, from_ns),
                                            .done = {.kind = kind, .rows = 1, .due = 3}};
-    lab_findable_read(&stand->run, &operation, 3);
+    lab_findable_read(&stand.run, &operation, 3);
 }
 
 /* With `count`, a read of a range may end at an older row that is above rows of the range, and only there. */
 static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(void **state)
 {
     (void)state;
-    struct stand stand;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(2, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
@@ -290,30 +279,30 @@ static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(v
     stand_place(&stand, 0, 0, 10, 0, 0);
     stand_place(&stand, 0, 1, 30, 0, 0);
     stand_place(&stand, 0, 2, 30, 1, 0);
-    read_too_few(&stand, LAB_READ_RANGE, 20);
+    read_too_few(LAB_READ_RANGE, 20);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
     stand_place(&stand, 0, 3, 25, 2, 0); /* after rows of 30 in lower buckets */
-    read_too_few(&stand, LAB_READ_RANGE, 26);
-    read_too_few(&stand, LAB_READ_RANGE, 30);
+    read_too_few(LAB_READ_RANGE, 26);
+    read_too_few(LAB_READ_RANGE, 30);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
-    read_too_few(&stand, LAB_READ_RANGE, 25);
+    read_too_few(LAB_READ_RANGE, 25);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 4);
-    read_too_few(&stand, LAB_READ_RANGE, 31);
+    read_too_few(LAB_READ_RANGE, 31);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 6);
-    read_too_few(&stand, LAB_READ_ALL, 26);
-    read_too_few(&stand, LAB_READ_LATEST, 26);
+    read_too_few(LAB_READ_ALL, 26);
+    read_too_few(LAB_READ_LATEST, 26);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 10);
     stand_close(&stand);
 }
 
 /* There are three replicas. A reader queries two replicas at QUORUM, possibly the two without the row. */
-static void open_replicas(struct stand *stand, enum cass_consistency read)
+static void open_replicas(enum cass_consistency read)
 {
-    stand_prepare_probabilistic(stand, BK_SINGLE);
-    stand->scenario.network.datacenters[0] =
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.network.datacenters[0] =
         (struct cass_datacenter){.name = "dc1", .nodes = 3, .racks = 1, .replication_factor = 3};
-    stand->scenario.consistency.read = read;
-    stand_open(stand);
+    stand.scenario.consistency.read = read;
+    stand_open(&stand);
 }
 
 static void test_findable_on_too_few_replicas_is_violated(void **state)
@@ -326,13 +315,12 @@ static void test_findable_on_too_few_replicas_is_violated(void **state)
                  {CASS_LOCAL_QUORUM, 2}, {CASS_THREE, 1},     {CASS_ALL, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint32_t held = 1; held <= 3; held++) {
-            struct stand stand;
-            open_replicas(&stand, cases[i].read);
+            open_replicas(cases[i].read);
             for (uint32_t node = held; node < 3; node++)
                 cass_set_down(stand.run.cluster, node, true);
-            store(&stand, 0, 0, 0);
+            store(0, 0, 0);
             assert_int_equal(cass_row_held(stand.run.cluster, 0, 0, 0), held);
-            acknowledge(&stand, 0, 0);
+            acknowledge(0, 0);
             assert_violations(&stand, LAB_ORACLE_FINDABLE, held < cases[i].enough);
             stand_close(&stand);
         }
@@ -343,16 +331,15 @@ static void test_findable_on_too_few_replicas_is_violated(void **state)
 static void test_findable_on_few_replicas_is_not_lost_again(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_replicas(&stand, CASS_ONE);
+    open_replicas(CASS_ONE);
     stand_state(&stand, 0, 1, 0, 0);
     cass_set_down(stand.run.cluster, 2, true);
-    store(&stand, 0, 0, 1);
-    acknowledge(&stand, 0, 1);
+    store(0, 0, 1);
+    acknowledge(0, 1);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     cass_set_down(stand.run.cluster, 2, false);
-    store(&stand, 1, 1, 1);
-    acknowledge(&stand, 1, 1);
+    store(1, 1, 1);
+    acknowledge(1, 1);
     stand_state(&stand, 0, 0, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
     stand_close(&stand);
@@ -363,7 +350,6 @@ static void test_findable_on_few_replicas_is_not_lost_again(void **state)
 static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
 {
     (void)state;
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.network.datacenter_count = 2;
     stand.scenario.network.datacenters[1] = stand.scenario.network.datacenters[0];
@@ -371,12 +357,12 @@ static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
     stand.scenario.consistency.read = CASS_ONE;
     stand_open(&stand);
     cass_set_down(stand.run.cluster, 1, true);
-    store(&stand, 0, 0, 0);
+    store(0, 0, 0);
     assert_int_equal(cass_row_held(stand.run.cluster, 0, 0, 0), 1);
-    acknowledge(&stand, 0, 0);
+    acknowledge(0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
-    store(&stand, 1, 0, 1);
-    acknowledge(&stand, 1, 1);
+    store(1, 0, 1);
+    acknowledge(1, 1);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_close(&stand);
 
@@ -384,8 +370,8 @@ static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
     assert_int_equal(bk_strategy_hash(10, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
     stand_open(&stand);
-    store(&stand, 0, 0, 9);
-    acknowledge(&stand, 0, 9);
+    store(0, 0, 9);
+    acknowledge(0, 9);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_NEWEST]);
     stand_close(&stand);
@@ -396,57 +382,57 @@ static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
 #define WINDOW     (10 * SECOND)
 #define INDEX(nth) (1767225600 / 10 + (nth))
 
-static void open_windows(struct stand *stand)
+static void open_windows(void)
 {
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_time(WINDOW, 0, &strategy), BK_OK);
-    stand_prepare(stand, &strategy, BK_SINGLE);
-    stand->scenario.agents.clock_bound_ns = SECOND;
-    stand->run.config.remember_keys = 1;
-    stand->run.config.late_ns = 5 * SECOND;
-    stand_open(stand);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand.scenario.agents.clock_bound_ns = SECOND;
+    stand.run.config.remember_keys = 1;
+    stand.run.config.late_ns = 5 * SECOND;
+    stand_open(&stand);
 }
 
 /* Writes a row of this time, which is acknowledged now. */
-static void write_window(struct stand *stand, uint64_t row, int64_t time_ns)
+static void write_window(uint64_t row, int64_t time_ns)
 {
     struct lab_host_operation operation = stand_operation(0, row, INDEX(time_ns / WINDOW));
-    operation.row_time_ns = stand_time(stand, time_ns);
-    stand_place(stand, 0, row, time_ns, operation.bucket, 0);
-    stand_store(stand, 0, row, time_ns, operation.bucket, true);
-    stand_acknowledge(stand, &operation);
+    operation.row_time_ns = stand_time(&stand, time_ns);
+    stand_place(&stand, 0, row, time_ns, operation.bucket, 0);
+    stand_store(&stand, 0, row, time_ns, operation.bucket, true);
+    stand_acknowledge(&stand, &operation);
 }
 
 /* The reader should have found two rows and found one. */
-static void query_short(struct stand *stand, const struct bk_query *query)
+static void query_short(const struct bk_query *query)
 {
     struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
     operation.is_read = true;
-    operation.begun_ns = sim_queue_now(&stand->run.queue);
-    lab_findable_begun(&stand->run, &operation, query);
+    operation.begun_ns = sim_queue_now(&stand.run.queue);
+    lab_findable_begun(&stand.run, &operation, query);
     operation.done = (struct lab_read_done){.due = 2, .rows = 1};
     uint64_t due = lab_findable_due(2, operation.beyond, 2);
     if (due > 1)
-        lab_findable_read(&stand->run, &operation, due);
+        lab_findable_read(&stand.run, &operation, due);
 }
 
 /* A read from the present down to the birth. */
-static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
+static void read_short(int64_t now_ns, int64_t birth_ns)
 {
     struct bk_query query = {
-        .kind = BK_QUERY_ALL, .now_ns = stand_time(stand, now_ns), .birth_ns = stand_time(stand, birth_ns)};
-    query_short(stand, &query);
+        .kind = BK_QUERY_ALL, .now_ns = stand_time(&stand, now_ns), .birth_ns = stand_time(&stand, birth_ns)};
+    query_short(&query);
 }
 
 /* A range read by a reader whose clock shows 15 s, of a key with birth at 3 s. */
-static void range_short(struct stand *stand, int64_t from_ns, int64_t until_ns)
+static void range_short(int64_t from_ns, int64_t until_ns)
 {
     struct bk_query query = {.kind = BK_QUERY_RANGE,
-                             .now_ns = stand_time(stand, 15 * SECOND),
-                             .birth_ns = stand_time(stand, 3 * SECOND),
-                             .from_ns = stand_time(stand, from_ns),
-                             .until_ns = stand_time(stand, until_ns)};
-    query_short(stand, &query);
+                             .now_ns = stand_time(&stand, 15 * SECOND),
+                             .birth_ns = stand_time(&stand, 3 * SECOND),
+                             .from_ns = stand_time(&stand, from_ns),
+                             .until_ns = stand_time(&stand, until_ns)};
+    query_short(&query);
 }
 
 /* Excused rows are subtracted from all existing rows, not from the rows that a reader wants. */
@@ -461,16 +447,15 @@ static void test_findable_excused_rows_do_not_excuse_the_wanted_ones(void **stat
 static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_windows(&stand);
-    write_window(&stand, 0, 9 * SECOND);
+    open_windows();
+    write_window(0, 9 * SECOND);
     stand_wait_until(&stand, 9 * SECOND);
-    write_window(&stand, 1, 10 * SECOND);
-    read_short(&stand, 9 * SECOND, 0); /* the reader's clock shows the first window */
+    write_window(1, 10 * SECOND);
+    read_short(9 * SECOND, 0); /* the reader's clock shows the first window */
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
-    read_short(&stand, 10 * SECOND, 0);
+    read_short(10 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
-    read_short(&stand, 10 * SECOND, 10 * SECOND); /* a birth that is too late hides the first row */
+    read_short(10 * SECOND, 10 * SECOND); /* a birth that is too late hides the first row */
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
     stand_close(&stand);
 }
@@ -479,14 +464,13 @@ static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
 static void test_findable_range_after_the_readers_clock_is_excused(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_windows(&stand);
-    write_window(&stand, 0, 3 * SECOND);
+    open_windows();
+    write_window(0, 3 * SECOND);
     stand_wait_until(&stand, 15 * SECOND);
-    write_window(&stand, 1, 16 * SECOND);
-    range_short(&stand, 15 * SECOND + 1, 17 * SECOND);
+    write_window(1, 16 * SECOND);
+    range_short(15 * SECOND + 1, 17 * SECOND);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
-    range_short(&stand, 1 * SECOND, 3 * SECOND);
+    range_short(1 * SECOND, 3 * SECOND);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_close(&stand);
 }
@@ -496,12 +480,11 @@ static void test_findable_row_behind_a_remembered_window_is_excused(void **state
 {
     (void)state;
     for (int64_t spare_ns = 0; spare_ns <= 1; spare_ns++) {
-        struct stand stand;
-        open_windows(&stand);
-        write_window(&stand, 0, 0);
+        open_windows();
+        write_window(0, 0);
         stand_wait_until(&stand, 14 * SECOND - spare_ns);
-        write_window(&stand, 1, SECOND);
-        read_short(&stand, 15 * SECOND, 0);
+        write_window(1, SECOND);
+        read_short(15 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FINDABLE, (uint64_t)spare_ns);
         stand_close(&stand);
     }
@@ -512,15 +495,14 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
 {
     (void)state;
     for (uint32_t remembers = 0; remembers <= 1; remembers++) {
-        struct stand stand;
-        open_windows(&stand);
+        open_windows();
         stand.run.config.remember_keys = remembers;
-        write_window(&stand, 0, 0);
-        write_window(&stand, 1, SECOND);
+        write_window(0, 0);
+        write_window(1, SECOND);
         lab_condition_of_key(&stand.run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, stand_time(&stand, 0),
                              stand_time(&stand, SECOND));
         stand_wait_until(&stand, 5 * SECOND);
-        read_short(&stand, 5 * SECOND, 0);
+        read_short(5 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FINDABLE, 1 - remembers);
         stand_close(&stand);
     }
@@ -529,7 +511,6 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
 static void test_conserved_rows_expire_in_their_second(void **state)
 {
     (void)state;
-    struct stand stand;
     struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.row_ttl_ns = 2 * SECOND - 1;

@@ -6,24 +6,26 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
-static struct lab_host_operation fire(struct stand *stand, uint64_t row, int64_t time_ns, int64_t bucket)
+static struct lab_host_operation fire(uint64_t row, int64_t time_ns, int64_t bucket)
 {
     struct lab_host_operation operation = stand_operation(0, row, bucket);
     operation.fires = true;
-    operation.row_time_ns = stand_time(stand, time_ns);
-    operation.begun_ns = sim_queue_now(&stand->run.queue);
-    stand_place(stand, 0, row, time_ns, bucket, 0);
-    stand_store(stand, 0, row, time_ns, bucket, true);
-    stand_acknowledge(stand, &operation);
+    operation.row_time_ns = stand_time(&stand, time_ns);
+    operation.begun_ns = sim_queue_now(&stand.run.queue);
+    stand_place(&stand, 0, row, time_ns, bucket, 0);
+    stand_store(&stand, 0, row, time_ns, bucket, true);
+    stand_acknowledge(&stand, &operation);
     return operation;
 }
 
-static void fire_counted(struct stand *stand, uint64_t row, int64_t time_ns, int64_t bucket)
+static void fire_counted(uint64_t row, int64_t time_ns, int64_t bucket)
 {
-    struct lab_host_operation operation = fire(stand, row, time_ns, bucket);
-    lab_oracles_write_ended(&stand->run, &operation, true, false);
+    struct lab_host_operation operation = fire(row, time_ns, bucket);
+    lab_oracles_write_ended(&stand.run, &operation, true, false);
 }
 
 /* The fourth row comes before the roll, or after it. */
@@ -31,14 +33,13 @@ static void test_filled_rows_behind_the_roll_prove_nothing(void **state)
 {
     (void)state;
     for (int is_late = 0; is_late < 2; is_late++) {
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_THREE_STATE);
         stand_open(&stand);
         for (uint64_t row = 0; row < 3; row++)
-            fire_counted(&stand, row, SECOND, 0);
+            fire_counted(row, SECOND, 0);
         if (is_late)
             stand_state(&stand, 0, 1, 0, 9 * SECOND);
-        fire_counted(&stand, 3, SECOND, 0);
+        fire_counted(3, SECOND, 0);
         if (!is_late)
             stand_state(&stand, 0, 1, 0, 9 * SECOND);
         stand_end(&stand);
@@ -53,18 +54,17 @@ enum blur { BLUR_NONE, BLUR_BEGINS, BLUR_BEGAN, BLUR_UNKNOWN, BLUR_COUNT };
  */
 static bool is_early_roll_excused(enum blur blur)
 {
-    struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     stand_wait_until(&stand, SECOND);
-    struct lab_host_operation other = {0}, last = fire(&stand, 0, SECOND, 0);
+    struct lab_host_operation other = {0}, last = fire(0, SECOND, 0);
     struct bk_action roll = {.kind = BK_ACT_WRITE_STATE, .mask = 15, .columns = {1, 0, 1, 0}};
     struct cass_statement unused = {.key = 0};
     if (blur == BLUR_BEGAN)
-        other = fire(&stand, 1, SECOND, 0);
+        other = fire(1, SECOND, 0);
     lab_watch_asked(&stand.run, &last, &roll, &unused);
     if (blur == BLUR_BEGINS)
-        other = fire(&stand, 1, SECOND, 0);
+        other = fire(1, SECOND, 0);
     (void)other;
     stand_state(&stand, 0, 1, SECOND, 0);
     last.action = BK_ACT_WRITE_STATE;
@@ -86,15 +86,15 @@ static void test_filled_a_row_counted_at_the_roll_is_an_excuse(void **state)
 }
 
 /* From second 10 on the threshold is 2 instead of 4. */
-static void prepare_then(struct stand *stand)
+static void prepare_then(void)
 {
     struct bk_strategy next;
-    stand_prepare_probabilistic(stand, BK_SINGLE);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
     assert_int_equal(bk_strategy_probabilistic(3, 2, &next), BK_OK);
-    stand->strategy.settings.change_count = 1;
-    stand->strategy.settings.changes[0] =
+    stand.strategy.settings.change_count = 1;
+    stand.strategy.settings.changes[0] =
         (struct lab_change){.at_ns = 10 * SECOND, .keeps_old = true, .strategy = next};
-    stand_open(stand);
+    stand_open(&stand);
 }
 
 /* This many rows fire before the change and after it, and then the key rolls: too early or not. */
@@ -105,12 +105,11 @@ static void test_filled_under_changed_settings_by_those_of_its_rows(void **state
         uint64_t before, after, expected;
     } cases[] = {{4, 0, 0}, {3, 0, 1}, {2, 0, 1}, {0, 2, 0}, {0, 1, 1}, {1, 1, 0}, {3, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        prepare_then(&stand);
+        prepare_then();
         for (uint64_t row = 0; row < cases[i].before; row++)
-            fire_counted(&stand, row, 9 * SECOND, 0);
+            fire_counted(row, 9 * SECOND, 0);
         for (uint64_t row = 0; row < cases[i].after; row++)
-            fire_counted(&stand, cases[i].before + row, 10 * SECOND, 0);
+            fire_counted(cases[i].before + row, 10 * SECOND, 0);
         stand_state(&stand, 0, 1, 11 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FILLED, cases[i].expected);
         stand_close(&stand);
@@ -125,26 +124,25 @@ static void test_bounded_under_changed_settings_by_those_of_the_row(void **state
         uint64_t before, after, expected;
     } cases[] = {{3, 0, 0}, {4, 0, 1}, {0, 1, 0}, {0, 2, 1}, {3, 1, 1}, {1, 1, 1}, {0, 5, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        prepare_then(&stand);
+        prepare_then();
         stand_wait_until(&stand, 9 * SECOND);
         for (uint64_t row = 0; row < cases[i].before; row++)
-            fire_counted(&stand, row, 9 * SECOND, 0);
+            fire_counted(row, 9 * SECOND, 0);
         stand_wait_until(&stand, 10 * SECOND);
         for (uint64_t row = 0; row < cases[i].after; row++)
-            fire_counted(&stand, cases[i].before + row, 10 * SECOND, 0);
+            fire_counted(cases[i].before + row, 10 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_BOUNDED, cases[i].expected);
         stand_close(&stand);
     }
 }
 
-static void prepare_count(struct stand *stand, enum bk_source source)
+static void prepare_count(enum bk_source source)
 {
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
-    stand_prepare(stand, &strategy, BK_SINGLE);
-    stand->run.config.source = source;
-    stand->run.config.cache_entries = 4;
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand.run.config.source = source;
+    stand.run.config.cache_entries = 4;
 }
 
 /* Exact to the row, unless the writer may have had to count again. */
@@ -154,8 +152,7 @@ static void test_bounded_in_memory_is_exact(void **state)
     for (uint64_t rows = 10; rows <= 11; rows++) {
         for (int is_unhealthy = 0; is_unhealthy < 2; is_unhealthy++) {
             for (uint32_t keys = 4; keys <= 5; keys++) {
-                struct stand stand;
-                prepare_count(&stand, BK_SOURCE_MEMORY);
+                prepare_count(BK_SOURCE_MEMORY);
                 stand.run.key_count = keys;
                 stand_open(&stand);
                 for (uint64_t row = 0; row < rows; row++) {
@@ -178,8 +175,7 @@ static void test_filled_counts_find_no_more_rows_than_there_are(void **state)
     static const enum bk_source sources[] = {BK_SOURCE_SCAN, BK_SOURCE_INCREMENTAL, BK_SOURCE_MEMORY};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         for (uint64_t rows = 9; rows <= 10; rows++) {
-            struct stand stand;
-            prepare_count(&stand, sources[i]);
+            prepare_count(sources[i]);
             stand_open(&stand);
             for (uint64_t row = 0; row < rows; row++)
                 stand_write(&stand, 0, row, 0, 0);
@@ -195,8 +191,7 @@ static void test_filled_each_number_is_of_one_row(void **state)
 {
     (void)state;
     for (int is_refused = 0; is_refused < 2; is_refused++) {
-        struct stand stand;
-        prepare_count(&stand, BK_SOURCE_EXTERNAL);
+        prepare_count(BK_SOURCE_EXTERNAL);
         stand_open(&stand);
         for (uint64_t row = 0; row < 11; row++) {
             if (row != 5)
@@ -215,9 +210,8 @@ static void test_bounded_evicted_keys_are_judged_by_their_sum(void **state)
 {
     (void)state;
     for (int is_late = 0; is_late < 2; is_late++) {
-        struct stand stand;
         uint64_t each = is_late ? 10 + 3 * 40 + 2 + 2 * 20 : 10 + 3 * 40 + 2;
-        prepare_count(&stand, BK_SOURCE_SCAN);
+        prepare_count(BK_SOURCE_SCAN);
         stand.run.config.every_rows = 2;
         stand.run.key_count = 5;
         stand.scenario.agents.timeout_ns = 10 * SECOND; /* no request fails by itself */

@@ -4,137 +4,133 @@
 #include "oracle_stand.h"
 #include "oracles.h"
 
+static struct stand stand;
+
 #define SECOND SIM_SECOND
 
-static void open_stand(struct stand *stand)
+static void open_stand(void)
 {
-    stand_prepare_probabilistic(stand, BK_SINGLE);
-    stand_open(stand);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand_open(&stand);
 }
 
 /* --- conserved: the outcome of a row's write, as its host reports it. */
 
 enum ending { ACKNOWLEDGED, UNKNOWN, REFUSED };
 
-static void end_write(struct stand *stand, struct lab_host_operation *operation, enum ending ending)
+static void end_write(struct lab_host_operation *operation, enum ending ending)
 {
     if (ending == ACKNOWLEDGED)
-        stand_acknowledge(stand, operation);
-    stand->run.unresolved += ending == UNKNOWN;
-    stand->run.refused += ending == REFUSED;
-    lab_oracles_write_ended(&stand->run, operation, false, ending == REFUSED);
+        stand_acknowledge(&stand, operation);
+    stand.run.unresolved += ending == UNKNOWN;
+    stand.run.refused += ending == REFUSED;
+    lab_oracles_write_ended(&stand.run, operation, false, ending == REFUSED);
 }
 
 /* A row of key 0 that is put into one bucket and stored in another bucket, or nowhere (-1). */
-static void write(struct stand *stand, uint64_t row, int64_t bucket, int64_t stored_in, enum ending ending)
+static void write(uint64_t row, int64_t bucket, int64_t stored_in, enum ending ending)
 {
     struct lab_host_operation operation = stand_operation(0, row, bucket);
-    stand_place(stand, 0, row, 0, bucket, 0);
+    stand_place(&stand, 0, row, 0, bucket, 0);
     if (stored_in >= 0)
-        stand_store(stand, 0, row, 0, stored_in, ending == ACKNOWLEDGED);
-    end_write(stand, &operation, ending);
+        stand_store(&stand, 0, row, 0, stored_in, ending == ACKNOWLEDGED);
+    end_write(&operation, ending);
 }
 
-static void assert_conserved_at_end(struct stand *stand, uint64_t violations)
+static void assert_conserved_at_end(uint64_t violations)
 {
-    stand_end(stand);
-    assert_violations(stand, LAB_ORACLE_CONSERVED, violations);
-    stand_close(stand);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_CONSERVED, violations);
+    stand_close(&stand);
 }
 
 static void test_conserved_rows_of_every_ending_are_no_violation(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, ACKNOWLEDGED);
-    write(&stand, 1, 0, 0, UNKNOWN);
-    write(&stand, 2, 0, -1, UNKNOWN);
-    write(&stand, 3, 0, -1, REFUSED);
+    open_stand();
+    write(0, 0, 0, ACKNOWLEDGED);
+    write(1, 0, 0, UNKNOWN);
+    write(2, 0, -1, UNKNOWN);
+    write(3, 0, -1, REFUSED);
     stand_store(&stand, 0, 1, 0, 0, false); /* the same row once more */
-    assert_conserved_at_end(&stand, 0);
+    assert_conserved_at_end(0);
     /* A write of unknown outcome is stored long after. */
-    open_stand(&stand);
-    write(&stand, 0, 0, -1, UNKNOWN);
+    open_stand();
+    write(0, 0, -1, UNKNOWN);
     stand_wait_until(&stand, 5 * SECOND);
     stand_store(&stand, 0, 0, 0, 0, false);
-    assert_conserved_at_end(&stand, 0);
+    assert_conserved_at_end(0);
 }
 
 static void test_conserved_row_that_was_never_reported_is_a_difference(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, ACKNOWLEDGED);
+    open_stand();
+    write(0, 0, 0, ACKNOWLEDGED);
     stand_arrive(&stand, 0, 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);
     assert_int_equal(stand.run.oracles.verdict.violations[LAB_ORACLE_CONSERVED].key, LAB_NO_KEY);
     stand_close(&stand);
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, ACKNOWLEDGED);
+    open_stand();
+    write(0, 0, 0, ACKNOWLEDGED);
     stand.run.refused++;
-    assert_conserved_at_end(&stand, 1);
-    open_stand(&stand);
+    assert_conserved_at_end(1);
+    open_stand();
     stand.run.refused = 1;
     stand_place(&stand, 0, 0, 0, LAB_UNPLACED, 0);
-    assert_conserved_at_end(&stand, 0);
+    assert_conserved_at_end(0);
 }
 
 static void test_conserved_row_stored_never_or_elsewhere_is_a_difference(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, -1, ACKNOWLEDGED);
-    assert_conserved_at_end(&stand, 1);
-    open_stand(&stand);
-    write(&stand, 0, 0, 1, ACKNOWLEDGED); /* one row too few here, one too many there */
-    assert_conserved_at_end(&stand, 2);
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, REFUSED);
-    assert_conserved_at_end(&stand, 1);
-    open_stand(&stand);
-    write(&stand, 0, 0, 1, UNKNOWN);
-    assert_conserved_at_end(&stand, 1);
+    open_stand();
+    write(0, 0, -1, ACKNOWLEDGED);
+    assert_conserved_at_end(1);
+    open_stand();
+    write(0, 0, 1, ACKNOWLEDGED); /* one row too few here, one too many there */
+    assert_conserved_at_end(2);
+    open_stand();
+    write(0, 0, 0, REFUSED);
+    assert_conserved_at_end(1);
+    open_stand();
+    write(0, 0, 1, UNKNOWN);
+    assert_conserved_at_end(1);
 }
 
 /* Two rows that swap their places leave every count as it was. */
 static void test_conserved_rows_that_changed_places_are_differences(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, 1, ACKNOWLEDGED);
-    write(&stand, 1, 1, 0, ACKNOWLEDGED);
-    write(&stand, 2, 1, 1, ACKNOWLEDGED);
-    assert_conserved_at_end(&stand, 2);
+    open_stand();
+    write(0, 0, 1, ACKNOWLEDGED);
+    write(1, 1, 0, ACKNOWLEDGED);
+    write(2, 1, 1, ACKNOWLEDGED);
+    assert_conserved_at_end(2);
 }
 
 static void test_conserved_row_stored_twice_is_a_difference(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, ACKNOWLEDGED);
+    open_stand();
+    write(0, 0, 0, ACKNOWLEDGED);
     stand_store(&stand, 0, 0, 0, 1, true);
-    assert_conserved_at_end(&stand, 1);
+    assert_conserved_at_end(1);
 }
 
 /* The contents of the cluster at the end differ from what the cluster acknowledged. */
 static void test_conserved_row_that_vanished_is_a_difference(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    write(&stand, 0, 0, 0, ACKNOWLEDGED);
+    open_stand();
+    write(0, 0, 0, ACKNOWLEDGED);
     struct cass_statement statement = {
         .kind = CASS_DELETE_ROW, .consistency = CASS_ONE, .bytes = 100, .timestamp_us = INT64_MIN};
     cass_request(stand.run.cluster, 0, CASS_ANY_NODE, 0, &statement);
     stand_wait_until(&stand, SECOND);
     cass_reply_discard(stand.run.cluster, stand.reply);
-    assert_conserved_at_end(&stand, 1);
+    assert_conserved_at_end(1);
 }
 
 enum then { NOTHING, HINTS_DROPPED, NODE_STAYS_DOWN };
@@ -166,7 +162,6 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
         {"of a network that loses most", SECOND, 0, HINTS_DROPPED, ACKNOWLEDGED, false, 0.9, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
         stand.scenario.network.datacenters[0] =
             (struct cass_datacenter){.name = "dc1", .nodes = 3, .racks = 1, .replication_factor = 3};
@@ -178,7 +173,7 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
         struct lab_host_operation operation = stand_operation(0, 0, 0);
         stand_place(&stand, 0, 0, 0, 0, 0);
         stand_store(&stand, 0, 0, 0, 0, cases[i].ending == ACKNOWLEDGED);
-        end_write(&stand, &operation, cases[i].ending);
+        end_write(&operation, cases[i].ending);
         for (uint32_t node = 0; cases[i].then == HINTS_DROPPED && node < 3; node++)
             cass_drop_hints(cluster, node);
         if (cases[i].then != NODE_STAYS_DOWN)
@@ -197,31 +192,31 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
 
 /* --- no_duplicates: a row that is put into one bucket after another, as a host reports it. */
 
-static void move(struct stand *stand, struct lab_host_operation *operation, int64_t bucket, bool is_stored)
+static void move(struct lab_host_operation *operation, int64_t bucket, bool is_stored)
 {
     if (operation->bucket == LAB_UNPLACED) {
-        stand_place(stand, 0, operation->row, 0, bucket, 0);
+        stand_place(&stand, 0, operation->row, 0, bucket, 0);
     } else if (operation->bucket != bucket) {
-        assert_true(lab_open_add(&stand->run.oracles.moved, operation));
+        assert_true(lab_open_add(&stand.run.oracles.moved, operation));
         operation->is_moved = true;
     }
     operation->bucket = bucket;
     if (is_stored)
-        stand_store(stand, 0, operation->row, 0, bucket, false);
+        stand_store(&stand, 0, operation->row, 0, bucket, false);
 }
 
 /* Puts of one row: "A" is stored in bucket 0 without an answer, "a" is lost; then the operation ends in this
  * way. */
-static void put(struct stand *stand, uint64_t row, const char *puts, enum ending ending)
+static void put(uint64_t row, const char *puts, enum ending ending)
 {
     struct lab_host_operation operation = stand_operation(0, row, LAB_UNPLACED);
     for (const char *at = puts; *at != '\0'; at++) {
         bool is_stored = *at >= 'A' && *at <= 'Z';
-        move(stand, &operation, is_stored ? *at - 'A' : *at - 'a', is_stored);
+        move(&operation, is_stored ? *at - 'A' : *at - 'a', is_stored);
     }
     if (ending == ACKNOWLEDGED)
-        stand_store(stand, 0, row, 0, operation.bucket, true);
-    end_write(stand, &operation, ending);
+        stand_store(&stand, 0, row, 0, operation.bucket, true);
+    end_write(&operation, ending);
 }
 
 static void test_no_duplicates_counts_rows_that_are_in_several_buckets(void **state)
@@ -241,9 +236,8 @@ static void test_no_duplicates_counts_rows_that_are_in_several_buckets(void **st
         {"CBA", ACKNOWLEDGED, 1}, {"aBabab", UNKNOWN, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand stand;
-        open_stand(&stand);
-        put(&stand, 0, cases[i].puts, cases[i].ending);
+        open_stand();
+        put(0, cases[i].puts, cases[i].ending);
         stand_end(&stand);
         if (stand_violations(&stand, LAB_ORACLE_NO_DUPLICATES) != cases[i].violations)
             fail_msg("%s, ending %d", cases[i].puts, cases[i].ending);
@@ -256,12 +250,11 @@ static void test_no_duplicates_counts_rows_that_are_in_several_buckets(void **st
 static void test_no_duplicates_counts_each_row(void **state)
 {
     (void)state;
-    struct stand stand;
-    open_stand(&stand);
-    put(&stand, 0, "AB", ACKNOWLEDGED);
-    put(&stand, 1, "aB", ACKNOWLEDGED);
-    put(&stand, 2, "ABC", UNKNOWN);
-    put(&stand, 3, "BA", ACKNOWLEDGED);
+    open_stand();
+    put(0, "AB", ACKNOWLEDGED);
+    put(1, "aB", ACKNOWLEDGED);
+    put(2, "ABC", UNKNOWN);
+    put(3, "BA", ACKNOWLEDGED);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_NO_DUPLICATES, 3);
     stand_close(&stand);
