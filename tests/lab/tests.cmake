@@ -13,7 +13,7 @@ bucketlab_test(lab/stream/stream_fuzz LINK lab_naive sim_tune m Threads::Threads
 add_test(NAME lab/stream_fuzz_20000 COMMAND lab_stream_fuzz --seeds 1..20000 --keep-going)
 set_tests_properties(lab/stream_fuzz_20000 PROPERTIES TIMEOUT 3600 LABELS "slow")
 # The fuzzer of answers.
-bucketlab_test(lab/stream/answers_fuzz LINK lab_naive sim_tune m Threads::Threads
+bucketlab_test(lab/stream/answers_fuzz LINK lab_naive sim_tune ZLIB::ZLIB PkgConfig::ZSTD m Threads::Threads
                SOURCES lab/stream/answers_twin.c lab/stream/answers_judge.c lab/stream/answers_contest.c lab/stream/stream_draw.c
                lab/stream/stream_distribution.c lab/stream/stream_histogram.c lab/stream/same.c)
 add_test(NAME lab/answers_fuzz_10000 COMMAND lab_answers_fuzz --seeds 1..10000 --keep-going)

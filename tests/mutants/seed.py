@@ -21,7 +21,6 @@ import pathlib
 import random
 import re
 import resource
-import signal
 import subprocess
 import sys
 
@@ -66,7 +65,7 @@ def executed(source, cov):
                              cwd=data.parent).stdout
         for document in out.splitlines():
             for file in json.loads(gzip.decompress(document) if document[:2] == b"\x1f\x8b" else document)["files"]:
-                path = pathlib.Path(file["file"])
+                path = (cov / file["file"]).resolve()  # relative with a compiler cache
                 if path.is_relative_to(source) and path.suffix == ".c":
                     lines[str(path.relative_to(source))] |= {one["line_number"] for one in file["lines"]
                                                              if one["count"] > 0}
@@ -136,19 +135,15 @@ def link(args, number):
         sys.exit(linked.stderr)
 
 
-def limits_of(seeds):
-    """Ten times the processor time that the fuzzer takes without a fault."""
-    def set_limits():
-        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-        resource.setrlimit(resource.RLIMIT_CPU, (20 + seeds, 20 + seeds))
-    return set_limits
+def set_limits():
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--cov", type=pathlib.Path, required=True)
+    parser.add_argument("--cov", type=lambda text: pathlib.Path(text).resolve(), required=True)
     parser.add_argument("--draw", type=int, default=1)
     parser.add_argument("--each", type=int, default=9)
     parser.add_argument("--seeds", type=int, default=2000)
@@ -165,10 +160,10 @@ def main():
             continue
         link(args, number)
         result = run([args.work / TARGET, "--seeds", f"1..{args.seeds}"], cwd=args.work,
-                     preexec_fn=limits_of(args.seeds), env={**os.environ, **CHECKED})
+                     preexec_fn=set_limits, env={**os.environ, **CHECKED})
         seed = re.search(r"seed (\d+): (.*)", result.stdout)
         how = f"seed {seed[1]}: {seed[2][:90]}" if seed else \
-            "hangs" if result.returncode == -signal.SIGXCPU else f"crash {result.returncode}"
+            f"crash {result.returncode}"
         tried += 1
         found += result.returncode != 0
         print(f"{number:3} {room:8} {file}:{line}: {what}\n      - {old}\n      + {new}\n      "

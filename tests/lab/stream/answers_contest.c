@@ -211,11 +211,15 @@ static struct lab_facts known_at(const struct tune_contest *contest, const struc
     return known;
 }
 
-/* Whether it misses a demand of `tune`: a share of tiny partitions, or partitions per read. */
+/* Whether it loses rows or answers, or misses a demand of `tune`: a share of tiny partitions, or partitions
+ * per read. */
 static bool misses(const struct tune_contest *contest, const struct tune_seen *seen, uint32_t seeds)
 {
     const struct lab_tune *terms = &contest->terms;
-    return (terms->tiny >= 0 && mean_of(seen, seeds, TUNE_TINY) > terms->tiny) ||
+    unsigned lost = 0;
+    for (uint32_t i = 0; i < seeds; i++)
+        lost |= seen[i].disqualifiers & LAB_DISQUALIFIED_BY_LOSS;
+    return lost != 0 || (terms->tiny >= 0 && mean_of(seen, seeds, TUNE_TINY) > terms->tiny) ||
            (terms->partitions_per_read > 0 &&
             mean_of(seen, seeds, TUNE_PER_READ_P99) > terms->partitions_per_read);
 }
@@ -227,7 +231,11 @@ static bool check_status(const struct answer *answer, const struct tune_contest 
     const char *label = entrant->strategy.label;
     struct lab_facts facts;
     struct twin_verdict wanted = judge(answer, entrant->seen, entrant->seeds, &known, &facts);
-    const bool fails = misses(contest, entrant->seen, entrant->seeds);
+    const struct tune_entrant *model = &contest->entrants[entrant->model];
+    const bool is_unsafe = model != entrant && !entrant->is_own && model->seeds > 0 && /* of its protocol */
+                           (model->seen[0].disqualifiers & LAB_DISQUALIFIED_BY_LOSS &
+                            ~(unsigned)(LAB_DISQUALIFIER_REFUSED | LAB_DISQUALIFIER_FAILED)) != 0;
+    const bool fails = is_unsafe || misses(contest, entrant->seen, entrant->seeds);
     enum tune_status status = wanted.within == LAB_EXCEEDS  ? TUNE_EXCEEDS
                               : fails                       ? TUNE_DISQUALIFIED
                               : entrant->seeds == 0         ? TUNE_COSTLY
@@ -292,7 +300,8 @@ static bool check_margin(const struct answer *answer, const struct tune_contest 
 {
     static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
     const struct tune_entrant *entrant = &contest->entrants[margin->entrant];
-    const bool has_more = contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0;
+    const bool has_more = contest->terms.tiny >= 0 || contest->terms.partitions_per_read > 0 ||
+                          contest->scenario->engine == LAB_ENGINE_CLUSTER;
     enum lab_within wanted[TUNE_MARGIN_STEPS];
     bool is_run_above = false;
     for (size_t i = 0; i < TUNE_MARGIN_STEPS && margin->is_tried; i++) {
@@ -584,14 +593,31 @@ static bool check_first_over(const struct answer *answer, const struct tune_cont
 static bool check_rows(const struct answer *answer, const struct tune_contest *contest)
 {
     const struct lab_strategy_result *first = &answer->result->strategies[0];
+    const struct lab_limits *limits = &answer->scenario->limits;
     const struct tune_rows *rows = &contest->rows;
+    const double in_bytes = limits->partition_bytes > 0
+                                ? floor((double)limits->partition_bytes / rows->mean_bytes)
+                                : (double)INFINITY;
+    const double limit =
+        fmin(limits->partition_rows > 0 ? (double)limits->partition_rows : in_bytes, in_bytes);
+    char label[] = "all";
+    const struct lab_strategy whole = {.label = label, .settings.strategy.kind = BK_UNBUCKETED};
+    struct naive_result *naive = naive_run(answer->input, answer->scenario, &whole);
+    double bytes = 0, stored = 0;
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        bytes += (double)naive->partitions[i].bytes;
+        stored += (double)naive->partitions[i].rows;
+    }
+    naive_free(naive);
     const int64_t lasts_ns = answer->input->end_ns - answer->input->start_ns;
     const bool has_more = answer->scenario->deletes.share > 0; /* bytes of tombstones */
     const bool is_table = answer->scenario->design.is_given;   /* a partition may have several keys */
     return (rows->rows == answer->input->rows && rows->keys == answer->input->keys_with_rows &&
             rows->lasts_ns == (lasts_ns > 0 ? lasts_ns : 1) &&
             (is_table || (double)rows->busiest_rows == twin_metric(first, "keys.rows.max")) &&
-            (has_more || is_table || (double)rows->busiest_bytes == twin_metric(first, "keys.bytes.max"))) ||
+            (has_more || is_table || (double)rows->busiest_bytes == twin_metric(first, "keys.bytes.max")) &&
+            (has_more || is_table || twin_is_near(rows->mean_bytes, bytes / stored)) &&
+            rows->limit_rows == fmax(1, limit)) ||
            twin_differs(answer, "tune: the pilot's totals differ");
 }
 
@@ -599,7 +625,7 @@ static bool check_contest(const struct answer *answer, const struct tune_contest
 {
     bool is_fine = check_rows(answer, contest) && check_chosen(answer, contest) &&
                    check_end(answer, contest) && check_rivals(answer, contest) &&
-                   check_ladders(answer, contest);
+                   (answer->scenario->engine == LAB_ENGINE_CLUSTER || check_ladders(answer, contest));
     for (size_t i = 0; is_fine && i < contest->count; i++) {
         const struct tune_entrant *entrant = &contest->entrants[i];
         bool is_looked_at = i == contest->recommended || sim_random_below(answer->random, contest->count) < 6;

@@ -14,14 +14,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h> /* for same.h */
+#include <zlib.h>
+#include <zstd.h>
 
 #include "../../share.h"
 #include "answers_twin.h"
@@ -32,6 +36,7 @@
 #include "stream_distribution.h"
 #include "stream_draw.h"
 #include "tune/expected.h"
+#include "workload/trace.h"
 #include "workload/workload.h"
 
 #define MESSAGE_SIZE  1280u
@@ -446,6 +451,201 @@ static bool check_import(const struct answer *answer, struct fuzz *fuzz, const s
     return is_fine;
 }
 
+/* --- a trace in other notations */
+
+/* Writes a time of this century. */
+static void say_moment(int kind, int64_t ms, char *text)
+{
+    const time_t seconds = (time_t)(ms / 1000);
+    const uint64_t unix_ms = (uint64_t)ms, since_1582 = (unix_ms + UINT64_C(12219292800000)) * 10000;
+    const unsigned rest = (unsigned)(ms % 1000);
+    struct tm at;
+    gmtime_r(&seconds, &at);
+    switch (kind) {
+    case WL_TIME_ISO:
+        sprintf(text + strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &at), ".%03uZ", rest);
+        break;
+    case WL_TIME_S:
+        sprintf(text, "%" PRIu64 ".%03u", unix_ms / 1000, rest);
+        break;
+    case WL_TIME_TICKS:
+        sprintf(text, "%" PRIu64, (unix_ms + UINT64_C(62135596800000)) * 10000);
+        break;
+    case WL_TIME_FILETIME:
+        sprintf(text, "%" PRIu64, (unix_ms + UINT64_C(11644473600000)) * 10000);
+        break;
+    case WL_TIME_WORDS:
+        sprintf(text + strftime(text, 40, "%d %b %Y %I:%M:%S", &at), ".%03u %s", rest,
+                at.tm_hour < 12 ? "AM" : "PM");
+        break;
+    case WL_TIME_DMY:
+        sprintf(text + strftime(text, 40, "%d/%m/%Y %H:%M:%S", &at), ".%03u", rest);
+        break;
+    case WL_TIME_TIMEUUID:
+        sprintf(text, "%08x-%04x-1%03x-8000-0123456789ab", (unsigned)since_1582,
+                (unsigned)(since_1582 >> 32 & 0xffff), (unsigned)(since_1582 >> 48));
+        break;
+    case WL_TIME_UUID7:
+        sprintf(text, "%08x-%04x-7123-8000-0123456789ab", (unsigned)(unix_ms >> 16),
+                (unsigned)(unix_ms & 0xffff));
+        break;
+    case WL_TIME_ULID:
+        for (int i = 0; i < 26; i++)
+            text[i] = i > 9 ? 'Z' : "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[unix_ms >> 5 * (9 - i) & 31];
+        text[26] = '\0';
+        break;
+    case WL_TIME_SNOWFLAKE:
+        sprintf(text, "%" PRIu64, (unix_ms - UINT64_C(1288834974657)) << 22);
+        break;
+    default:
+        sprintf(text, "%" PRIu64 "%s", unix_ms,
+                kind == WL_TIME_US   ? "000"
+                : kind == WL_TIME_NS ? "000000"
+                                     : "");
+    }
+}
+
+/* How a file of the same rows is written. */
+struct notation {
+    int time;
+    char delimiter, quote[2];
+    const char *end; /* of a line */
+    bool is_json, is_named, has_bom, is_sorted;
+    unsigned packed; /* 1: gzip, 2: zstd */
+    size_t first;    /* the column of the time; key and value follow, and one that is not used */
+};
+
+static size_t write_row(const struct notation *notation, const char *const fields[4], char *out)
+{
+    static const char *const names[] = {"time", "key", "value", "other"};
+    size_t used = (size_t)sprintf(out, notation->is_json ? "{" : "%s", "");
+    for (size_t i = 0; i < 4; i++) {
+        const size_t field = (i + 4 - notation->first) % 4;
+        if (i > 0)
+            out[used++] = notation->is_json ? ',' : notation->delimiter;
+        if (notation->is_json)
+            used +=
+                (size_t)sprintf(out + used, field == 2 ? "\"%s\": %s" : "\"%s\": \"%s\"",
+                                field == 2 && !notation->is_named ? "bytes" : names[field], fields[field]);
+        else
+            used += (size_t)sprintf(out + used, "%s%s%s", notation->quote, fields[field], notation->quote);
+    }
+    return used + (size_t)sprintf(out + used, "%s%s", notation->is_json ? "}" : "", notation->end);
+}
+
+/* Writes the lines of a plain trace in the notation. */
+static void write_notation(const struct fuzz *fuzz, const struct notation *notation, const char *csv,
+                           bool has_counts)
+{
+    size_t lines = 0, size = strlen(csv), used = 0, from = 0;
+    for (const char *at = csv; *at != '\0'; at++)
+        lines += *at == '\n';
+    const char **begin = naive_must(calloc(lines + 1, sizeof *begin));
+    char *out = naive_must(malloc(size + lines * 200 + 400)), *packed = naive_must(malloc(size * 9 + 9000));
+    lines = 0;
+    for (const char *at = strchr(csv, '\n') + 1; *at != '\0'; at = strchr(at, '\n') + 1)
+        begin[lines++] = at;
+    /* Where the rows are to be sorted, the file begins in the middle, not within lines of one time. */
+    while (notation->is_sorted && from < lines &&
+           (from < lines / 2 || strtoll(begin[from], NULL, 10) == strtoll(begin[from - 1], NULL, 10)))
+        from++;
+    used += (size_t)sprintf(out, "%s", notation->has_bom ? "\xef\xbb\xbf" : "");
+    const char *const names[] = {"time", "key",
+                                 notation->is_named ? "value"
+                                 : has_counts       ? "count"
+                                                    : "bytes",
+                                 "other"};
+    if (!notation->is_json)
+        used += write_row(notation, names, out + used);
+    for (size_t i = 0; i < lines; i++) {
+        char time[64], key[32], value[32];
+        long long ms;
+        sscanf(begin[(from + i) % lines], "%lld,%31[^,],%31[0-9]", &ms, key, value);
+        say_moment(notation->time, ms, time);
+        used += write_row(notation, (const char *const[]){time, key, value, "a b"}, out + used);
+    }
+    FILE *file = naive_must(fopen(fuzz->sizes, "wb"));
+    for (size_t part = 0, half = used / 2; part < 2; part++) { /* two members, or frames */
+        const char *bytes = out + part * half;
+        size_t count = part == 0 ? half : used - half;
+        if (notation->packed == 1) {
+            z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes,
+                               .avail_in = (uInt)count,
+                               .next_out = (Bytef *)packed,
+                               .avail_out = (uInt)(size * 9 + 9000)};
+            deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+            deflate(&stream, Z_FINISH);
+            count = stream.total_out;
+            deflateEnd(&stream);
+        } else if (notation->packed == 2) {
+            count = ZSTD_compress(packed, size * 9 + 9000, bytes, count, 1);
+        }
+        fwrite(notation->packed > 0 ? packed : bytes, 1, count, file);
+    }
+    naive_must(fclose(file) == 0 ? file : NULL);
+    free(out);
+    free(packed);
+    free(begin);
+}
+
+/* A trace in another notation has the same rows. */
+static bool check_notation(struct fuzz *fuzz, const char *csv)
+{
+    static const int times[] = {WL_TIME_ISO,      WL_TIME_S,        WL_TIME_MS,       WL_TIME_US,
+                                WL_TIME_NS,       WL_TIME_TICKS,    WL_TIME_FILETIME, WL_TIME_WORDS,
+                                WL_TIME_DMY,      WL_TIME_TIMEUUID, WL_TIME_UUID7,    WL_TIME_ULID,
+                                WL_TIME_SNOWFLAKE};
+    const bool has_counts = strstr(csv, ",count\n") != NULL;
+    struct notation notation = {.time = times[draw(fuzz, 13)],
+                                .delimiter = ",;\t|"[draw(fuzz, 4)],
+                                .quote = {draw(fuzz, 2) == 0 ? '"' : '\0'},
+                                .end = draw(fuzz, 3) == 0 ? "\r\n" : "\n",
+                                .is_json = draw(fuzz, 4) == 0,
+                                .is_named = draw(fuzz, 2) == 0 || has_counts,
+                                .has_bom = draw(fuzz, 4) == 0,
+                                .is_sorted = draw(fuzz, 2) == 0,
+                                .packed = (unsigned)draw(fuzz, 3),
+                                .first = draw(fuzz, 4)};
+    struct wl_trace_format format = {.sort = notation.is_sorted, .time = notation.time};
+    struct wl_trace *traces[2] = {NULL, NULL};
+    struct wl_trace_batch batch[2];
+    struct sim_error error = {.text = ""};
+    char value[] = "value", time[] = "time", key[] = "key";
+    if (strtoll(strchr(csv, '\n') + 1, NULL, 10) < INT64_C(1000000000000)) /* near 1970 */
+        return true;
+    if (notation.is_named) {
+        format.columns = (struct wl_trace_columns){.time = time, .key = {key}, .key_count = 1};
+        *(has_counts ? &format.columns.count : &format.columns.bytes) = value;
+    } else if (notation.time == WL_TIME_ISO || notation.time == WL_TIME_MS) { /* recognised by the values */
+        format.time = WL_TIME_AUTO;
+    }
+    write_notation(fuzz, &notation, csv, has_counts);
+    bool is_same = wl_trace_open_as(fuzz->trace, NULL, &traces[0], &error) &&
+                   wl_trace_open_as(fuzz->sizes, &format, &traces[1], &error);
+    for (bool more = is_same, other = true; more;) {
+        size_t sizes[2];
+        is_same = wl_trace_next(traces[0], &batch[0], &more, &error) &&
+                  wl_trace_next(traces[1], &batch[1], &other, &error) && more == other;
+        more = more && is_same;
+        const char *keys[2] = {more ? wl_trace_key(traces[0], batch[0].key_index, &sizes[0]) : NULL,
+                               more ? wl_trace_key(traces[1], batch[1].key_index, &sizes[1]) : NULL};
+        is_same =
+            is_same &&
+            (!more || (sizes[0] == sizes[1] && memcmp(keys[0], keys[1], sizes[0]) == 0 &&
+                       batch[0].time_ns == batch[1].time_ns && batch[0].step_ms == batch[1].step_ms &&
+                       batch[0].rows == batch[1].rows && (has_counts || batch[0].bytes == batch[1].bytes)));
+        more = more && is_same;
+    }
+    for (int i = 0; i < 2; i++)
+        wl_trace_close(traces[i]);
+    remove(fuzz->sizes);
+    if (!is_same)
+        snprintf(fuzz->message, sizeof fuzz->message,
+                 "a trace in another notation (times as %s) differs %.900s",
+                 wl_trace_time_name((enum wl_trace_time)notation.time), error.text);
+    return is_same;
+}
+
 /* Cassandra's histogram: a bucket ends 20 % above the one before. The last bucket's lower end is in *above.
  */
 static uint64_t bucket_end(uint64_t size, uint64_t *above)
@@ -593,6 +793,70 @@ static bool check(struct fuzz *fuzz, uint64_t seed)
            check_more(fuzz);
 }
 
+/* A small scenario with agents. Strategies whose buckets follow from the row have the same partitions as
+ * without agents, and the answer follows from what the run shows. */
+static bool check_agents(struct fuzz *fuzz)
+{
+    enum { ALIKE = 4 };
+    static const char *const protocols[] = {"single", "locked", "three-state", "guarded"},
+                             *const sources[] = {"counter", "lwt", "lease", "memory"};
+    char text[2][STREAM_TEXT_SIZE];
+    struct lab_scenario *scenarios[2] = {NULL, NULL};
+    struct lab_result *results[2] = {NULL, NULL};
+    const uint64_t limit = 2 + draw(fuzz, 30);
+    int at = 0;
+    say(text[0], &at,
+        "seed: %" PRIu64 "\nstart: 2026-01-01T00:00:00Z\nduration: %" PRIu64 "s\nkeys: {count: %" PRIu64
+        "}\narrivals: {rate: %" PRIu64 "/s}\nrow: {bytes: 100B}\nlimits: {partition_rows: %" PRIu64
+        ", tiny_rows: 3}\ncluster: {nodes: 3, replication_factor: 3}\nstrategies:\n  - unbucketed: {}\n"
+        "  - time: {window: %" PRIu64 "s}\n  - hash: {buckets: %" PRIu64 "}\n  - count: {rows: %" PRIu64
+        ", counter: external}\n",
+        1 + draw(fuzz, 99), 30 + draw(fuzz, 60), 1 + draw(fuzz, 4), 1 + draw(fuzz, 6), limit,
+        2 + draw(fuzz, 40), 1 + draw(fuzz, 9), 1 + draw(fuzz, limit + 4));
+    memcpy(text[1], text[0], sizeof text[0]);
+    say(text[1], &at,
+        "  - {label: p, probabilistic: {bits: 1, threshold: %" PRIu64 ", coordination: %s%s}}\n"
+        "  - {label: c, count: {rows: %" PRIu64 ", counter: %s%s}}\nagents: {count: %" PRIu64
+        ", cache_ttl: 1s}\n",
+        1 + draw(fuzz, 8), protocols[limit % 4], limit % 4 == 2 ? ", lead: 3s" : "", limit,
+        sources[limit / 4 % 4], limit / 4 % 4 == 2 ? ", batch: 5" : "", 1 + draw(fuzz, 4));
+    bool is_fine = true;
+    for (int i = 0; is_fine && i < 2; i++) {
+        is_fine = parse(fuzz, text[i], &scenarios[i]);
+        results[i] = is_fine ? run(fuzz, scenarios[i], 1) : NULL;
+        is_fine = results[i] != NULL;
+    }
+    for (size_t s = 0; is_fine && s < ALIKE; s++) {
+        const struct lab_metrics *metrics = &results[0]->strategies[s].metrics;
+        for (size_t i = 0; is_fine && i < metrics->count; i++) {
+            const struct lab_metric *one = &metrics->items[i];
+            const double other = twin_metric(&results[1]->strategies[s], one->name);
+            if (strncmp(one->name, "partitions.", 11) != 0 || one->value == other ||
+                strcmp(one->name, "partitions.first_over_days") == 0) /* a row takes some time */
+                continue;
+            snprintf(fuzz->message, sizeof fuzz->message, "%s: %s is %.9g, and %.9g with agents",
+                     results[0]->strategies[s].label, one->name, one->value, other);
+            is_fine = false;
+        }
+    }
+    if (is_fine && results[1]->rows > 0) {
+        struct naive_input *input = naive_input_make(scenarios[1]);
+        const struct answer answer = {.scenario = scenarios[1],
+                                      .input = input,
+                                      .result = results[1],
+                                      .random = &fuzz->random,
+                                      .message = fuzz->message,
+                                      .size = sizeof fuzz->message};
+        is_fine = twin_verdicts(&answer) && twin_choice(&answer) && twin_agree(&answer) && twin_tune(&answer);
+        naive_input_free(input);
+    }
+    for (int i = 0; i < 2; i++) {
+        lab_result_destroy(results[i]);
+        lab_scenario_destroy(scenarios[i]);
+    }
+    return is_fine;
+}
+
 /* Statistics of other scenarios, of some seeds. */
 static bool check_streams(struct fuzz *fuzz, uint64_t seed)
 {
@@ -601,11 +865,30 @@ static bool check_streams(struct fuzz *fuzz, uint64_t seed)
            (seed % 16 != 8 || stream_check_sizes(seed, message, MESSAGE_SIZE)) &&
            (seed % 64 != 20 || stream_check_threads(seed, message, MESSAGE_SIZE)) &&
            (seed % 16 != 12 || stream_check_histogram(seed, message, MESSAGE_SIZE)) &&
-           (seed % 16 != 2 || stream_check_expected(seed, message, MESSAGE_SIZE));
+           (seed % 16 != 2 || stream_check_expected(seed, message, MESSAGE_SIZE)) &&
+           (seed % 16 != 6 || check_agents(fuzz));
+}
+
+/* A seed that takes too long is a failure; most take a tenth of a second. */
+#define SECONDS_MOST 15
+
+static volatile sig_atomic_t running;
+
+static void give_up(int signal)
+{
+    (void)signal;
+    char text[] = "seed 00000000000: takes too long\n";
+    for (size_t i = 15, left = (size_t)running; i >= 5; i--, left /= 10)
+        text[i] = (char)('0' + left % 10);
+    _exit(write(STDOUT_FILENO, text, sizeof text - 1) > 0 ? 1 : 3);
 }
 
 static bool check_seed(uint64_t seed)
 {
+    const struct itimerval limit = {.it_value = {.tv_sec = SECONDS_MOST}};
+    running = (sig_atomic_t)seed;
+    signal(SIGPROF, give_up);
+    setitimer(ITIMER_PROF, &limit, NULL); /* processor time */
     struct fuzz fuzz = {.scenario = NULL};
     char text[STREAM_TEXT_SIZE], *csv = NULL;
     draw_text(&fuzz, seed, text, &csv);
@@ -613,7 +896,8 @@ static bool check_seed(uint64_t seed)
     is_fine = is_fine && parse(&fuzz, text, &fuzz.scenario);
     if (is_fine) {
         draw_terms(&fuzz);
-        is_fine = check(&fuzz, seed) && check_streams(&fuzz, seed);
+        is_fine =
+            check(&fuzz, seed) && check_streams(&fuzz, seed) && (csv == NULL || check_notation(&fuzz, csv));
     }
     if (!is_fine)
         printf("seed %" PRIu64 ": %s\n  again: lab_answers_fuzz --seeds %" PRIu64 "\n", seed, fuzz.message,

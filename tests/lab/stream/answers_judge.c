@@ -250,7 +250,8 @@ static bool check_score(const struct answer *answer, size_t index, const struct 
                                 (double)limits->partition_bytes;
     bool is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) &&
                       twin_or_zero(twin_metric(strategy, "rows.expired")) == 0;
-    bool is_eligible = score->judgment.within == LAB_WITHIN && !is_endless && !isnan(cost);
+    bool is_eligible = score->judgment.within == LAB_WITHIN && !is_endless && !isnan(cost) &&
+                       (score->disqualifiers & LAB_DISQUALIFIED_BY_LOSS) == 0;
     bool needs_numbers = kind == BK_COUNT && settings->source == BK_SOURCE_EXTERNAL;
     if (!twin_is_near(score->cost, cost) || !twin_is_near(score->candidate.load, 1000 + cost) ||
         !twin_is_near(score->candidate.cv, cv) ||
@@ -278,8 +279,64 @@ bool twin_choice(const struct answer *answer)
            twin_differs(answer, "strategy %zu is chosen, and %zu by the twin", told, wanted);
 }
 
+/* What a drawn setting requires, and what the drawn figures of a run disqualify. */
+static bool check_demands(const struct answer *answer)
+{
+    enum { SEQUENCE = 1, WRITER = 2, FAN_OUT = 4, LEAD = 8, LWT = 16 };
+    static const uint32_t of_source[] = {SEQUENCE, 0, LWT, LWT, 0, 0, WRITER},
+                          of_coordination[] = {WRITER, LWT, LEAD, LWT};
+    static const struct {
+        const char *name;
+        double values[4];
+        unsigned bit;
+    } figures[] = {{"oracle.findable.violations", {0, 0, 1, 9}, LAB_DISQUALIFIER_HIDDEN},
+                   {"oracle.newest.violations", {0, 0, 1, 9}, LAB_DISQUALIFIER_HIDDEN},
+                   {"writes.refused_unprovoked", {0, 1, 2, 9}, LAB_DISQUALIFIER_REFUSED},
+                   {"reads.failed", {0, 0, 1, 9}, LAB_DISQUALIFIER_FAILED},
+                   {"writes.misrouted", {0, 0, 1, 9}, LAB_DISQUALIFIER_MISROUTED},
+                   {"guarantees.broken", {0, 0, 1, 9}, LAB_DISQUALIFIER_BROKEN},
+                   {"rows.expired", {0, 0, 1, 9}, LAB_DISQUALIFIER_ENDLESS}};
+    struct sim_random *random = answer->random;
+    for (int round = 0; round < 60; round++) {
+        struct lab_strategy_result result = {.label = NULL};
+        struct lab_settings *settings = &result.settings;
+        const enum bk_kind kind = (enum bk_kind)sim_random_below(random, BK_KIND_COUNT);
+        const bool fires = kind == BK_PROBABILISTIC || kind == BK_WEIGHTED,
+                   ends = fires || kind == BK_TIME || kind == BK_COUNT;
+        settings->strategy.kind = kind;
+        settings->source = (enum bk_source)sim_random_below(random, 7);
+        settings->coordination = (enum bk_coordination)sim_random_below(random, 4);
+        settings->counter = (enum bk_counter)sim_random_below(random, 3);
+        uint32_t required = kind == BK_HASH    ? FAN_OUT
+                            : kind == BK_COUNT ? of_source[settings->source]
+                            : !fires           ? 0
+                            : settings->counter == BK_COUNTER_LWT
+                                ? of_coordination[settings->coordination] | LWT
+                                : of_coordination[settings->coordination];
+        unsigned out = ends ? 0 : LAB_DISQUALIFIER_ENDLESS;
+        lab_metrics_add(&result.metrics, "writes.rows", 1000);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+            const double value = figures[i].values[sim_random_below(random, 4)];
+            lab_metrics_add(&result.metrics, figures[i].name, value);
+            if (figures[i].bit == LAB_DISQUALIFIER_ENDLESS)
+                out &= value > 0 ? ~(unsigned)LAB_DISQUALIFIER_ENDLESS : ~0u;
+            else
+                out |= value > (figures[i].bit == LAB_DISQUALIFIER_REFUSED) ? figures[i].bit : 0;
+        }
+        const uint32_t told = lab_requirements(settings);
+        const unsigned bars = lab_disqualifiers_of(&result);
+        free(result.metrics.items);
+        if (told != required || bars != out)
+            return twin_differs(answer, "%s requires %x and is disqualified by %x, and %x and %x by the twin",
+                                bk_kind_name(kind), told, bars, required, out);
+    }
+    return true;
+}
+
 bool twin_rule(const struct answer *answer)
 {
+    if (!check_demands(answer))
+        return false;
     static const double loads[] = {1024, 1032, 1032.0000001, 1040, 1280, 2048};
     static const double tolerances[] = {0, 0.0078125, 0.015625, 0.25, 1};
     struct lab_candidate all[6];

@@ -164,9 +164,9 @@ static double room_of(const struct lab_limits *limits, double rows, double bytes
 static bool has_distribution(const struct answer *answer, const struct lab_settings *settings)
 {
     const struct lab_scenario *scenario = answer->scenario;
-    return scenario->trace_path == NULL && !wl_has_own_times(&scenario->workload) &&
-           scenario->workload.backfill_before_ns == 0 && !scenario->design.is_given &&
-           scenario->deletes.share == 0 && settings->change_count == 0;
+    return scenario->engine != LAB_ENGINE_CLUSTER && scenario->trace_path == NULL &&
+           !wl_has_own_times(&scenario->workload) && scenario->workload.backfill_before_ns == 0 &&
+           !scenario->design.is_given && scenario->deletes.share == 0 && settings->change_count == 0;
 }
 
 /* Days as they are printed. */
