@@ -2,10 +2,13 @@
 /* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, returns its exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"
+#include "cli/execute.h"
 #include "cli/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
+#include <jansson.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -118,18 +121,17 @@ static int help_command(int argc, char **argv, struct sim_error *error)
 static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
                        struct sim_error *error)
 {
-    struct cli_args *args;
-    int code = 0;
-    if (!cli_args_parse(command, argc, argv, &args, error)) {
-        code = (int)error->class;
-    } else if (cli_has(args, "help")) {
+    struct cli_signals signals = {.caught = 0};
+    struct cli_args args;
+    bool is_fine = cli_args_parse(command, argc, argv, ranks, &args, error);
+    args.signals = &signals;
+    if (is_fine && cli_has(&args, "help"))
         cli_help(command, stdout);
-    } else {
-        cli_args_lend(args, ranks);
-        code = command->run(args, error);
-    }
-    cli_args_free(args);
-    return code;
+    else
+        is_fine = is_fine && command->run(&args, error);
+    cli_release(&args);
+    cli_args_free(&args);
+    return is_fine ? 0 : signals.caught != 0 ? 128 + signals.caught : (int)error->class;
 }
 
 static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error)
@@ -158,10 +160,25 @@ static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error
                            : run_command(command, argc - 1, argv + 1, ranks, error);
 }
 
+/* GLib, which makes the program's own texts and lists, reports here that memory ran out. */
+static void end_without_memory(const char *domain, GLogLevelFlags level, const char *text, void *context)
+{
+    struct sim_error error;
+    if ((level & G_LOG_LEVEL_ERROR) == 0) {
+        g_log_default_handler(domain, level, text, context);
+        return;
+    }
+    sim_fail_memory(&error);
+    print_error(&error);
+    _exit(SIM_ERROR_ENVIRONMENT);
+}
+
 int main(int argc, char **argv)
 {
     struct sim_error error = {.class = SIM_ERROR_NONE};
     guard_standard_streams();
+    g_log_set_default_handler(end_without_memory, NULL);
+    json_set_alloc_funcs(g_malloc, g_free);
     /* Exceeding the shell's limit of file sizes then fails the write, as on a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     struct ranks *ranks;

@@ -238,19 +238,6 @@ class ResumeTest(ProgramTest):
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual([run["scenario"] for run in self.good_json("runs", "--json")], ["small"])
 
-    def test_options_that_do_not_go_together_are_refused(self):
-        self.write("small.yaml", SMALL)
-        self.run_quietly("run", "small.yaml")
-        for arguments, says in [
-                ([], "'run' lacks an argument"),
-                (["--resume"], "'run' lacks an argument"),
-                (["--continue", "1", "--for", "1d", "--set", "seed=3"], "remove --set"),
-                (["--continue", "1"], "--continue and --for go together"),
-                (["--for", "1d", "small.yaml"], "--continue and --for go together"),
-                (["--for", "1d"], "--continue and --for go together"),
-                (["--continue", "1", "--for", "3"], "--for 3: ")]:
-            self.assertIn(says, self.bad(2, "run", *arguments), arguments)
-
 
 if __name__ == "__main__":
     unittest.main()

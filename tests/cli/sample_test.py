@@ -102,8 +102,6 @@ class SampleTest(ProgramTest):
                       self.bad(2, "run", "small.yaml", "--sample", "no.csv", "--quiet"))
         self.assertIn("--db", self.bad(2, "run", "small.yaml", "--sample", "rows.csv.gz", "--db", "rows.csv.gz",
                                        "--quiet"))
-        self.assertIn("remove --sample",
-                      self.bad(2, "run", "--continue", "1", "--for", "1d", "--sample", "rows.csv.gz"))
         self.assertEqual([name for name in self.files() if "bucketlab" in name], [])
 
 

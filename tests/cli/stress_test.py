@@ -204,21 +204,7 @@ class StressTest(ProgramTest):
         found = self.good_json("cql", "x.yaml", "--stress", "--strategy", "count", "--json")
         self.assertEqual(found, {"strategy": "count", "profile": self.profile("--strategy", "count")["text"]})
 
-    def test_mistakes_are_reported(self):
-        self.write("x.yaml", SMALL)
-        self.write("y.yaml", SMALL.replace("small", "other"))
-        self.good("run", "y.yaml", "--no-charts")
-        for arguments, words in [
-                (["--stress"], "--stress takes one strategy, and x.yaml has 5; choose one, as in --strategy "
-                               "'unbucketed'"),
-                (["--stress", "--strategy", "hsh"], "did you mean 'hash'?"),
-                (["--run", "1"], "--run applies only with --stress; add --stress, or leave the option out"),
-                (["--db", "a.db"], "--db applies only with --stress; add --stress, or leave the option out"),
-                (["--stress", "--strategy", "hash", "--run", "x"], "'x' is not a run"),
-                (["--stress", "--strategy", "hash", "--run", "7"], "no run 7"),
-                (["--stress", "--strategy", "hash", "--run", "1"],
-                 "strategy 'hash' is in the run, but the run is of another scenario; give a run of this scenario")]:
-            self.assertIn(words, self.bad(2, "cql", "x.yaml", *arguments))
+    def test_table_that_stress_cannot_express_is_refused(self):
         self.write("x.yaml", SMALL.replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "") +
                    "table: {name: t, columns: {k: key, b: bucket, at: time}, "
                    "partition_key: [k, b], clustering: [at]}\n")

@@ -279,19 +279,11 @@ class SweepTest(ProgramTest):
 
     def test_bad_usage_is_one_line(self):
         for arguments, text in [
-                (["--shard", "2"], "--shard 2: not a part; give two whole numbers"),
-                (["--shard", "3/2"], "--shard 3/2: no such part"),
-                (["--shard", "0/2"], "--shard 0/2: no such part"),
-                (["--metric", "a b"], "--metric a b: not a metric's name"),
-                (["--csv", "s.yaml"], "--csv s.yaml: would overwrite the scenario s.yaml"),
-                (["--csv", "./bucketlab.db", "--db", "bucketlab.db"], ""),
                 (["--set", "sweep=null"], "s.yaml:1:1: no 'sweep' in it; add one"),
                 (["--set", "sweep.seeds=0"], "--set sweep.seeds=0: 'seeds: 0': out of range"),
                 (["--set", "strategies.hash.buckets=x"],
                  "--set strategies.hash.buckets=x: 'buckets: x': not a whole number")]:
-            if text:
-                self.assertIn(text, self.bad(2, "sweep", "s.yaml", *arguments))
-        self.bad(3, "sweep", "s.yaml", "--csv", "none/such.csv")
+            self.assertIn(text, self.bad(2, "sweep", "s.yaml", *arguments))
         self.bad(3, "sweep", "s.yaml", "--db", "none/such.db")
         self.assertEqual(self.files(), ["s.yaml"])
         self.sweep()

@@ -199,35 +199,12 @@ strategies:
 """)
         told = self.good("show", "last").split("\nsettings\n")[1]
         self.assertTrue(told.startswith("""\
-  count          count: rows 500, counter external
-                 then from 6h on: rows 700
-                 then from 1d on: rows 900; the settings before it are forgotten
-  time           time: window 6h from 1970-01-01T00:00:00Z
-                 read: 4 buckets at once; empty windows are remembered from 5m
-                 after their end
-  hash           hash: buckets 4
+  count          count: {rows: 500, counter: external, then: [{rows: 700, at:
+                 6h}, {rows: 900, at: 1d, keep_old: false}]}
+  time           time: {window: 6h, read: {plan: parallel, at_once: 4,
+                 remember_empty: true, late: 5m}}
+  hash           hash: {buckets: 4}
 """), told)
-
-    def test_show_says_which_stripes_identifiers_come_from(self):
-        self.run_text("""\
-name: x
-engine: cluster
-duration: 10s
-agents: {count: 2}
-identifiers: {think: 1s, each: 3}
-strategies:
-  - idgen: {batch: 10, stripes: 4, choice: rotate, stripe: 2, label: a}
-  - idgen: {batch: 10, stripes: 4, stripe: 3, label: b}
-  - idgen: {batch: 10, stripes: 4, label: c}
-  - idgen: {batch: 10, label: d}
-  - idgen: {label: e, backoff: {exponential: 5ms, cap: 80ms, limit: 1s, attempts: 9}}
-""")
-        told = self.good("show", "last").split("\nsettings\n")[1]
-        self.assertEqual(re.findall(r" idgen: batch 10, (stripes .*?), lock", told),
-                         ["stripes 4 (rotate), stripe 2", "stripes 4 (fixed), stripe 3", "stripes 4 (random)",
-                          "stripes 1"])
-        self.assertIn("back-off exponential 5ms, at most 80ms each, given up at a wait of 1s, at most 9 attempts",
-                      " ".join(told.split()))
 
 
 if __name__ == "__main__":

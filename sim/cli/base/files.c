@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,90 +15,96 @@
 #include "cli/files.h"
 #include "cli/text.h"
 #include "kernel/file.h"
-#include "kernel/grow.h"
 #include "reports/output.h"
 
-static bool fail_with(int code, const char *path, struct sim_error *error)
+bool cli_file_fail(int code, const char *path, struct sim_error *error)
 {
-    return sim_fail(error, code == EISDIR ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+    const bool is_name =
+        code == EISDIR || code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
+    return sim_fail(error, is_name ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
                     strerror(code),
-                    code == EISDIR   ? "name a file in it"
-                    : code == ENOENT ? "make the folder first, or name another file"
-                                     : "free space there, check its permissions, or name another file");
+                    code == EISDIR ? "name a file in it"
+                    : is_name      ? "make the folder first, or name another file"
+                                   : "free space there, check its permissions, or name another file");
 }
 
-bool cli_text_file_check(const char *name, const char *path, struct sim_error *error)
+bool cli_file_check(const char *name, const char *path, struct sim_error *error)
 {
     struct stat status;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return true;
     if (path[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no file named; write --%s FILE", name,
                         name);
-    bool is_there = stat(path, &status) == 0;
-    if (is_there && S_ISDIR(status.st_mode))
-        return fail_with(EISDIR, path, error);
-    char *folder = cli_folder_of(path);
-    if (folder == NULL)
-        return sim_fail_memory(error);
-    bool is_special = is_there && !S_ISREG(status.st_mode);
-    int code = is_special || access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
-    return code == 0 || fail_with(code, path, error);
+    const bool is_there = stat(path, &status) == 0;
+    if ((is_there && S_ISDIR(status.st_mode)) || g_str_has_suffix(path, "/"))
+        return cli_file_fail(EISDIR, path, error);
+    g_autofree char *folder = g_path_get_dirname(path);
+    return (is_there && !S_ISREG(status.st_mode)) || access(folder, W_OK | X_OK) == 0 ||
+           cli_file_fail(errno, path, error);
 }
 
-bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
+bool cli_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
 {
     struct report_partial output;
     int code = report_partial_open(&output, path, false);
     if (code != 0)
-        return fail_with(code, path, error);
+        return cli_file_fail(code, path, error);
     code = report_partial_write(&output, text, size);
     code = code != 0 ? code : report_partial_sync(&output);
     int ended = report_partial_end(&output, code == 0);
     code = code != 0 ? code : ended;
-    return code == 0 || fail_with(code, path, error);
+    return code == 0 || cli_file_fail(code, path, error);
 }
 
-char *cli_folder_of(const char *path)
+FILE *cli_memory_open(char **text, size_t *size)
 {
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    FILE *stream = open_memstream(text, size);
+    if (stream == NULL)
+        g_error("no memory for a stream");
+    return stream;
 }
 
-/* A longer name of a database is not printed; the user must fill it in. */
-#define WORD_SIZE 512
-
-static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error)
+void cli_memory_close(FILE *stream)
 {
-    while (true) {
-        char name[16];
-        size_t length = strcspn(list, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
-        enum report_format format;
-        if (strcmp(name, "html") == 0)
-            out->has_page = true;
-        else if (report_format_parse(name, &format))
-            out->wanted[format] = true;
-        else
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --format: no format '%s'; choose png, svg, pdf or html", name);
-        if (list[length] == '\0')
-            return true;
-        list += length + 1;
-    }
+    const bool is_lost = ferror(stream) != 0;
+    if (fclose(stream) != 0 || is_lost)
+        g_error("no memory for a stream");
+}
+
+bool cli_file_open(struct cli_file *file, const char *path, struct sim_error *error)
+{
+    *file = (struct cli_file){.path = path};
+    int code = report_partial_open(&file->output, path, false);
+    if (code == 0 && (file->stream = report_partial_stream(&file->output)) == NULL)
+        code = errno;
+    if (code != 0)
+        report_partial_end(&file->output, false);
+    return code == 0 || cli_file_fail(code, path, error);
+}
+
+bool cli_file_close(struct cli_file *file, bool is_whole, struct sim_error *error)
+{
+    if (file->stream == NULL)
+        return true;
+    int code = fflush(file->stream) != 0 || ferror(file->stream) != 0 ? errno : 0;
+    if (fclose(file->stream) != 0 && code == 0)
+        code = errno;
+    file->stream = NULL;
+    code = code != 0 || !is_whole ? code : report_partial_sync(&file->output);
+    int ended = report_partial_end(&file->output, is_whole && code == 0);
+    code = code != 0 ? code : ended;
+    return !is_whole || code == 0 || cli_file_fail(code, file->path, error);
 }
 
 bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct sim_error *error)
 {
-    *out = (struct cli_charts){.folder = cli_value(args, "out", "bucketlab-out")};
-    const char *list;
-    for (size_t i = 0; (list = cli_value_at(args, "format", i)) != NULL; i++) {
-        if (!read_formats(list, out, error))
-            return false;
-    }
-    if (!cli_has(args, "format"))
-        out->wanted[REPORT_PNG] = true;
+    *out = (struct cli_charts){.folder = cli_value(args, "out", "bucketlab-out"),
+                               .has_page = cli_chooses(args, "format", "html")};
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++)
+        out->wanted[format] =
+            cli_chooses(args, "format", report_format_extension((enum report_format)format));
+    out->wanted[REPORT_PNG] |= !cli_has(args, "format");
     return cli_has(args, "no-charts") || cli_folder_check(out->folder, error);
 }
 
@@ -115,9 +120,7 @@ bool cli_charts_write(struct cli_charts *charts, const struct lab_result *result
 
 bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct sim_error *error)
 {
-    char word[WORD_SIZE] = "FILE";
-    if (4 * strlen(database) + 3 <= sizeof word)
-        cli_quote(database, word);
+    g_autofree char *word = cli_quoted(database);
     if (first == last)
         return sim_fail(error, error->class,
                         "%s; run %" PRId64 " is stored, draw it by: bucketlab report %" PRId64 " --db %s",
@@ -132,18 +135,12 @@ bool cli_charts_print(const struct cli_charts *charts, const char *prefix)
 {
     bool has_some = charts->page != NULL;
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        for (size_t i = 0; i < charts->files[format].count; i++) {
-            fputs(prefix, stdout);
-            cli_print_text(stdout, charts->files[format].paths[i]);
-            putchar('\n');
-            has_some = true;
-        }
+        for (size_t i = 0; i < charts->files[format].count; i++)
+            cli_print_line(stdout, prefix, charts->files[format].paths[i]);
+        has_some |= charts->files[format].count > 0;
     }
-    if (charts->page != NULL) {
-        fputs(prefix, stdout);
-        cli_print_text(stdout, charts->page);
-        putchar('\n');
-    }
+    if (charts->page != NULL)
+        cli_print_line(stdout, prefix, charts->page);
     return has_some;
 }
 
@@ -159,26 +156,18 @@ void cli_charts_free(struct cli_charts *charts)
  * /proc and a full disk take no files. Returns an errno, or 0. */
 static int try_folder(const char *path)
 {
-    static const char name[] = "/.bucketlab.XXXXXX";
-    char *made = malloc(strlen(path) + sizeof name);
-    if (made == NULL)
-        return ENOMEM;
-    strcpy(made, path);
-    strcat(made, name);
-    int code = mkdtemp(made) == NULL ? errno : 0;
-    if (code == 0)
-        (void)rmdir(made);
-    free(made);
-    return code == ENAMETOOLONG ? 0 : code;
+    g_autofree char *made = g_strconcat(path, "/.bucketlab.XXXXXX", NULL);
+    if (mkdtemp(made) == NULL)
+        return errno == ENAMETOOLONG ? 0 : errno;
+    (void)rmdir(made);
+    return 0;
 }
 
 bool cli_folder_check(const char *folder, struct sim_error *error)
 {
     if (folder[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out charts");
-    char *path = strdup(folder);
-    if (path == NULL)
-        return sim_fail_memory(error);
+    g_autofree char *path = g_strdup(folder);
     struct stat status;
     while (stat(path, &status) != 0 && errno == ENOENT) {
         char *slash = strrchr(path, '/');
@@ -191,30 +180,22 @@ bool cli_folder_check(const char *folder, struct sim_error *error)
                : !S_ISDIR(status.st_mode)       ? ENOTDIR
                : access(path, W_OK | X_OK) != 0 ? errno
                                                 : try_folder(path);
-    free(path);
-    if (code == 0)
-        return true;
-    if (code == ENOMEM)
-        return sim_fail_memory(error);
     bool is_input = code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
-    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT,
-                    "%s: %s; choose a folder that you may write to", folder, strerror(code));
+    return code == 0 || sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT,
+                                 "%s: %s; choose a folder that you may write to", folder, strerror(code));
 }
 
 /* The number of symbolic links that Linux follows. */
 #define LINKS_MAX   40
 #define ENDINGS_MAX (REPORT_FORMAT_COUNT + 1)
 
-enum kind { INPUT, DATABASE, DATABASE_WAL, DATABASE_SHM, DATABASE_JOURNAL, OUTPUT, FOLDER };
-
-static const char *const database_endings[] = {
-    [DATABASE] = "", [DATABASE_WAL] = "-wal", [DATABASE_SHM] = "-shm", [DATABASE_JOURNAL] = "-journal"};
+enum kind { INPUT, DATABASE, OUTPUT, FOLDER };
 
 struct cli_output_file {
     enum kind kind;
     const char *option; /* without the dashes; NULL: an input */
     const char *what;   /* of an input */
-    const char *named;  /* as given by the user; for FOLDER, the folder */
+    char *named;        /* as given by the user; for FOLDER, the folder */
     char *whole;        /* absolute path without links; for FOLDER, the folder's */
     bool is_there, is_written;
     dev_t device;
@@ -223,89 +204,66 @@ struct cli_output_file {
     const char *endings[ENDINGS_MAX];
 };
 
-/* Removes the first component from *rest. */
-static size_t take_component(char **rest, char **component)
+/* The absolute path of a file without links, "." and ".."; neither the file nor its folders need exist. */
+static char *whole_path(const char *path, int links)
 {
-    *component = *rest + strspn(*rest, "/");
-    size_t size = strcspn(*component, "/");
-    *rest = *component + size;
-    return size;
-}
-
-/* Replaces a link by its target, before the rest of the path. */
-static bool follow(const char *link, char *rest)
-{
-    char joined[PATH_MAX];
-    ssize_t size = readlink(link, joined, sizeof joined - 1);
-    size_t left = strlen(rest) + 1; /* including the NUL */
-    if (size < 0 || (size_t)size + 1 + left > sizeof joined)
-        return false;
-    joined[size] = '/';
-    memcpy(joined + size + 1, rest, left);
-    memcpy(rest, joined, (size_t)size + 1 + left);
-    return true;
-}
-
-/* The absolute path of a file, without links, "." and ".."; neither the file nor its folders need exist.
- * Links are resolved one by one, as the kernel does. A path that is too long, or whose links form a loop, is
- * returned unchanged, since it cannot be opened anyway. malloc'ed. */
-static char *whole_path(const char *path)
-{
-    char whole[PATH_MAX] = "", rest[PATH_MAX], *component;
-    int links = 0;
-    if (path[0] != '/' && (getcwd(whole, sizeof whole) == NULL || strcmp(whole, "/") == 0))
-        whole[0] = '\0';
-    if (strlen(path) >= sizeof rest)
-        return strdup(path);
-    strcpy(rest, path);
-    for (char *next = rest;;) {
-        size_t size = take_component(&next, &component), used = strlen(whole);
-        struct stat status;
-        if (size == 0)
-            return strdup(used == 0 ? "/" : whole);
-        if (size == 1 && component[0] == '.')
-            continue;
-        if (size == 2 && memcmp(component, "..", 2) == 0) {
-            char *slash = strrchr(whole, '/');
-            *(slash == NULL ? whole : slash) = '\0';
-            continue;
-        }
-        if (used + size + 2 > sizeof whole)
-            return strdup(path);
-        snprintf(whole + used, sizeof whole - used, "/%.*s", (int)size, component);
-        if (lstat(whole, &status) != 0 || !S_ISLNK(status.st_mode))
-            continue;
-        memmove(rest, next, strlen(next) + 1);
-        next = rest;
-        if (++links > LINKS_MAX || !follow(whole, rest))
-            return strdup(path);
-        whole[rest[0] == '/' ? 0 : used] = '\0';
+    char *real = realpath(path, NULL);
+    if (real != NULL)
+        return real;
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    g_autofree char *plain = g_strndup(path, size), *folder = g_path_get_dirname(plain),
+                    *name = g_path_get_basename(plain),
+                    *target = links < LINKS_MAX ? g_file_read_link(plain, NULL) : NULL;
+    if (target != NULL) { /* the link of a file that does not exist */
+        g_autofree char *there =
+            g_path_is_absolute(target) ? g_strdup(target) : g_build_filename(folder, target, NULL);
+        return whole_path(there, links + 1);
     }
+    if (strcmp(folder, plain) == 0)
+        return g_strdup(plain);
+    g_autofree char *above = whole_path(folder, links);
+    if (strcmp(name, "..") == 0)
+        return g_path_get_dirname(above);
+    return strcmp(name, ".") == 0 ? g_strdup(above) : g_build_filename(above, name, NULL);
 }
 
+/* NULL when there is no path. */
 static struct cli_output_file *add(struct cli_outputs *outputs, enum kind kind, const char *path)
 {
-    if (!sim_grow(&outputs->files, &outputs->capacity, outputs->count + 1, sizeof *outputs->files)) {
-        outputs->out_of_memory = true;
-        return NULL;
-    }
     struct stat status;
-    bool is_stdin = kind == INPUT && strcmp(path, SIM_STANDARD_INPUT) == 0;
-    struct cli_output_file *file = &outputs->files[outputs->count++];
-    *file = (struct cli_output_file){
-        .kind = kind, .named = path, .whole = is_stdin ? strdup("") : whole_path(path)};
-    outputs->out_of_memory = outputs->out_of_memory || file->whole == NULL;
+    if (path == NULL || path[0] == '\0')
+        return NULL;
+    if (outputs->files == NULL)
+        outputs->files = g_ptr_array_new();
+    const bool is_stdin = kind == INPUT && strcmp(path, SIM_STANDARD_INPUT) == 0;
+    struct cli_output_file *file = g_new0(struct cli_output_file, 1);
+    file->kind = kind;
+    file->named = g_strdup(path);
+    file->whole = is_stdin ? g_strdup("") : whole_path(path, 0);
     file->is_there = (is_stdin ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0;
     if (file->is_there) {
         file->device = status.st_dev;
         file->inode = status.st_ino;
     }
+    g_ptr_array_add(outputs->files, file);
     return file;
+}
+
+static void add_output(struct cli_outputs *outputs, enum kind kind, const char *option, const char *path,
+                       bool is_written)
+{
+    struct cli_output_file *file = add(outputs, kind, path);
+    if (file != NULL) {
+        file->option = option;
+        file->is_written = is_written;
+    }
 }
 
 void cli_outputs_input(struct cli_outputs *outputs, const char *what, const char *path)
 {
-    struct cli_output_file *file = path == NULL ? NULL : add(outputs, INPUT, path);
+    struct cli_output_file *file = add(outputs, INPUT, path);
     if (file != NULL)
         file->what = what;
 }
@@ -319,61 +277,27 @@ void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario
         cli_outputs_input(outputs, "the observed file", scenario->observed[i].path);
 }
 
-/* SQLite follows links, and creates its other files next to the target. */
 void cli_outputs_database(struct cli_outputs *outputs, const char *option, const char *path, bool is_written)
 {
-    char *whole = path == NULL || path[0] == '\0' ? NULL : whole_path(path);
-    if (whole == NULL) {
-        outputs->out_of_memory = outputs->out_of_memory || (path != NULL && path[0] != '\0');
-        return;
-    }
-    for (enum kind kind = DATABASE; kind <= DATABASE_JOURNAL; kind++) {
-        size_t size = strlen(whole) + sizeof "-journal";
-        char *side = malloc(size);
-        if (side == NULL) {
-            outputs->out_of_memory = true;
-            break;
-        }
-        snprintf(side, size, "%s%s", whole, database_endings[kind]);
-        struct cli_output_file *file = add(outputs, kind, side);
-        free(side);
-        if (file == NULL)
-            break;
-        file->named = path;
-        file->option = option;
-        file->is_written = is_written;
-    }
-    free(whole);
+    add_output(outputs, DATABASE, option, path, is_written);
 }
 
 void cli_outputs_file(struct cli_outputs *outputs, const char *option, const char *path)
 {
     struct stat status;
-    if (path == NULL || path[0] == '\0' || strcmp(path, "-") == 0 ||
-        (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
-        return;
-    struct cli_output_file *file = add(outputs, OUTPUT, path);
-    if (file != NULL) {
-        file->option = option;
-        file->is_written = true;
-    }
+    if (path != NULL && strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode)))
+        add_output(outputs, OUTPUT, option, path, true);
 }
 
 static void add_folder(struct cli_outputs *outputs, const char *folder, const char *name,
                        const char *const *endings, size_t count)
 {
     struct cli_output_file *file = add(outputs, FOLDER, folder);
-    if (file == NULL)
-        return;
+    g_autofree char *path = report_output_path("", name, false, NULL, "");
     file->option = "out";
     file->is_written = true;
-    for (size_t i = 0; i < count; i++)
-        file->endings[i] = endings[i];
-    file->stem = report_output_path("", name, false, NULL, "");
-    if (file->stem == NULL)
-        outputs->out_of_memory = true;
-    else
-        file->stem[strlen(file->stem) - 1] = '\0'; /* removes the dot */
+    memcpy(file->endings, endings, count * sizeof *endings);
+    file->stem = g_strndup(path, strlen(path) - 1); /* without the dot */
 }
 
 void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_charts *charts, const char *scenario)
@@ -399,25 +323,27 @@ void cli_outputs_finding(struct cli_outputs *outputs, const char *folder, const 
 /* Whether a file of this name may be one of the files that the command writes into the folder. */
 static bool is_made_name(const struct cli_output_file *made, const char *name)
 {
-    size_t stem = strlen(made->stem), size = strlen(name);
-    if (strncmp(name, made->stem, stem) != 0 || (name[stem] != '-' && name[stem] != '.'))
+    const size_t stem = strlen(made->stem);
+    if (!g_str_has_prefix(name, made->stem) || (name[stem] != '-' && name[stem] != '.'))
         return false;
-    for (size_t i = 0; i < ENDINGS_MAX; i++) {
-        size_t end = made->endings[i] == NULL ? 0 : strlen(made->endings[i]);
-        if (end > 0 && size >= stem + end && strcmp(name + size - end, made->endings[i]) == 0)
+    for (size_t i = 0; i < ENDINGS_MAX && made->endings[i] != NULL; i++) {
+        if (g_str_has_suffix(name + stem, made->endings[i]))
             return true;
     }
     return false;
 }
 
+static bool is_same(const struct cli_output_file *one, const struct cli_output_file *other)
+{
+    return strcmp(one->whole, other->whole) == 0 ||
+           (one->is_there && other->is_there && one->device == other->device && one->inode == other->inode);
+}
+
 /* Compares paths, and inodes for links with other names. */
 static bool is_made(const struct cli_output_file *made, const struct cli_output_file *other)
 {
-    const char *slash = strrchr(other->whole, '/');
-    size_t folder = slash == NULL ? 0 : (size_t)(slash - other->whole);
-    size_t wanted = strcmp(made->whole, "/") == 0 ? 0 : strlen(made->whole);
-    if (slash != NULL && folder == wanted && memcmp(made->whole, other->whole, folder) == 0 &&
-        is_made_name(made, slash + 1))
+    g_autofree char *folder = g_path_get_dirname(other->whole), *name = g_path_get_basename(other->whole);
+    if (strcmp(folder, made->whole) == 0 && is_made_name(made, name))
         return true;
     DIR *listing = other->is_there ? opendir(made->whole) : NULL;
     bool is_found = false;
@@ -432,33 +358,40 @@ static bool is_made(const struct cli_output_file *made, const struct cli_output_
     return is_found;
 }
 
-static bool is_database(const struct cli_output_file *file)
+/* Whether a file is one that SQLite makes beside a database, of which it follows the links. */
+static bool is_beside(const struct cli_output_file *database, const struct cli_output_file *other)
 {
-    return file->kind >= DATABASE && file->kind <= DATABASE_JOURNAL;
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; database->kind == DATABASE && i < sizeof endings / sizeof *endings; i++) {
+        g_autofree char *path = g_strconcat(database->whole, endings[i], NULL);
+        struct stat status;
+        if (strcmp(path, other->whole) == 0 ||
+            (other->is_there && stat(path, &status) == 0 && status.st_dev == other->device &&
+             status.st_ino == other->inode))
+            return true;
+    }
+    return false;
 }
 
 /* The same database may be given twice, as --db and --baseline. */
 static bool overwrites(const struct cli_output_file *output, const struct cli_output_file *other)
 {
-    if (output == other || !output->is_written || (is_database(output) && output->kind == other->kind) ||
-        (is_database(output) && is_database(other) && output->named == other->named))
+    if (output == other || !output->is_written || other->kind == FOLDER)
         return false;
     if (output->kind == FOLDER)
-        return other->kind != FOLDER && is_made(output, other);
-    bool is_same = output->is_there && other->is_there && output->device == other->device &&
-                   output->inode == other->inode;
-    return other->kind != FOLDER && (is_same || strcmp(output->whole, other->whole) == 0);
+        return is_made(output, other);
+    return is_beside(output, other) || is_beside(other, output) ||
+           (is_same(output, other) && (output->kind != DATABASE || other->kind != DATABASE));
 }
 
 static bool refuse(const struct cli_output_file *output, const struct cli_output_file *other,
                    struct sim_error *error)
 {
     bool is_folder = output->kind == FOLDER;
-    bool is_side = is_database(other) && other->kind != DATABASE;
-    const char *what = is_side                ? "a file of the database"
-                       : is_database(other)   ? "the database"
-                       : other->kind == INPUT ? other->what
-                                              : "the file of another option,";
+    const char *what = is_beside(other, output)  ? "a file of the database"
+                       : other->kind == DATABASE ? "the database"
+                       : other->kind == INPUT    ? other->what
+                                                 : "the file of another option,";
     return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %swould overwrite %s %s; name another %s",
                     output->option, output->named, is_folder ? "a file there " : "", what, other->named,
                     is_folder ? "folder" : "file");
@@ -466,22 +399,22 @@ static bool refuse(const struct cli_output_file *output, const struct cli_output
 
 bool cli_outputs_check(struct cli_outputs *outputs, struct sim_error *error)
 {
-    bool is_fine = !outputs->out_of_memory || sim_fail_memory(error);
+    const guint count = outputs->files == NULL ? 0 : outputs->files->len;
+    struct cli_output_file **files = count == 0 ? NULL : (struct cli_output_file **)outputs->files->pdata;
+    bool is_fine = true;
     /* Files are checked before databases, so that the message for `--csv x --db x` is about the file. */
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; is_fine && i < outputs->count; i++) {
-            const struct cli_output_file *output = &outputs->files[i];
-            for (size_t j = 0; is_fine && is_database(output) == (pass == 1) && j < outputs->count; j++) {
-                if (overwrites(output, &outputs->files[j]))
-                    is_fine = refuse(output, &outputs->files[j], error);
-            }
-        }
+    for (guint i = 0; is_fine && i < 2 * count * count; i++) {
+        const struct cli_output_file *output = files[i / count % count], *other = files[i % count];
+        if ((output->kind == DATABASE) == (i >= count * count) && overwrites(output, other))
+            is_fine = refuse(output, other, error);
     }
-    for (size_t i = 0; i < outputs->count; i++) {
-        free(outputs->files[i].whole);
-        free(outputs->files[i].stem);
+    for (guint i = 0; i < count; i++) {
+        g_free(files[i]->named);
+        g_free(files[i]->whole);
+        g_free(files[i]->stem);
+        g_free(files[i]);
     }
-    free(outputs->files);
-    *outputs = (struct cli_outputs){0};
+    if (outputs->files != NULL)
+        g_ptr_array_free(g_steal_pointer(&outputs->files), TRUE);
     return is_fine;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses a command's arguments, and prints its --help from the same table of options. */
+/* Parses a command's arguments by its table of options, and prints its --help from the same table. Options
+ * may be shortened and stand anywhere before "--"; a negative number is no option. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"
 
 #include <assert.h>
-#include <getopt.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/text.h"
 #include "kernel/time.h"
@@ -17,212 +17,201 @@
 #define OPTIONS_MAX  64 /* the most options of a command */
 #define LEFT_COLUMNS 19 /* width of an option in the help, unless it is longer */
 
-struct given {
+struct cli_given {
     const struct cli_option *option;
     const char *value; /* NULL for a flag */
 };
 
-struct cli_args {
-    const struct cli_command *command;
-    struct given *given;
-    size_t given_count;
-    const char **arguments;
-    size_t argument_count;
-    char **argv; /* a copy in which negative numbers are hidden from getopt */
-    char *hidden;
-    size_t hidden_size;
-    struct ranks *ranks;
-};
+static const struct cli_option help_option = {"help", NULL, "this text"};
 
-/* getopt interprets "-5" as an option, but it may be a value, as of `token --type int`. Such arguments are
- * copied with a space before them, which revealed() removes. */
-static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv)
+/* The option with this name, or the only one that begins with it. */
+static const struct cli_option *find_option(const struct cli_command *command, const char *name,
+                                            struct sim_error *error)
 {
-    size_t size = 1;
-    for (int i = 1; i < argc; i++)
-        size += strlen(argv[i]) + 2;
-    args->argv = calloc((size_t)argc + 1, sizeof *args->argv);
-    args->hidden = malloc(size);
-    if (args->argv == NULL || args->hidden == NULL)
-        return false;
-    for (int i = 0; i < argc; i++) {
-        args->argv[i] = argv[i];
-        if (i == 0 || argv[i][0] != '-' || argv[i][1] < '0' || argv[i][1] > '9')
+    const struct cli_option *found = NULL, *other = NULL;
+    const char *names[OPTIONS_MAX + 1];
+    size_t count = 0;
+    for (const struct cli_option *option = command->options;
+         count == 0 || names[count - 1] != help_option.name; option++) {
+        const struct cli_option *one = option->name == NULL ? &help_option : option;
+        assert(count < OPTIONS_MAX);
+        names[count++] = one->name;
+        if (strcmp(one->name, name) == 0)
+            return one;
+        if (name[0] == '\0' || strncmp(one->name, name, strlen(name)) != 0)
             continue;
-        char *copy = args->hidden + args->hidden_size;
-        size_t length = strlen(argv[i]) + 1;
-        copy[0] = ' ';
-        memcpy(copy + 1, argv[i], length);
-        args->hidden_size += length + 1;
-        args->argv[i] = copy;
+        other = found == NULL ? other : one;
+        found = found == NULL ? one : found;
+    }
+    const char *near = sim_nearest(name, names, count);
+    if (other != NULL)
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out", name,
+                 found->name, other->name);
+    else if (found != NULL)
+        return found;
+    else if (near != NULL)
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
+                 command->name, name, near);
+    else
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; see 'bucketlab %s --help'",
+                 command->name, name, command->name);
+    return NULL;
+}
+
+/* Takes the option at argv[*at], and its value, which may be the next argument. */
+static bool take_option(struct cli_args *args, char **argv, int *at, struct sim_error *error)
+{
+    const char *command = args->command->name, *text = argv[*at], *value = NULL;
+    const bool is_long = text[1] == '-', is_out = text[1] == 'o';
+    const struct cli_option *option = strcmp(text, "-h") == 0 ? &help_option : NULL;
+    g_autofree char *name = is_long ? g_strndup(text + 2, strcspn(text + 2, "=")) : g_strdup("out");
+    if (is_long || is_out)
+        option = find_option(args->command, name, error);
+    if (option == NULL || (is_out && option->argument == NULL))
+        return is_long ? false
+                       : sim_fail(error, SIM_ERROR_INPUT,
+                                  "bucketlab: '%s' has no option '%s'; all options but -h and -o are long, "
+                                  "see 'bucketlab %s --help'",
+                                  command, text, command);
+    if (is_long && strchr(text, '=') != NULL)
+        value = strchr(text, '=') + 1;
+    else if (is_out && text[2] != '\0')
+        value = text + 2;
+    if (option->argument == NULL && value != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
+                        option->name);
+    if (option->argument != NULL && value == NULL && (value = argv[++*at]) == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: %s%s needs a value (%s); see 'bucketlab %s --help'", is_out ? "-" : "--",
+                        is_out ? "o" : option->name, option->argument, command);
+    args->given[args->given_count++] = (struct cli_given){option, value};
+    return true;
+}
+
+static bool take_all(struct cli_args *args, int argc, char **argv, struct sim_error *error)
+{
+    bool is_closed = false;
+    for (int i = 1; i < argc; i++) {
+        const char *text = argv[i];
+        const bool is_option = text[0] == '-' && text[1] != '\0' && !g_ascii_isdigit(text[1]);
+        if (!is_closed && strcmp(text, "--") == 0)
+            is_closed = true;
+        else if (is_closed || !is_option)
+            args->arguments[args->count++] = text;
+        else if (!take_option(args, argv, &i, error))
+            return false;
     }
     return true;
 }
 
-static const char *revealed(const struct cli_args *args, const char *text)
+/* Whether a name is one of "open|closed|read". */
+static bool is_choice(const char *choices, const char *name, size_t length)
 {
-    for (size_t at = 0; at < args->hidden_size; at += strlen(args->hidden + at) + 1) {
-        if (text == args->hidden + at)
-            return text + 1;
+    for (size_t size; *choices != '\0' && *choices != ','; choices += size + (choices[size] == '|')) {
+        size = strcspn(choices, "|,");
+        if (size == length && memcmp(choices, name, size) == 0)
+            return true;
     }
-    return text;
+    return false;
 }
 
-static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error)
+static bool check_value(const struct cli_given *given, struct sim_error *error)
 {
-    const char *name = args->command->name;
-    if (strncmp(text, "--", 2) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' has no option '%s'; all options but -h and -o are long, see "
-                        "'bucketlab %s --help'",
-                        name, text, name);
-    char word[64];
-    snprintf(word, sizeof word, "%s", text + 2);
-    word[strcspn(word, "=")] = '\0';
-    const char *first = NULL, *names[OPTIONS_MAX + 1];
-    size_t count = 0;
-    for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
-        assert(count < OPTIONS_MAX);
-        names[count++] = option->name;
-        if (word[0] == '\0' || strncmp(option->name, word, strlen(word)) != 0)
-            continue;
-        if (first != NULL)
-            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out",
-                            word, first, option->name);
-        first = option->name;
+    const char *choices = given->option->argument, *value = given->value;
+    if (choices == NULL || strchr(choices, '|') == NULL)
+        return true;
+    const bool is_list = strchr(choices, ',') != NULL;
+    for (size_t size;; value += size + 1) {
+        size = is_list ? strcspn(value, ",") : strlen(value);
+        if (!is_choice(choices, value, size))
+            break;
+        if (value[size] == '\0')
+            return true;
     }
-    names[count++] = "help";
-    const char *near = sim_nearest(word, names, count);
-    if (near != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
-                        name, word, near);
-    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; see 'bucketlab %s --help'",
-                    name, word, name);
+    GString *list = g_string_new_len(choices, (gssize)strcspn(choices, ","));
+    const char *last = strrchr(list->str, '|') + 1;
+    g_autofree char *all = g_strdup_printf("%.*s or %s", (int)(last - 1 - list->str), list->str, last);
+    g_string_assign(list, all);
+    g_string_replace(list, "|", ", ", 0);
+    sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: choose %s", given->option->name, given->value,
+             list->str);
+    g_string_free(list, TRUE);
+    return false;
 }
 
-static size_t option_count(const struct cli_command *command)
+/* Checks "with --NAME: " at the beginning of the option's help. */
+static bool check_partner(const struct cli_args *args, const struct cli_option *option,
+                          struct sim_error *error)
 {
-    size_t count = 0;
-    while (command->options[count].name != NULL)
-        count++;
-    return count;
+    static const char with[] = "with --";
+    if (strncmp(option->help, with, strlen(with)) != 0)
+        return true;
+    const char *name = option->help + strlen(with);
+    g_autofree char *partner = g_strndup(name, strcspn(name, ":"));
+    return cli_has(args, partner) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --%s applies only with --%s; add --%s, or leave --%s out", option->name,
+                    partner, partner, option->name);
 }
 
-/* The option for which -o is the short form; NULL: the command writes no files. */
-static const struct cli_option *out_option(const struct cli_command *command)
-{
-    const struct cli_option *option = command->options;
-    while (option->name != NULL && strcmp(option->name, "out") != 0)
-        option++;
-    return option->name == NULL ? NULL : option;
-}
-
-static bool take_options(struct cli_args *args, int argc, struct sim_error *error)
-{
-    static const struct cli_option help = {"help", NULL, NULL};
-    const struct cli_option *out = out_option(args->command);
-    enum { FIRST = 256 };
-    size_t count = option_count(args->command);
-    struct option *table = calloc(count + 2, sizeof *table);
-    if (table == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        table[i] =
-            (struct option){args->command->options[i].name,
-                            args->command->options[i].argument == NULL ? no_argument : required_argument,
-                            NULL, FIRST + (int)i};
-    table[count] = (struct option){"help", no_argument, NULL, 'h'};
-    opterr = 0;
-    bool is_fine = true;
-    /* '-': arguments are returned in order among the options, regardless of POSIXLY_CORRECT. */
-    for (int at = optind, code;
-         is_fine && (code = getopt_long(argc, args->argv, out == NULL ? "-:h" : "-:ho:", table, NULL)) != -1;
-         at = optind) {
-        if (code == 1) {
-            args->arguments[args->argument_count++] = revealed(args, optarg);
-        } else if (code == 'h') {
-            args->given[args->given_count++].option = &help;
-        } else if (code == 'o') {
-            args->given[args->given_count++] = (struct given){out, revealed(args, optarg)};
-        } else if (code >= FIRST) {
-            args->given[args->given_count++] = (struct given){&args->command->options[code - FIRST],
-                                                              optarg == NULL ? NULL : revealed(args, optarg)};
-        } else if (code == ':' && optopt >= FIRST) {
-            const struct cli_option *option = &args->command->options[optopt - FIRST];
-            is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                               "bucketlab: --%s needs a value (%s); see 'bucketlab %s --help'", option->name,
-                               option->argument, args->command->name);
-        } else if (code == ':') {
-            is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                               "bucketlab: -o needs a value (%s); see 'bucketlab %s --help'", out->argument,
-                               args->command->name);
-        } else if (optopt >= FIRST) {
-            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
-                               args->command->options[optopt - FIRST].name);
-        } else {
-            is_fine = unknown_option(args, args->argv[at], error);
-        }
-    }
-    for (; is_fine && optind < argc; optind++)
-        args->arguments[args->argument_count++] = revealed(args, args->argv[optind]);
-    free(table);
-    return is_fine;
-}
-
-static bool check_argument_count(const struct cli_args *args, struct sim_error *error)
+static bool check_count(const struct cli_args *args, struct sim_error *error)
 {
     const struct cli_command *command = args->command;
-    if (args->argument_count < command->least)
+    if (args->count < command->least)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' lacks an argument; write 'bucketlab %s %s'",
                         command->name, command->name, command->arguments);
-    if (args->argument_count > 0 && command->most == 0)
+    if (args->count > 0 && command->most == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: '%s' takes only options, and '%s' is not one; see 'bucketlab %s --help'",
                         command->name, args->arguments[0], command->name);
-    if (args->argument_count > command->most)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
-                        "see 'bucketlab %s --help'",
-                        command->name, command->most, command->most == 1 ? "" : "s",
-                        args->arguments[command->most], command->name);
+    return args->count <= command->most ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
+                    "see 'bucketlab %s --help'",
+                    command->name, command->most, command->most == 1 ? "" : "s",
+                    args->arguments[command->most], command->name);
+}
+
+static bool read_common(struct cli_args *args, struct ranks *ranks, struct sim_error *error)
+{
+    uint64_t jobs = ranks_threads(ranks, 0);
+    args->database = cli_value(args, "db", "bucketlab.db");
+    args->is_json = cli_has(args, "json");
+    args->is_quiet = cli_has(args, "quiet");
+    if (args->database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (!cli_whole(args, "jobs", 1, RANKS_THREADS_MAX, &jobs, error))
+        return false;
+    args->jobs = (uint32_t)jobs;
+    args->team = (struct lab_team){.ranks = ranks, .threads = cli_has(args, "jobs") ? args->jobs : 0};
     return true;
 }
 
-bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
-                    struct sim_error *error)
+bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
+                    struct cli_args *out, struct sim_error *error)
 {
-    struct cli_args *args = *out = calloc(1, sizeof *args);
-    if (args == NULL)
-        return sim_fail_memory(error);
-    args->command = command;
-    args->given = calloc((size_t)argc + 1, sizeof *args->given);
-    args->arguments = calloc((size_t)argc + 1, sizeof *args->arguments);
-    if (args->given == NULL || args->arguments == NULL || !hide_negative_numbers(args, argc, argv))
-        return sim_fail_memory(error);
-    if (!take_options(args, argc, error))
+    *out = (struct cli_args){
+        .command = command, .given = g_new0(struct cli_given, argc), .arguments = g_new0(const char *, argc)};
+    if (!take_all(out, argc, argv, error))
         return false;
-    return cli_has(args, "help") || check_argument_count(args, error);
+    if (cli_has(out, "help"))
+        return true;
+    for (size_t i = 0; i < out->given_count; i++) {
+        if (!check_value(&out->given[i], error) || !check_partner(out, out->given[i].option, error))
+            return false;
+    }
+    return check_count(out, error) && read_common(out, ranks, error);
 }
 
 void cli_args_free(struct cli_args *args)
 {
-    if (args == NULL)
-        return;
-    free(args->given);
-    free(args->arguments);
-    free(args->argv);
-    free(args->hidden);
-    free(args);
-}
-
-size_t cli_argument_count(const struct cli_args *args)
-{
-    return args->argument_count;
+    g_free(args->given);
+    g_free(args->arguments);
 }
 
 const char *cli_argument(const struct cli_args *args, size_t index)
 {
-    return index < args->argument_count ? args->arguments[index] : NULL;
+    return index < args->count ? args->arguments[index] : NULL;
 }
 
 bool cli_has(const struct cli_args *args, const char *name)
@@ -252,6 +241,24 @@ const char *cli_value_at(const struct cli_args *args, const char *name, size_t i
     return NULL;
 }
 
+bool cli_chooses(const struct cli_args *args, const char *name, const char *value)
+{
+    const char *given;
+    for (size_t i = 0; (given = cli_value_at(args, name, i)) != NULL; i++) {
+        g_auto(GStrv) words = g_strsplit(given, ",", -1);
+        if (g_strv_contains((const char *const *)words, value))
+            return true;
+    }
+    return false;
+}
+
+bool cli_exclude(const struct cli_args *args, const char *one, const char *other, struct sim_error *error)
+{
+    return !cli_has(args, one) || !cli_has(args, other) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --%s and --%s exclude each other; leave one of them out", one, other);
+}
+
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error)
 {
@@ -274,21 +281,16 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
     return text == NULL || cli_whole_parse(name, text, least, most, out, error);
 }
 
-bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
-                         struct sim_error *error)
+bool cli_duration(const struct cli_args *args, const char *name, int64_t least_ns, int64_t *out_ns,
+                  struct sim_error *error)
 {
     const char *text = cli_value(args, name, NULL);
     if (text == NULL)
         return true;
     const char *why = lab_quantity_duration(text, out_ns);
-    if (why == NULL && *out_ns < SIM_SECOND / 1000)
+    if (why == NULL && *out_ns < least_ns)
         why = "too short; give at least 1ms, as in 10s";
     return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
-}
-
-bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error)
-{
-    return cli_run_parse(cli_argument(args, 0), out, error);
 }
 
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error)
@@ -305,48 +307,18 @@ bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error)
     return true;
 }
 
-void cli_args_lend(struct cli_args *args, struct ranks *ranks)
-{
-    args->ranks = ranks;
-}
-
-bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error)
-{
-    uint64_t jobs = ranks_threads(args->ranks, 0);
-    if (!cli_whole(args, "jobs", 1, RANKS_THREADS_MAX, &jobs, error))
-        return false;
-    *out = (uint32_t)jobs;
-    return true;
-}
-
-bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error)
-{
-    uint64_t threads = 0;
-    *out = (struct lab_team){.ranks = args->ranks};
-    if (!cli_whole(args, "jobs", 1, RANKS_THREADS_MAX, &threads, error))
-        return false;
-    out->threads = (uint32_t)threads;
-    return true;
-}
-
 bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
                    struct sim_error *error)
 {
-    *count = 0;
-    while (cli_value_at(args, "set", *count) != NULL)
-        ++*count;
-    *out = calloc(*count + CLI_OVERRIDES_MORE, sizeof **out);
-    if (*out == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < *count; i++) {
-        (*out)[i].text = cli_value_at(args, "set", i);
+    const char *text;
+    *out = g_new0(struct lab_override, args->given_count + CLI_OVERRIDES_MORE);
+    for (*count = 0; (text = cli_value_at(args, "set", *count)) != NULL; ++*count) {
+        (*out)[*count].text = text;
         /* A run's overrides are stored one per line. */
-        if (strchr((*out)[i].text, '\n') != NULL) {
-            sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --set %s: a line break; write it as one line",
-                     (*out)[i].text);
-            free(*out);
-            *out = NULL;
-            return false;
+        if (strchr(text, '\n') != NULL) {
+            g_clear_pointer(out, g_free);
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --set %s: a line break; write it as one line",
+                            text);
         }
     }
     return true;
@@ -376,24 +348,29 @@ bool cli_fail_label(const char *where, const char *label, const char *const *lab
                           label, list);
 }
 
+static void print_option(const struct cli_option *option, FILE *stream)
+{
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
+             option->argument == NULL ? "" : option->argument);
+    if (strlen(left) > LEFT_COLUMNS)
+        fprintf(stream, "  %s\n%*s", left, LEFT_COLUMNS + 4, "");
+    else
+        fprintf(stream, "  %-*s  ", LEFT_COLUMNS, left);
+    for (const char *c = option->help; *c != '\0'; c++) {
+        fputc(*c, stream);
+        if (*c == '\n')
+            fprintf(stream, "%*s", LEFT_COLUMNS + 4, "");
+    }
+    fputc('\n', stream);
+}
+
 void cli_help(const struct cli_command *command, FILE *stream)
 {
     fprintf(stream, "bucketlab %s: %s\n\nusage: bucketlab %s [OPTIONS]%s%s\n\noptions:\n", command->name,
             command->summary, command->name, command->arguments[0] == '\0' ? "" : " ", command->arguments);
-    for (const struct cli_option *option = command->options; option->name != NULL; option++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
-                 option->argument == NULL ? "" : option->argument);
-        if (strlen(left) > LEFT_COLUMNS)
-            fprintf(stream, "  %s\n%*s", left, LEFT_COLUMNS + 4, "");
-        else
-            fprintf(stream, "  %-*s  ", LEFT_COLUMNS, left);
-        for (const char *c = option->help; *c != '\0'; c++) {
-            fputc(*c, stream);
-            if (*c == '\n')
-                fprintf(stream, "%*s", LEFT_COLUMNS + 4, "");
-        }
-        fputc('\n', stream);
-    }
-    fprintf(stream, "  %-*s  %s\n\nexample:\n%s", LEFT_COLUMNS, "--help", "this text", command->example);
+    for (const struct cli_option *option = command->options; option->name != NULL; option++)
+        print_option(option, stream);
+    print_option(&help_option, stream);
+    fprintf(stream, "\nexample:\n%s", command->example);
 }

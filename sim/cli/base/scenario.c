@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/files.h"
@@ -35,21 +36,66 @@ static bool is_in_place(const struct store_run_info *info)
     return is_same;
 }
 
-bool cli_scenario_again(const struct store_run_info *info, const char *database, const char *files,
+bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info,
                         const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
                         struct sim_error *error)
 {
-    char *own = cli_folder_of(database);
-    char *beside = is_in_place(info) ? cli_folder_of(info->scenario_path) : NULL;
-    *out = NULL;
-    const char *folders[] = {own, files == NULL ? beside : files, files == NULL ? NULL : beside, NULL};
-    bool is_fine =
-        own != NULL ? lab_scenario_again_within(folders, info->scenario_path, info->scenario_text,
-                                                info->overrides, more, more == NULL ? 0 : 1, seed, out, error)
-                    : sim_fail_memory(error);
-    free(own);
-    free(beside);
-    return is_fine;
+    g_autofree char *own = g_path_get_dirname(args->database),
+                    *beside = is_in_place(info) ? g_path_get_dirname(info->scenario_path) : NULL;
+    const char *files = cli_value(args, "files", NULL),
+               *folders[] = {own, files == NULL ? beside : files, files == NULL ? NULL : beside, NULL};
+    return lab_scenario_again_within(folders, info->scenario_path, info->scenario_text, info->overrides, more,
+                                     more == NULL ? 0 : 1, seed, out, error);
+}
+
+bool cli_stored_open(const struct cli_args *args, const char *run, struct cli_stored *out,
+                     struct sim_error *error)
+{
+    int64_t number;
+    *out = (struct cli_stored){.store = NULL};
+    if (!cli_run_parse(run, &number, error) || !store_open(args->database, STORE_READ, &out->store, error) ||
+        !store_load_run(out->store, number, &out->info, &out->result, error))
+        return false;
+    /* Another program may have left out a text. */
+    const char **texts[] = {&out->info.version, &out->info.scenario_path, &out->info.scenario_text,
+                            &out->info.overrides};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = *texts[i] == NULL ? "" : *texts[i];
+    return true;
+}
+
+void cli_stored_close(struct cli_stored *stored)
+{
+    lab_result_destroy(stored->result);
+    store_close(stored->store);
+    *stored = (struct cli_stored){.store = NULL};
+}
+
+bool cli_stored_find(const struct cli_stored *stored, const char *label,
+                     const struct lab_strategy_result **out, struct sim_error *error)
+{
+    const char *labels[LAB_STRATEGIES_MAX];
+    const size_t count = stored->result->strategy_count;
+    char where[CLI_NUMBER_SIZE];
+    for (size_t i = 0; i < count && i < LAB_STRATEGIES_MAX; i++) {
+        labels[i] = stored->result->strategies[i].label;
+        if (label == NULL ? count == 1 : strcmp(labels[i], label) == 0) {
+            *out = &stored->result->strategies[i];
+            return true;
+        }
+    }
+    snprintf(where, sizeof where, "run %" PRId64, stored->info.run);
+    return cli_fail_label(where, label, labels, count, error);
+}
+
+struct store_run_info cli_info_of(const struct lab_scenario *scenario, const char *path, int64_t elapsed_ms)
+{
+    return (struct store_run_info){.scenario_path = path,
+                                   .scenario_text = scenario->text,
+                                   .overrides = scenario->overrides,
+                                   .version = BUCKETLAB_VERSION,
+                                   .created_unix_s = (int64_t)time(NULL),
+                                   .elapsed_ms = elapsed_ms};
 }
 
 /* The range of ratios in a scenario; a few bytes that do not compress take more than twice as many on
@@ -88,7 +134,7 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
         return false;
     double ratio = (double)figures.compressed_bytes / (double)figures.bytes;
     ratio = ratio < RATIO_LEAST ? RATIO_LEAST : ratio > RATIO_MOST ? RATIO_MOST : ratio;
-    if (!cli_has(args, "quiet"))
+    if (!args->is_quiet)
         tell(path, &figures, ratio);
     snprintf(text, CLI_SAMPLE_TEXT_SIZE, "row.compression=%.4f", ratio);
     overrides[(*count)++].text = text;
@@ -98,21 +144,17 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
 char *cli_absolute(const char *path)
 {
     char *whole = realpath(path, NULL);
-    return whole != NULL ? whole : strdup(path);
+    return whole != NULL ? whole : g_strdup(path);
 }
 
 char *cli_run_line(const char *path, uint64_t seed, const char *overrides)
 {
-    char number[CLI_NUMBER_SIZE], *line = cli_line_with(strdup("bucketlab run"), path);
+    char number[CLI_NUMBER_SIZE], *line = cli_line_with(g_strdup("bucketlab run"), path);
+    g_auto(GStrv) lines = cli_lines(overrides);
     snprintf(number, sizeof number, "%" PRIu64, seed);
     line = cli_line_with(cli_line_with(line, "--seed"), number);
-    while (*overrides != '\0' && line != NULL) {
-        const size_t length = strcspn(overrides, "\n");
-        char *one = strndup(overrides, length);
-        line = cli_line_with(cli_line_with(line, "--set"), one);
-        free(one);
-        overrides += length + (overrides[length] == '\n');
-    }
+    for (char **one = lines; *one != NULL; one++)
+        line = cli_line_with(cli_line_with(line, "--set"), *one);
     return line;
 }
 
@@ -137,7 +179,6 @@ bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab
 bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
 {
     const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");
-    const char *format = cli_value(args, "format", "auto");
     size_t size = strlen(label);
     bool is_label = size >= 1 && size <= LAB_LABEL_SIZE_MAX && sim_utf8_valid(label, size) == size;
     for (const char *c = label; *c != '\0'; c++)
@@ -146,82 +187,57 @@ bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --label '%s': give a label of 1 to 64 bytes on one line", label);
     const char *point = strchr(table, '.');
-    if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --table '%s': not KEYSPACE.TABLE; write it as chat.messages", table);
-    for (int known = WL_OBSERVED_AUTO; known <= WL_OBSERVED_LARGEST; known++) {
-        if (strcmp(format, wl_observed_format_name((enum wl_observed_format)known)) == 0)
-            return true;
-    }
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --format: no format '%s'; choose sstablepartitions, tablehistograms or "
-                    "large_partitions",
-                    format);
+    return (point != NULL && point != table && point[1] != '\0' && strpbrk(table, " \t\r\n/\"'") == NULL) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --table '%s': not KEYSPACE.TABLE; write it as chat.messages", table);
 }
 
-static void write_field(FILE *stream, const char *name, const char *value)
+static void put_field(GString *text, const char *name, const char *value)
 {
-    fprintf(stream, "%s: \"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
-            continue;
-        }
-        if (*c == '"' || *c == '\\')
-            fputc('\\', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
+    g_autofree char *quoted = cli_json_quoted(value); /* JSON is YAML */
+    g_string_append_printf(text, "%s: %s", name, quoted);
 }
 
-static void write_limit(FILE *stream, const char *name, uint64_t limit)
-{
-    if (limit > 0)
-        fprintf(stream, "  %s: %" PRIu64 "%s\n", name, limit,
-                strcmp(name, "partition_bytes") == 0 ? "B" : "");
-}
-
-static void write_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
-                           const char *label, const char *path, FILE *stream)
+static char *observed_text(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                           const char *label, const char *path)
 {
     static const char *const fields[] = {"format", "table"};
-    if (name != NULL) {
-        write_field(stream, "name", name);
-        fputc('\n', stream);
-    }
-    if (limits != NULL && (limits->partition_rows > 0 || limits->partition_bytes > 0)) {
-        fputs("limits:\n", stream);
-        write_limit(stream, "partition_rows", limits->partition_rows);
-        write_limit(stream, "partition_bytes", limits->partition_bytes);
-    }
-    fputs("strategies:\n  - observed: {", stream);
-    write_field(stream, "label", label);
+    GString *text = g_string_new("");
+    if (name != NULL)
+        put_field(text, "name", name);
+    g_string_append(text, "\nlimits: {");
+    if (limits != NULL && limits->partition_rows > 0)
+        g_string_append_printf(text, "partition_rows: %" PRIu64 ", ", limits->partition_rows);
+    if (limits != NULL && limits->partition_bytes > 0)
+        g_string_append_printf(text, "partition_bytes: %" PRIu64 "B", limits->partition_bytes);
+    put_field(g_string_append(text, "}\nstrategies:\n  - observed: {"), "label", label);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!cli_has(args, fields[i]))
-            continue;
-        fputs(", ", stream);
-        write_field(stream, fields[i], cli_value(args, fields[i], NULL));
+        if (cli_has(args, fields[i]))
+            put_field(g_string_append(text, ", "), fields[i], cli_value(args, fields[i], NULL));
     }
-    fputs(", ", stream);
-    write_field(stream, "file", path);
-    fputs("}\n", stream);
+    put_field(g_string_append(text, ", "), "file", path);
+    return g_string_free(g_string_append(text, "}\n"), FALSE);
 }
 
-char *cli_observed_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
-                            const char *label, const char *path)
+bool cli_observed_load(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                       const char *label, const char *path, struct lab_scenario **out,
+                       struct sim_error *error)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return NULL;
-    write_scenario(args, name, limits, label, path, stream);
-    bool is_lost = ferror(stream) != 0;
-    if (fclose(stream) != 0 || is_lost) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    size_t count;
+    struct lab_override *overrides;
+    if (!cli_overrides(args, &overrides, &count, error))
+        return false;
+    g_autofree char *text = observed_text(args, name, limits, label, path);
+    bool is_fine = lab_scenario_parse(path, text, strlen(text), overrides, count, NULL, out, error);
+    g_free(overrides);
+    return is_fine;
+}
+
+char *cli_input_path(const char *name)
+{
+    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
+        return g_strdup("/dev/stdin");
+    return sim_input_is_descriptor(name) ? g_strdup(name) : cli_absolute(name);
 }
 
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
@@ -252,7 +268,8 @@ void cli_warnings_file(FILE *stream, const char *path)
     if (file == -1)
         return; /* reading the scenario reports the error */
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                      pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' && last != '\r' &&
+                      pread(file, &last, 1, status.st_size - 1) == 1 &&
+                      strchr("\n\r]", last) == NULL && /* ']' ends a list of JSON */
                       pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
                       memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0 &&
                       memcmp(magic + 1, "\x2a\x4d\x18", 3) != 0; /* a skippable frame of zstd */

@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/table.h"
 
+#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/text.h"
-#include "kernel/grow.h"
 
 #define COLUMNS_MOST 24
 #define CELL_SIZE    (3 * CLI_NUMBER_SIZE)
@@ -40,7 +40,8 @@ json_t *cli_json_digest(uint64_t value)
 
 json_t *cli_json_words(const char *text)
 {
-    return text == NULL ? json_null() : json_string(text);
+    g_autofree char *valid = text == NULL ? NULL : g_utf8_make_valid(text, -1);
+    return text == NULL ? json_null() : json_string(valid);
 }
 
 static json_t *complete(json_t *object, bool is_complete)
@@ -69,34 +70,17 @@ json_t *cli_json_append(json_t *list, json_t *item)
     return complete(list, json_array_append_new(list, item) == 0);
 }
 
-struct text {
-    char *bytes; /* with a final NUL */
-    size_t size, capacity;
-    bool is_cut;
-};
-
-static int add_text(const char *bytes, size_t size, void *context)
-{
-    struct text *text = context;
-    if (text->is_cut || !sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
-        text->is_cut = true;
-        return -1;
-    }
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-    text->bytes[text->size] = '\0';
-    return 0;
-}
-
 char *cli_json_text(const json_t *value)
 {
-    struct text text = {.size = 0};
-    /* Jansson continues after a key that it could not write, so its return value is not sufficient. */
-    if (json_dump_callback(value, add_text, &text, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 &&
-        !text.is_cut)
-        return text.bytes;
-    free(text.bytes);
-    return NULL;
+    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+}
+
+char *cli_json_quoted(const char *text)
+{
+    json_t *value = cli_json_words(text);
+    char *quoted = cli_json_text(value);
+    json_decref(value);
+    return quoted;
 }
 
 bool cli_json_print(json_t *value, struct sim_error *error)

@@ -19,11 +19,12 @@
 #define COLUMNS_MOST  120 /* longer lines are hard to read */
 #define UNIT_COUNT    6   /* number of powers of 1000 that have a suffix */
 
-static void print_part(FILE *stream, const char *text, size_t length)
+/* kept: control characters that are printed. */
+static void print_part(FILE *stream, const char *text, size_t length, const char *kept)
 {
     while (length > 0) {
         bool is_fine;
-        size_t size = sim_text_step(text, length, "", &is_fine);
+        size_t size = sim_text_step(text, length, kept, &is_fine);
         if (is_fine)
             fwrite(text, 1, size, stream);
         else
@@ -35,79 +36,37 @@ static void print_part(FILE *stream, const char *text, size_t length)
 
 void cli_print_text(FILE *stream, const char *text)
 {
-    print_part(stream, text, strlen(text));
+    print_part(stream, text, strlen(text), "");
 }
 
 void cli_print_lines(FILE *stream, const char *text)
 {
-    for (size_t size; *text != '\0'; text += size) {
-        size = strcspn(text, "\n");
-        print_part(stream, text, size);
-        if (text[size] == '\n') {
-            fputc('\n', stream);
-            size++;
-        }
-    }
+    print_part(stream, text, strlen(text), "\n");
 }
 
-/* Whether a text is one word for a shell without quotes. */
-static bool is_word(const char *text)
+void cli_print_line(FILE *stream, const char *before, const char *text)
+{
+    fputs(before, stream);
+    cli_print_text(stream, text);
+    fputc('\n', stream);
+}
+
+char *cli_quoted(const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
-    return text[0] != '\0' && strspn(text, safe) == strlen(text);
-}
-
-size_t cli_quote(const char *text, char *buffer)
-{
-    char *end = buffer;
-    if (is_word(text)) {
-        size_t size = strlen(text);
-        memcpy(buffer, text, size + 1);
-        return size;
-    }
-    *end++ = '\'';
-    for (; *text != '\0'; text++) {
-        if (*text == '\'') {
-            memcpy(end, "'\\''", 4);
-            end += 4;
-        } else {
-            *end++ = *text;
-        }
-    }
-    *end++ = '\'';
-    *end = '\0';
-    return (size_t)(end - buffer);
+    return text[0] != '\0' && strspn(text, safe) == strlen(text) ? g_strdup(text) : g_shell_quote(text);
 }
 
 char *cli_line_with(char *line, const char *word)
 {
-    const size_t used = line == NULL ? 0 : strlen(line);
-    char *longer = line == NULL || word == NULL ? NULL : realloc(line, used + 4 * strlen(word) + 5);
-    if (longer == NULL) {
-        free(line);
-        return NULL;
-    }
-    longer[used] = ' ';
-    cli_quote(word, longer + used + 1);
-    return longer;
+    g_autofree char *before = line, *quoted = cli_quoted(word);
+    return g_strconcat(before, " ", quoted, NULL);
 }
 
-void cli_print_quoted(FILE *stream, const char *text)
+char **cli_lines(const char *text)
 {
-    if (is_word(text)) {
-        fputs(text, stream);
-        return;
-    }
-    putc('\'', stream);
-    while (true) {
-        size_t size = strcspn(text, "'");
-        print_part(stream, text, size);
-        if (text[size] == '\0')
-            break;
-        fputs("'\\''", stream);
-        text += size + 1;
-    }
-    putc('\'', stream);
+    g_autofree char *whole = g_strndup(text, strlen(text) - g_str_has_suffix(text, "\n"));
+    return g_strsplit(whole, "\n", -1);
 }
 
 /* The width on a terminal, independent of the locale: a combining mark takes no column, a character of East
@@ -168,7 +127,7 @@ static size_t print_words(FILE *stream, const char *text, size_t column, size_t 
             fputc(' ', stream);
         else
             fprintf(stream, "\n%*s", (int)indent, "");
-        print_part(stream, text, length);
+        print_part(stream, text, length, "");
         column = (fits ? column + 1 : indent) + width;
         text += length;
         if (*text == '\0')
@@ -190,7 +149,7 @@ void cli_print_notice(FILE *stream, const char *kind, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     fprintf(stream, "%s:", kind);
     if (isatty(fileno(stream)) == 1) {
@@ -200,13 +159,12 @@ void cli_print_notice(FILE *stream, const char *kind, const char *format, ...)
         cli_print_text(stream, text);
     }
     fputc('\n', stream);
-    g_free(text);
 }
 
 void cli_print_paragraph(const char *text)
 {
     size_t length = strcspn(text, " ");
-    print_part(stdout, text, length);
+    print_part(stdout, text, length, "");
     if (text[length] != '\0')
         cli_print_wrapped(text + length + 1, part_width(text, length));
     putchar('\n');

@@ -37,15 +37,18 @@ static void offer_name(void *context, const char *name)
     offer(context, name, "");
 }
 
-/* Words separated by spaces. */
-static void offer_list(const struct typed *typed, const char *words)
+/* The values of "open|closed|read" or "png|svg,...". */
+static void offer_choices(struct typed typed, const char *choices)
 {
-    for (size_t length; *words != '\0'; words += length + (words[length] == ' ')) {
-        char word[32];
-        length = strcspn(words, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        offer(typed, word, "");
-    }
+    const char *comma = strrchr(typed.tail, ',');
+    g_autofree char *plain = g_strndup(choices, strcspn(choices, ","));
+    g_auto(GStrv) words = g_strsplit(plain, "|", -1);
+    const bool is_list = strchr(choices, ',') != NULL;
+    puts(is_list ? "nospace" : "words");
+    if (is_list && comma != NULL)
+        typed.tail = comma + 1;
+    for (char **word = words; *word != NULL; word++)
+        offer(&typed, *word, "");
 }
 
 static void offer_commands(const struct typed *typed, bool has_options)
@@ -108,32 +111,13 @@ static void offer_runs(const struct typed *typed, char **words, int count)
     store_close(store);
 }
 
-/* The values of options by their placeholders, or for the few that have words. */
-static const struct {
-    const char *command, *option, *argument; /* command, option: NULL for any */
-    const char *kind;                        /* the first line */
-    const char *words;
-} rules[] = {
-    {NULL, "format", "F,...", "nospace", "png svg pdf html"},
-    {NULL, "format", "F", "words", "sstablepartitions tablehistograms"},
-    {"watch", "by", "UNIT", "words", "bytes rows"},
-    {"run", "kinds", "K,...", "nospace", "rows reads requests state faults violations"},
-    {"run", "trace-format", "F", "words", "lines chrome record"},
-    {"check", "digest", "exact|ignore", "words", "exact ignore"},
-    {"export", "state", "S", "words", "closed open read all"},
-    {"export", "unit", "U", "words", "rows bytes partitions"},
-    {"token", "type", "T,...", "nospace",
-     "text blob int bigint uuid timeuuid boolean tinyint smallint timestamp float double"},
-    {"tune", "probability", "any", "words", "any"},
-    {"check", "baseline", "FILE", "databases", ""},
-    {NULL, "db", "FILE", "databases", ""},
-    {NULL, NULL, "FILE", "files", ""},
-    {NULL, NULL, "DIR", "folders", ""},
-};
-
 static void offer_values(const struct cli_command *command, const struct cli_option *option,
                          struct typed typed, char **words, int count)
 {
+    static const char types[] = "text|blob|int|bigint|uuid|timeuuid|boolean|tinyint|smallint|timestamp|float|"
+                                "double,...";
+    const bool is_database = strcmp(option->name, "db") == 0 ||
+                             (strcmp(option->name, "baseline") == 0 && strcmp(command->name, "check") == 0);
     if (strcmp(option->argument, "CONDITION") == 0) {
         puts("words");
         for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
@@ -146,18 +130,15 @@ static void offer_values(const struct cli_command *command, const struct cli_opt
         offer_settings(&typed);
     } else if (strcmp(command->name, "cql") == 0 && strcmp(option->name, "run") == 0) {
         offer_runs(&typed, words, count);
+    } else if (strcmp(option->argument, "T,...") == 0) {
+        offer_choices(typed, types);
+    } else if (strcmp(option->argument, "any") == 0 || strchr(option->argument, '|') != NULL) {
+        offer_choices(typed, option->argument);
     } else {
-        size_t i = 0;
-        while (i < sizeof rules / sizeof *rules &&
-               (strcmp(rules[i].argument, option->argument) != 0 ||
-                (rules[i].option != NULL && strcmp(rules[i].option, option->name) != 0) ||
-                (rules[i].command != NULL && strcmp(rules[i].command, command->name) != 0)))
-            i++;
-        const char *comma = strrchr(typed.tail, ',');
-        if (strchr(option->argument, ',') != NULL && comma != NULL)
-            typed.tail = comma + 1;
-        puts(i < sizeof rules / sizeof *rules ? rules[i].kind : "words");
-        offer_list(&typed, i < sizeof rules / sizeof *rules ? rules[i].words : "");
+        puts(is_database                             ? "databases"
+             : strcmp(option->argument, "FILE") == 0 ? "files"
+             : strcmp(option->argument, "DIR") == 0  ? "folders"
+                                                     : "words");
     }
 }
 

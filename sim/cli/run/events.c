@@ -10,15 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/events.h"
-#include "cli/files.h"
+#include "cli/table.h"
 #include "cli/text.h"
-#include "kernel/grow.h"
-#include "kernel/text.h"
-#include "lab/quantity.h"
 
 /* The most processes of a strategy: itself, its agents, its nodes. */
 #define PROCESSES   2000000u
@@ -33,26 +28,10 @@ struct cli_chrome_open {
     char name[NAME_SIZE];
 };
 
-/* Writes a text with JSON's special characters escaped; characters that must not be printed on a terminal
- * become '?', as elsewhere. */
 static void put_text(FILE *stream, const char *text)
 {
-    size_t length = strlen(text);
-    putc('"', stream);
-    while (length > 0) {
-        bool is_fine;
-        size_t size = sim_text_step(text, length, "", &is_fine);
-        if (!is_fine) {
-            putc('?', stream);
-        } else {
-            if (*text == '"' || *text == '\\')
-                putc('\\', stream);
-            fwrite(text, 1, size, stream);
-        }
-        text += size;
-        length -= size;
-    }
-    putc('"', stream);
+    g_autofree char *quoted = cli_json_quoted(text);
+    fputs(quoted, stream);
 }
 
 /* Writes the object up to its arguments. */
@@ -69,15 +48,11 @@ static void begin_object(struct cli_chrome_trace *trace, char phase, uint32_t pr
 
 static void name_process(struct cli_chrome_trace *trace, uint32_t process, const char *name)
 {
-    for (size_t i = 0; i < trace->named_count; i++) {
-        if (trace->named[i] == process)
+    for (guint i = 0; i < trace->named->len; i++) {
+        if (g_array_index(trace->named, uint32_t, i) == process)
             return;
     }
-    if (!sim_grow(&trace->named, &trace->named_capacity, trace->named_count + 1, sizeof *trace->named)) {
-        trace->out_of_memory = true;
-        return;
-    }
-    trace->named[trace->named_count++] = process;
+    g_array_append_val(trace->named, process);
     begin_object(trace, 'M', process, 0, "process_name");
     fputs(",\"args\":{\"name\":", trace->stream);
     put_text(trace->stream, name);
@@ -130,12 +105,11 @@ static bool is_same(const struct cli_chrome_open *one, const struct cli_chrome_o
 static void end_item(struct cli_chrome_trace *trace, const struct cli_chrome_open *wanted,
                      const struct lab_told_event *event)
 {
-    for (size_t i = trace->open_count; i-- > 0;) {
-        const struct cli_chrome_open item = trace->open[i];
+    for (guint i = trace->open->len; i-- > 0;) {
+        const struct cli_chrome_open item = g_array_index(trace->open, struct cli_chrome_open, i);
         if (!is_same(&item, wanted) || (wanted->is_request && !item.is_request))
             continue;
-        memmove(&trace->open[i], &trace->open[i + 1], (trace->open_count - i - 1) * sizeof *trace->open);
-        trace->open_count--;
+        g_array_remove_index(trace->open, i);
         begin_object(trace, 'e', item.process, event->since_ns, item.name);
         put_id(trace, &item);
         put_arguments(trace, event);
@@ -147,11 +121,7 @@ static void end_item(struct cli_chrome_trace *trace, const struct cli_chrome_ope
 static void begin_item(struct cli_chrome_trace *trace, const struct cli_chrome_open *item,
                        const struct lab_told_event *event)
 {
-    if (!sim_grow(&trace->open, &trace->open_capacity, trace->open_count + 1, sizeof *trace->open)) {
-        trace->out_of_memory = true;
-        return;
-    }
-    trace->open[trace->open_count++] = *item;
+    g_array_append_val(trace->open, *item);
     begin_object(trace, 'b', item->process, event->since_ns, item->name);
     put_id(trace, item);
     put_arguments(trace, event);
@@ -180,8 +150,9 @@ static void name_of(const struct lab_told_event *event, char name[NAME_SIZE])
 static void close_all(struct cli_chrome_trace *trace)
 {
     const struct lab_told_event end = {.since_ns = trace->last_ns, .key = "", .text = ""};
-    while (trace->open_count > 0) {
-        struct cli_chrome_open last = trace->open[trace->open_count - 1];
+    while (trace->open->len > 0) {
+        const struct cli_chrome_open last =
+            g_array_index(trace->open, struct cli_chrome_open, trace->open->len - 1);
         end_item(trace, &last, &end);
     }
 }
@@ -190,7 +161,7 @@ static void begin_strategy(struct cli_chrome_trace *trace, const struct lab_told
 {
     close_all(trace);
     trace->strategy++;
-    trace->named_count = 0;
+    g_array_set_size(trace->named, 0);
     name_process(trace, 0, event->text);
 }
 
@@ -228,31 +199,15 @@ static void cli_chrome_trace_end(struct cli_chrome_trace *trace)
 {
     close_all(trace);
     fputs(trace->is_begun ? "\n]\n" : "[]\n", trace->stream);
-    free(trace->open);
-    free(trace->named);
-    trace->open = NULL;
-    trace->named = NULL;
-    trace->open_capacity = trace->named_capacity = trace->named_count = 0;
 }
 
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct sim_error *error)
 {
     const char *path = cli_value(args, "trace-events", NULL);
-    static const char *const of_trace[] = {"key", "agent", "kinds", "from", "until", "trace-format"};
-    for (size_t i = 0; path == NULL && i < sizeof of_trace / sizeof *of_trace; i++) {
-        if (cli_has(args, of_trace[i]))
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "bucketlab: --%s applies only with --trace-events; add --trace-events, or remove --%s",
-                of_trace[i], of_trace[i]);
-    }
     if (path == NULL)
         return true;
-    if (path[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events: no file named; write --trace-events events.txt");
-    if (strcmp(path, "-") == 0 && cli_has(args, "json"))
+    if (strcmp(path, "-") == 0 && args->is_json)
         return sim_fail(
             error, SIM_ERROR_INPUT,
             "bucketlab: --trace-events - and --json both want stdout; name a file for the events");
@@ -261,53 +216,26 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
             error, SIM_ERROR_INPUT,
             "bucketlab: --trace-events takes one scenario, and %zu are named; run them one by one",
             scenario_count);
-    if (scenario->engine != LAB_ENGINE_CLUSTER)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: --trace-events needs agents: without agents there are no events; add, for "
-                        "example, 'agents: {count: 8}'",
-                        scenario->path);
-    return true;
-}
-
-static bool read_kinds(const char *text, uint32_t *kinds, struct sim_error *error)
-{
-#define KIND_NAME(name, text) text,
-    static const char *const names[] = {LAB_EVENT_MAP(KIND_NAME)};
-#undef KIND_NAME
-    for (const char *next = text; next != NULL && *next != '\0';) {
-        size_t length = strcspn(next, ","), kind = 0;
-        while (kind < LAB_EVENT_KIND_COUNT &&
-               (strlen(names[kind]) != length || strncmp(names[kind], next, length) != 0))
-            kind++;
-        if (kind == LAB_EVENT_KIND_COUNT)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --kinds %s: '%.*s' is not a kind of event; give rows, reads, "
-                            "requests, state, faults or violations, separated by commas",
-                            text, (int)length, next);
-        *kinds |= UINT32_C(1) << kind;
-        next += length + (next[length] == ',');
-    }
-    return true;
-}
-
-/* Reads a time since the start of the run; "0s" is allowed. */
-static bool read_moment(const struct cli_args *args, const char *name, int64_t *out_ns,
-                        struct sim_error *error)
-{
-    const char *text = cli_value(args, name, NULL);
-    const char *why = text == NULL ? NULL : lab_quantity_duration(text, out_ns);
-    return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
+    return scenario->engine == LAB_ENGINE_CLUSTER ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: --trace-events needs agents: without agents there are no events; add, for "
+                    "example, 'agents: {count: 8}'",
+                    scenario->path);
 }
 
 static bool read_filters(const struct cli_args *args, const struct lab_scenario *scenario,
                          struct lab_event_trace *out, struct sim_error *error)
 {
+#define KIND_NAME(name, text) text,
+    static const char *const names[] = {LAB_EVENT_MAP(KIND_NAME)};
+#undef KIND_NAME
     uint64_t agent = 0;
     out->key = cli_value(args, "key", NULL);
     out->is_of_agent = cli_has(args, "agent");
-    if (!read_kinds(cli_value(args, "kinds", NULL), &out->kinds, error) ||
-        !read_moment(args, "from", &out->from_ns, error) ||
-        !read_moment(args, "until", &out->until_ns, error) ||
+    for (unsigned kind = 0; kind < LAB_EVENT_KIND_COUNT; kind++)
+        out->kinds |= (uint32_t)cli_chooses(args, "kinds", names[kind]) << kind;
+    if (!cli_duration(args, "from", 0, &out->from_ns, error) ||
+        !cli_duration(args, "until", 0, &out->until_ns, error) ||
         !cli_whole(args, "agent", 0, scenario->agents.count - 1, &agent, error))
         return false;
     out->agent = (uint32_t)agent;
@@ -319,17 +247,11 @@ static bool read_filters(const struct cli_args *args, const struct lab_scenario 
 /* A file name that ends in .json means the JSON format, unless the format is given. */
 static bool read_format(const struct cli_args *args, struct cli_event_trace *trace, struct sim_error *error)
 {
-    const char *format = cli_value(args, "trace-format", NULL);
-    size_t length = strlen(trace->path);
-    struct lab_event_trace *listener = &trace->listener.event_trace;
-    trace->is_chrome = format == NULL ? length > 5 && strcmp(trace->path + length - 5, ".json") == 0
-                                      : strcmp(format, "chrome") == 0;
-    listener->is_record = format != NULL && strcmp(format, "record") == 0;
-    if (format != NULL && !trace->is_chrome && !listener->is_record && strcmp(format, "lines") != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-format %s: no such format; choose lines, chrome or record",
-                        format);
     static const char *const filters[] = {"key", "agent", "kinds", "from", "until"};
+    struct lab_event_trace *listener = &trace->listener.event_trace;
+    trace->is_chrome = cli_has(args, "trace-format") ? cli_chooses(args, "trace-format", "chrome")
+                                                     : g_str_has_suffix(trace->path, ".json");
+    listener->is_record = cli_chooses(args, "trace-format", "record");
     for (size_t i = 0; listener->is_record && i < sizeof filters / sizeof *filters; i++) {
         if (cli_has(args, filters[i]))
             return sim_fail(
@@ -340,37 +262,10 @@ static bool read_format(const struct cli_args *args, struct cli_event_trace *tra
     return true;
 }
 
-static bool fail_with(int code, const char *path, struct sim_error *error)
-{
-    bool is_input =
-        code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR || code == ELOOP;
-    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
-                    strerror(code),
-                    is_input ? "name a file in a folder that exists"
-                             : "free space there, or name a file where you may write");
-}
-
-/* Whether FILE can be made, as far as can be seen without making it. */
-static bool check_file(const char *path, struct sim_error *error)
-{
-    struct stat status;
-    size_t size = strlen(path);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return !S_ISDIR(status.st_mode) || fail_with(EISDIR, path, error);
-    if (path[size - 1] == '/')
-        return fail_with(EISDIR, path, error);
-    char *folder = cli_folder_of(path);
-    if (folder == NULL)
-        return sim_fail_memory(error);
-    int code = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
-    return code == 0 || fail_with(code, path, error);
-}
-
 static void note_failure(struct cli_event_trace *trace)
 {
-    if (ferror(trace->stream) || trace->chrome.out_of_memory) {
-        trace->code = trace->chrome.out_of_memory ? ENOMEM : errno != 0 ? errno : EIO;
+    if (ferror(trace->stream)) {
+        trace->code = errno != 0 ? errno : EIO;
         trace->listener.is_over = true;
     }
 }
@@ -382,8 +277,7 @@ static void write_line(void *context, const char *text)
     if (trace->code != 0)
         return;
     errno = 0;
-    cli_print_text(trace->stream, text);
-    putc('\n', trace->stream);
+    cli_print_line(trace->stream, "", text);
     note_failure(trace);
 }
 
@@ -412,20 +306,20 @@ bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario
     listener->context = out;
     listener->line = out->is_chrome ? NULL : write_line;
     listener->event = out->is_chrome ? write_event : NULL;
-    if (strcmp(out->path, "-") == 0) {
-        out->stream = stdout;
-        return true;
-    }
-    return check_file(out->path, error);
+    return cli_file_check("trace-events", out->path, error);
 }
 
 bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *error)
 {
-    if (trace->path == NULL || trace->stream != NULL)
+    if (trace->path == NULL)
         return true;
-    int code = report_partial_open(&trace->output, trace->path, false);
-    trace->stream = code == 0 ? report_partial_stream(&trace->output) : NULL;
-    return trace->stream != NULL || fail_with(code == 0 ? errno : code, trace->path, error);
+    trace->chrome.open = g_array_new(FALSE, FALSE, sizeof(struct cli_chrome_open));
+    trace->chrome.named = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    trace->stream = stdout;
+    if (strcmp(trace->path, "-") != 0 && !cli_file_open(&trace->file, trace->path, error))
+        return false;
+    trace->stream = trace->file.stream != NULL ? trace->file.stream : stdout;
+    return true;
 }
 
 struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace)
@@ -437,34 +331,29 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
 {
     if (trace->path == NULL)
         return true;
-    bool is_stdout = trace->stream == stdout;
     if (trace->is_chrome) {
         trace->chrome.stream = trace->stream;
         cli_chrome_trace_end(&trace->chrome);
     }
     if (trace->code == 0 && fflush(trace->stream) != 0)
         trace->code = errno;
-    if (!is_stdout && fclose(trace->stream) != 0 && trace->code == 0)
-        trace->code = errno;
-    trace->stream = NULL;
-    if (trace->code == 0 && !is_stdout)
-        trace->code = report_partial_sync(&trace->output);
-    return trace->code == 0 || fail_with(trace->code, is_stdout ? "standard output" : trace->path, error);
+    return trace->code == 0 ||
+           cli_file_fail(trace->code, trace->stream == stdout ? "standard output" : trace->path, error);
 }
 
 bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error)
 {
-    int code = report_partial_end(&trace->output, true);
-    return code == 0 || fail_with(code, trace->path, error);
+    return cli_file_close(&trace->file, true, error);
 }
 
 void cli_event_trace_free(struct cli_event_trace *trace)
 {
-    if (trace->stream != NULL && trace->stream != stdout)
-        fclose(trace->stream);
-    report_partial_end(&trace->output, false);
-    free(trace->chrome.open);
-    free(trace->chrome.named);
+    struct sim_error ignored;
+    cli_file_close(&trace->file, false, &ignored);
+    if (trace->chrome.open != NULL) {
+        g_array_free(trace->chrome.open, TRUE);
+        g_array_free(trace->chrome.named, TRUE);
+    }
 }
 
 /* The text between the virtual time and the event in a line. */
@@ -539,9 +428,8 @@ static void hear(void *context, const char *text)
     }
 }
 
-bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
-                         const struct cli_difference *difference, bool is_quiet, struct cli_signals *signals,
-                         char *buffer, struct sim_error *error)
+bool cli_difference_tell(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                         const struct cli_difference *difference, char *buffer, struct sim_error *error)
 {
     /* Strategies do not interact, so a strategy that is run alone has the same events. */
     struct lab_scenario alone = *scenario;
@@ -551,11 +439,9 @@ bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
     struct hearing hearing = {.number = difference->first, .buffer = buffer};
     hearing.listener.event_trace = (struct lab_event_trace){
         .context = &hearing, .line = hear, .first = difference->first, .last = difference->first + 1};
-    struct lab_result *result;
-    int64_t elapsed_ms;
+    struct cli_execution execution = {.scenario = &alone, .jobs = 1, .listener = &hearing.listener};
     buffer[0] = '\0';
-    bool is_fine =
-        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, NULL, signals, &result, &elapsed_ms, error);
-    lab_result_destroy(result);
-    return is_fine || (signals->caught == 0 && buffer[0] != '\0');
+    bool is_fine = cli_execute(args, &execution, error);
+    lab_result_destroy(execution.result);
+    return is_fine || (args->signals->caught == 0 && buffer[0] != '\0');
 }

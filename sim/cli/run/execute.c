@@ -5,6 +5,7 @@
  * to find. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "kernel/digest.h"
 #include "kernel/file.h"
 #include "lab/context.h"
+#include "lab/crew.h"
 
 int64_t cli_now_ms(void)
 {
@@ -263,7 +265,7 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
 #define EVERY_MS    1000
 #define STORE_SHARE 10
 
-static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t size)
+uint64_t cli_add_bytes(uint64_t digest, const void *bytes, size_t size)
 {
     return sim_digest_chain(digest, bk_murmur3_128(bytes, size, 0).h1);
 }
@@ -272,10 +274,10 @@ struct store_work cli_work_of(const struct lab_scenario *scenario, const char *p
 {
     struct store_work work;
     options = sim_digest_chain(options, scenario->seed);
-    options = add_bytes(options, scenario->overrides, strlen(scenario->overrides));
-    work.command = add_bytes(options, path, strlen(path));
-    work.identity = add_bytes(options, BUCKETLAB_VERSION, strlen(BUCKETLAB_VERSION));
-    work.identity = add_bytes(work.identity, scenario->text, scenario->text_size);
+    options = cli_add_bytes(options, scenario->overrides, strlen(scenario->overrides));
+    work.command = cli_add_bytes(options, path, strlen(path));
+    work.identity = cli_add_bytes(options, BUCKETLAB_VERSION, strlen(BUCKETLAB_VERSION));
+    work.identity = cli_add_bytes(work.identity, scenario->text, scenario->text_size);
     return work;
 }
 
@@ -288,7 +290,7 @@ static bool need_sources(struct cli_partial *partial, struct sim_error *error)
 
 static void tell(const struct cli_partial *partial, const char *before, const char *text, const char *after)
 {
-    if (partial->is_quiet)
+    if (partial->args->is_quiet)
         return;
     fputs(before, stderr);
     cli_print_text(stderr, text);
@@ -314,21 +316,20 @@ static void put(void *context, const unsigned char *data, size_t size)
     partial->next_ms = cli_passed_ms(partial->begin_ms) + (wait_ms > EVERY_MS ? wait_ms : EVERY_MS);
 }
 
-bool cli_partial_open(struct cli_partial *partial, const char *database, const struct lab_scenario *scenario,
-                      const char *path, bool is_quiet, struct sim_error *error)
+bool cli_partial_open(struct cli_partial *partial, const struct cli_args *args,
+                      const struct lab_scenario *scenario, const char *path, struct sim_error *error)
 {
     memset(partial, 0, sizeof *partial);
     if (scenario->engine == LAB_ENGINE_CLUSTER)
         return true;
     partial->lab.put = put;
     partial->lab.context = partial;
-    partial->database = database;
+    partial->args = args;
     partial->scenario = scenario;
-    partial->is_quiet = is_quiet;
     partial->work = cli_work_of(scenario, path, 0);
     partial->begin_ms = cli_now_ms();
     partial->next_ms = EVERY_MS;
-    if (!store_open(database, STORE_WRITE, &partial->store, error) ||
+    if (!store_open(args->database, STORE_WRITE, &partial->store, error) ||
         !store_outcomes_load(partial->store, &partial->work, &partial->known, &partial->known_count, error))
         return false;
     if (partial->known_count == 0)
@@ -341,7 +342,7 @@ bool cli_partial_open(struct cli_partial *partial, const char *database, const s
         partial->lab.kept = partial->known[i].bytes;
         partial->lab.kept_size = partial->known[i].size;
         partial->is_kept = true;
-        tell(partial, "the run resumes from its partial result in ", database, "");
+        tell(partial, "the run resumes from its partial result in ", args->database, "");
         return true;
     }
     tell(partial,
@@ -377,7 +378,7 @@ static bool cli_partial_stopped(const struct cli_partial *partial, struct sim_er
     return sim_fail(
         error, SIM_ERROR_CHECK,
         "interrupted; the keys that are done are in %s, and the same command resumes with the others",
-        partial->database);
+        partial->args->database);
 }
 
 bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error)
@@ -388,26 +389,19 @@ bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error)
 struct watch {
     struct lab_progress progress;
     struct cli_progress display;
-    const sigset_t *held;
-    struct cli_listener *listener;
-    struct cli_partial *partial;
+    const struct cli_args *args;
     const struct cli_task *task;
     int caught;
     _Atomic bool is_over;
 };
 
-/* A scenario's run, as a task. */
-struct execution {
-    const struct lab_scenario *scenario;
-    uint32_t jobs;
-    struct lab_run_context context; /* its progress is that of the task */
-    struct lab_result **out;
-};
-
-void cli_signals_hold(struct cli_signals *signals)
+void cli_hold(const struct cli_args *args)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP};
-    signals->caught = 0;
+    struct cli_signals *signals = args->signals;
+    if (signals->is_held)
+        return;
+    signals->is_held = true;
     sigemptyset(&signals->held);
     sigaddset(&signals->held, CLI_WAKE);
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
@@ -418,49 +412,60 @@ void cli_signals_hold(struct cli_signals *signals)
     pthread_sigmask(SIG_BLOCK, &signals->held, &signals->before);
 }
 
-void cli_signals_release(struct cli_signals *signals)
+void cli_release(const struct cli_args *args)
 {
     static const struct timespec at_once;
+    struct cli_signals *signals = args->signals;
+    if (!signals->is_held)
+        return;
     while (signals->caught != 0 && sigtimedwait(&signals->held, NULL, &at_once) > 0)
         ;
     pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+    signals->is_held = false;
+}
+
+int cli_wait(const struct cli_args *args, int64_t ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    const int signal = sigtimedwait(&args->signals->held, NULL, &time);
+    return signal > 0 && signal != CLI_WAKE ? signal : 0;
 }
 
 static void *watch_run(void *context)
 {
     struct watch *watch = context;
-    const struct timespec frame = {.tv_nsec = CLI_FRAME_MS * 1000000L};
+    const struct cli_task *task = watch->task;
     /* Adds up differences, so that progress continues when the clock jumps back. */
     int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
-        int signal = sigtimedwait(watch->held, NULL, &frame);
-        if (signal > 0 && signal != CLI_WAKE) {
+        const int signal = cli_wait(watch->args, CLI_FRAME_MS);
+        if (signal != 0) {
             if (watch->caught != 0)
                 _exit(128 + signal);
             watch->caught = signal;
             watch->progress.stop = true;
         }
-        if (watch->listener != NULL && watch->listener->is_over)
+        if (task->listener != NULL && task->listener->is_over)
             watch->progress.stop = true;
         elapsed_ms += cli_passed_ms(last_ms);
         last_ms = cli_now_ms();
-        if (watch->partial != NULL)
-            cli_partial_tick(watch->partial, elapsed_ms);
-        if (!watch->is_over && watch->task->sum_up != NULL)
-            watch->task->sum_up(watch->task->context, &watch->progress);
+        if (task->partial != NULL)
+            cli_partial_tick(task->partial, elapsed_ms);
+        if (!watch->is_over && task->sum_up != NULL)
+            task->sum_up(task->context, &watch->progress);
         if (!watch->is_over)
             cli_progress_show(&watch->display, &watch->progress, elapsed_ms);
     }
     return NULL;
 }
 
-bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
+bool cli_attend(const struct cli_args *args, const struct cli_task *task, int64_t *elapsed_ms,
                 struct sim_error *error)
 {
-    struct watch watch = {
-        .held = &signals->held, .listener = task->listener, .partial = task->partial, .task = task};
+    struct watch watch = {.args = args, .task = task};
     int64_t begin_ms = cli_now_ms();
-    cli_progress_init(&watch.display, task->name, task->is_quiet);
+    cli_hold(args);
+    cli_progress_init(&watch.display, task->name, args->is_quiet);
     watch.display.unit = task->unit;
     pthread_t thread;
     if (sim_thread_start(&thread, watch_run, &watch) != 0)
@@ -470,50 +475,136 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
     pthread_kill(thread, CLI_WAKE);
     pthread_join(thread, NULL);
     cli_progress_end(&watch.display);
-    *elapsed_ms = cli_passed_ms(begin_ms);
-    if (watch.caught != 0)
-        signals->caught = watch.caught;
-    return is_fine;
+    if (elapsed_ms != NULL)
+        *elapsed_ms = cli_passed_ms(begin_ms);
+    if (watch.caught == 0)
+        return is_fine;
+    args->signals->caught = watch.caught;
+    return task->lost == NULL ? is_fine : sim_fail(error, SIM_ERROR_CHECK, "interrupted; %s", task->lost);
 }
+
+/* --- one run of a scenario, and several */
 
 static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error)
 {
-    struct execution *execution = context;
-    execution->context.progress = progress;
-    return lab_run_in(execution->scenario, execution->jobs, &execution->context, execution->out, error);
+    struct cli_execution *execution = context;
+    struct cli_partial *partial = execution->partial;
+    const struct lab_run_context run = {
+        .progress = progress,
+        .event_trace = execution->listener == NULL ? NULL : &execution->listener->event_trace,
+        .team = execution->team,
+        .partial = partial == NULL || partial->store == NULL ? NULL : &partial->lab};
+    return lab_run_in(execution->scenario, execution->jobs, &run, &execution->result, error);
 }
 
-bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
-                 bool is_quiet, struct cli_listener *listener, struct cli_partial *partial,
-                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
-                 struct sim_error *error)
+bool cli_execute(const struct cli_args *args, struct cli_execution *execution, struct sim_error *error)
 {
-    struct execution execution = {
-        .scenario = scenario,
-        .jobs = jobs,
-        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace,
-                    .team = team,
-                    .partial = partial == NULL || partial->store == NULL ? NULL : &partial->lab},
-        .out = out};
-    const struct cli_task task = {.name = scenario->name,
+    const struct cli_task task = {.name = execution->scenario->name,
                                   .unit = "rows/s",
-                                  .is_quiet = is_quiet,
                                   .run = run_scenario,
-                                  .context = &execution,
-                                  .listener = listener,
-                                  .partial = partial};
-    *out = NULL;
-    int caught_before = signals->caught;
-    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
-    if (signals->caught == caught_before)
+                                  .context = execution,
+                                  .listener = execution->listener,
+                                  .partial = execution->partial};
+    const int caught_before = args->signals->caught;
+    bool is_fine = cli_attend(args, &task, &execution->elapsed_ms, error);
+    if (args->signals->caught == caught_before)
         return is_fine;
-    lab_result_destroy(*out);
-    *out = NULL;
-    return partial != NULL ? cli_partial_stopped(partial, error)
-                           : sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    lab_result_destroy(execution->result);
+    execution->result = NULL;
+    return execution->partial != NULL ? cli_partial_stopped(execution->partial, error)
+                                      : sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
 }
 
-int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)
+struct run {
+    struct lab_progress progress;
+    _Atomic uint64_t rows; /* expected of the cluster engine, whose progress has no total; 0: not known */
+    struct lab_result *result;
+    int64_t elapsed_ms;
+    _Atomic bool is_over;
+};
+
+struct crew {
+    const struct cli_args *args;
+    const struct cli_runs *runs;
+    struct run *items; /* one for each job */
+};
+
+static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                    struct sim_error *error)
 {
-    return signals->caught != 0 ? 128 + signals->caught : (int)error->class;
+    const struct crew *crew = context;
+    struct run *run = &crew->items[job];
+    struct lab_scenario *scenario = NULL;
+    const uint64_t count = crew->runs->count,
+                   threads = count < crew->args->jobs ? crew->args->jobs / count : 1;
+    int64_t begin_ms = cli_now_ms();
+    run->progress.parent = progress;
+    bool is_fine = crew->runs->make(crew->runs->context, job, &scenario, error);
+    if (scenario != NULL && scenario->engine == LAB_ENGINE_CLUSTER)
+        run->rows =
+            (uint64_t)(scenario->workload.rate_per_s * ((double)scenario->workload.duration_ns / 1e9) *
+                       (double)scenario->strategy_count);
+    is_fine = is_fine &&
+              (scenario == NULL || lab_run(scenario, (uint32_t)threads, &run->progress, &run->result, error));
+    run->is_over = true;
+    lab_scenario_destroy(scenario);
+    run->elapsed_ms = cli_passed_ms(begin_ms);
+    *made = run;
+    return is_fine;
+}
+
+static bool take_job(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    const struct crew *crew = context;
+    struct run *run = made;
+    (void)is_enough;
+    return crew->runs->take(crew->runs->context, job, g_steal_pointer(&run->result), run->elapsed_ms, error);
+}
+
+static void drop_job(void *made)
+{
+    (void)made; /* freed with all others */
+}
+
+static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    const struct crew *crew = context;
+    const struct lab_crew jobs = {
+        .context = context, .count = crew->runs->count, .work = run_job, .take = take_job, .drop = drop_job};
+    struct lab_progress inner = {.parent = progress};
+    uint64_t taken;
+    return lab_crew_run(&jobs, crew->args->jobs, &inner, &taken, error);
+}
+
+/* Progress is in thousandths of a run. */
+static void sum_up(void *context, struct lab_progress *progress)
+{
+    const struct crew *crew = context;
+    uint64_t done = 0, rows = 0;
+    for (uint64_t i = 0; i < crew->runs->count; i++) {
+        const struct run *run = &crew->items[i];
+        const uint64_t all = run->rows > 0 ? run->rows : run->progress.total,
+                       part = run->rows > 0 ? run->progress.rows : run->progress.done;
+        done += run->is_over ? 1000 : all == 0 ? 0 : part < all ? part * 1000 / all : 999;
+        rows += run->progress.rows;
+    }
+    progress->done = done;
+    progress->total = 1000 * crew->runs->count;
+    progress->rows = rows;
+}
+
+bool cli_run_all(const struct cli_args *args, const struct cli_runs *runs, struct sim_error *error)
+{
+    struct crew crew = {args, runs, g_new0(struct run, runs->count)};
+    const struct cli_task task = {.name = runs->name,
+                                  .unit = "rows/s",
+                                  .lost = runs->lost,
+                                  .run = run_crew,
+                                  .sum_up = sum_up,
+                                  .context = &crew};
+    bool is_fine = cli_attend(args, &task, NULL, error);
+    for (uint64_t i = 0; i < runs->count; i++)
+        lab_result_destroy(crew.items[i].result);
+    g_free(crew.items);
+    return is_fine;
 }

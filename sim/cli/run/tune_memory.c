@@ -8,20 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucketing/hash.h"
 #include "cli/execute.h"
 #include "cli/text.h"
 #include "kernel/digest.h"
-#include "kernel/grow.h"
 #include "lab/context.h"
 #include "tune/contest.h"
 
 #define BATCH_MS 500
-
-static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t size)
-{
-    return sim_digest_chain(digest, bk_murmur3_128(bytes, size, 0).h1);
-}
 
 static bool identify(struct store_work *work, const struct lab_scenario *scenario, const char *path,
                      const struct lab_tune *terms, struct sim_error *error)
@@ -36,10 +29,10 @@ static bool identify(struct store_work *work, const struct lab_scenario *scenari
     if (!lab_sources(scenario, &sources, error))
         return false;
     uint64_t options = sim_digest_chain(terms->seeds, 0);
-    options = add_bytes(options, &terms->risk, sizeof terms->risk);
-    options = add_bytes(options, &terms->share, sizeof terms->share);
+    options = cli_add_bytes(options, &terms->risk, sizeof terms->risk);
+    options = cli_add_bytes(options, &terms->share, sizeof terms->share);
     *work = cli_work_of(scenario, path, options);
-    work->identity = add_bytes(work->identity, &layout, sizeof layout);
+    work->identity = cli_add_bytes(work->identity, &layout, sizeof layout);
     work->identity = sim_digest_chain(work->identity, sources);
     return true;
 }
@@ -62,50 +55,38 @@ static bool recall(void *context, uint64_t job, void *out, size_t size)
     return true;
 }
 
-static void clear_batch(struct cli_tune_memory *memory)
-{
-    for (size_t i = 0; i < memory->batch_count; i++)
-        free(memory->batch[i].bytes);
-    memory->batch_count = 0;
-}
-
 static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
 {
-    bool is_fine = memory->batch_count == 0 || store_outcomes_keep(memory->store, &memory->work,
-                                                                   memory->batch, memory->batch_count, error);
+    const guint count = memory->batch->len;
+    bool is_fine =
+        count == 0 || store_outcomes_keep(memory->store, &memory->work,
+                                          (struct store_outcome *)(void *)memory->batch->data, count, error);
     if (is_fine) {
-        memory->kept_count += memory->batch_count;
-        clear_batch(memory);
+        memory->kept_count += count;
+        g_array_set_size(memory->batch, 0);
     }
     memory->batch_ms = cli_now_ms();
     return is_fine;
 }
 
-/* Takes ownership of the bytes. False when out of memory. */
-static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outcome *outcome)
-{
-    if (!sim_grow(&memory->batch, &memory->batch_capacity, memory->batch_count + 1, sizeof *memory->batch))
-        return false;
-    memory->batch[memory->batch_count++] = *outcome;
-    return true;
-}
-
-/* When out of memory, the outcome is not stored, and its run will be repeated. An outcome may be stored
- * already, if it was run together with others that were not. */
+/* An outcome may be stored already, if it was run together with others that were not. */
 static void keep(void *context, uint64_t job, const void *bytes, size_t size)
 {
     struct cli_tune_memory *memory = context;
-    struct store_outcome outcome = {.job = job, .size = size};
     struct sim_error ignored;
-    if (find(memory, job) != NULL || (outcome.bytes = malloc(size)) == NULL)
+    if (find(memory, job) != NULL)
         return;
-    memcpy(outcome.bytes, bytes, size);
+    const struct store_outcome outcome = {job, size, g_memdup2(bytes, size)};
     pthread_mutex_lock(&memory->lock);
-    if (!add_to_batch(memory, &outcome))
-        free(outcome.bytes);
-    else if (cli_now_ms() - memory->batch_ms >= BATCH_MS)
+    g_array_append_val(memory->batch, outcome);
+    if (cli_now_ms() - memory->batch_ms >= BATCH_MS)
         keep_batch(memory, &ignored);
     pthread_mutex_unlock(&memory->lock);
+}
+
+static void clear_outcome(gpointer outcome)
+{
+    free(((struct store_outcome *)outcome)->bytes);
 }
 
 bool cli_tune_memory_open(struct cli_tune_memory *memory, const char *database,
@@ -115,7 +96,9 @@ bool cli_tune_memory_open(struct cli_tune_memory *memory, const char *database,
     *memory = (struct cli_tune_memory){.memory = {memory, recall, keep},
                                        .database = database,
                                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                                       .batch = g_array_new(FALSE, FALSE, sizeof(struct store_outcome)),
                                        .batch_ms = cli_now_ms()};
+    g_array_set_clear_func(memory->batch, clear_outcome);
     return identify(&memory->work, scenario, path, terms, error) &&
            store_open(database, STORE_WRITE, &memory->store, error) &&
            store_outcomes_load(memory->store, &memory->work, &memory->known, &memory->known_count, error);
@@ -123,11 +106,11 @@ bool cli_tune_memory_open(struct cli_tune_memory *memory, const char *database,
 
 void cli_tune_memory_close(struct cli_tune_memory *memory)
 {
-    clear_batch(memory);
-    free(memory->batch);
+    if (memory->batch != NULL)
+        g_array_free(g_steal_pointer(&memory->batch), TRUE);
     store_outcomes_free(memory->known, memory->known_count);
     store_close(memory->store);
-    memory->batch = memory->known = NULL;
+    memory->known = NULL;
     memory->known_count = 0;
     memory->store = NULL;
 }
@@ -139,7 +122,7 @@ bool cli_tune_memory_stop(struct cli_tune_memory *memory, struct sim_error *erro
     bool is_fine = keep_batch(memory, &why);
     size_t count = memory->known_count + memory->kept_count;
     cli_grouped(count, kept);
-    cli_grouped(memory->batch_count, lost);
+    cli_grouped(memory->batch->len, lost);
     if (!is_fine)
         return sim_fail(error, why.class, "interrupted; the last %s runs could not be kept: %s", lost,
                         why.text);
@@ -153,7 +136,7 @@ bool cli_tune_memory_stop(struct cli_tune_memory *memory, struct sim_error *erro
 void cli_tune_memory_forget(struct cli_tune_memory *memory)
 {
     struct sim_error ignored;
-    clear_batch(memory);
+    g_array_set_size(memory->batch, 0);
     store_outcomes_free(memory->known, memory->known_count);
     memory->known = NULL;
     memory->known_count = memory->kept_count = 0;

@@ -5,12 +5,15 @@
 #include "cli/result.h"
 
 #include <assert.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cassandra/estimated_histogram.h"
+#include "cli/contest_answer.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/time.h"
@@ -18,6 +21,7 @@
 #include "lab/metric.h"
 #include "lab/quantity.h"
 #include "lab/setting.h"
+#include "reports/page.h"
 #include "reports/reports.h"
 
 #define LABEL_COLUMNS 13
@@ -397,97 +401,9 @@ static void observed_settings(const struct lab_strategy_result *result, char *bu
              has_table ? " in " : "", result->settings.observed_file);
 }
 
-/* A value as `show` writes it. */
-static void tell(void *context, const struct lab_setting *setting, const void *value, char *buffer,
-                 size_t size)
+void cli_settings(const struct lab_settings *settings, char buffer[CLI_SETTINGS_SIZE])
 {
-    char number[CLI_NUMBER_SIZE];
-    (void)context;
-    if (setting->type == LAB_SETTING_DURATION)
-        lab_quantity_duration_text(*(const int64_t *)value, number, sizeof number);
-    else if (setting->type == LAB_SETTING_BYTES)
-        lab_quantity_bytes_text(*(const uint64_t *)value, number, sizeof number);
-    else {
-        lab_setting_text(setting, value, buffer);
-        return;
-    }
-    snprintf(buffer, size, "%s", number);
-}
-
-static void tell_settings(const struct lab_settings *settings, uint32_t change, bool has_agents, char *buffer)
-{
-    if (lab_settings_tell(settings, change, has_agents, false, tell, NULL, buffer, CLI_SETTINGS_SIZE) == 0)
-        snprintf(buffer, CLI_SETTINGS_SIZE, "one partition per key");
-}
-
-void cli_settings(const struct lab_strategy_result *result, char *buffer)
-{
-    if (result->settings.observed != WL_OBSERVED_AUTO)
-        observed_settings(result, buffer);
-    else
-        tell_settings(&result->settings, 0, result->events.stride != 0, buffer);
-}
-
-/* NULL: the scenario cannot be parsed again, or was changed. */
-static const struct lab_strategy *strategy_of(const struct lab_scenario *scenario, const char *label)
-{
-    for (size_t i = 0; scenario != NULL && i < scenario->strategy_count; i++) {
-        if (strcmp(scenario->strategies[i].label, label) == 0)
-            return &scenario->strategies[i];
-    }
-    return NULL;
-}
-
-static void print_change(const struct lab_settings *of, uint32_t number, size_t column)
-{
-    const struct lab_change *change = &of->changes[number - 1];
-    char at[CLI_NUMBER_SIZE], span[CLI_NUMBER_SIZE], settings[CLI_SETTINGS_SIZE], told[2 * CLI_SETTINGS_SIZE];
-    lab_quantity_duration_text(change->at_ns, at, sizeof at);
-    tell_settings(of, number, false, settings);
-    int used = snprintf(told, sizeof told, "%s on: %s", at, settings);
-    if (change->rollout_ns != 0) {
-        lab_quantity_duration_text(change->rollout_ns, span, sizeof span);
-        used += snprintf(told + used, sizeof told - (size_t)used, ", rolled out over %s", span);
-    }
-    if (!change->keeps_old)
-        snprintf(told + used, sizeof told - (size_t)used, "; the settings before it are forgotten");
-    printf("%*sthen from", (int)column, "");
-    cli_print_indented(told, column + sizeof "then from" - 1, column);
-    putchar('\n');
-}
-
-static void print_reading(const struct lab_reading *reading, size_t column)
-{
-    static const char *const plans[] = {[BK_PLAN_DEFAULT] = "",
-                                        [BK_PLAN_WALK] = "one by one, from the newest bucket down",
-                                        [BK_PLAN_PAIR] = "from the newest bucket down, two at once",
-                                        [BK_PLAN_ALL] = "all buckets at once",
-                                        [BK_PLAN_LAZY] =
-                                            "an iterator, bucket by bucket as long as rows are missing",
-                                        [BK_PLAN_PARALLEL] = "some buckets at once"};
-    char told[CLI_SETTINGS_SIZE], late[CLI_NUMBER_SIZE];
-    int used = 0;
-    if (reading->plan == BK_PLAN_PARALLEL)
-        used = snprintf(told, sizeof told, "%" PRIu32 " buckets at once",
-                        reading->at_once == 0 ? BK_AT_ONCE_DEFAULT : reading->at_once);
-    else
-        used = snprintf(told, sizeof told, "%s", plans[reading->plan]);
-    if (reading->remembers_empty) {
-        lab_quantity_duration_text(reading->late_ns, late, sizeof late);
-        snprintf(told + used, sizeof told - (size_t)used,
-                 "%sempty windows are remembered from %s after their end", used == 0 ? "" : "; ", late);
-    }
-    printf("%*sread:", (int)column, "");
-    cli_print_indented(told, column + sizeof "read:" - 1, column);
-    putchar('\n');
-}
-
-static void print_more(const struct lab_strategy *strategy, size_t column)
-{
-    for (uint32_t i = 0; i < strategy->settings.change_count; i++)
-        print_change(&strategy->settings, i + 1, column);
-    if (strategy->settings.reading.plan != BK_PLAN_DEFAULT || strategy->settings.reading.remembers_empty)
-        print_reading(&strategy->settings.reading, column);
+    lab_settings_text(settings, buffer, CLI_SETTINGS_SIZE);
 }
 
 void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario)
@@ -495,17 +411,20 @@ void cli_print_settings(const struct lab_result *result, const struct lab_scenar
     printf("\nsettings\n");
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        const struct lab_strategy *asked = strategy_of(scenario, strategy->label);
-        char settings[CLI_SETTINGS_SIZE];
+        const struct lab_settings *settings = &strategy->settings;
+        char text[CLI_SETTINGS_SIZE];
         const size_t column = LABEL_COLUMNS + 4;
-        cli_settings(strategy, settings);
+        for (size_t j = 0; scenario != NULL && j < scenario->strategy_count; j++) {
+            if (strcmp(scenario->strategies[j].label, strategy->label) == 0)
+                settings = &scenario->strategies[j].settings;
+        }
+        cli_settings(settings, text);
+        g_autofree char *told = g_strconcat("{", text, "}", NULL);
         printf("  ");
         cli_print_label(stdout, strategy->label, LABEL_COLUMNS, 2);
         int used = printf("  %s:", lab_result_kind(strategy));
-        cli_print_indented(settings, column + (size_t)used - 2, column);
+        cli_print_indented(told, column + (size_t)used - 2, column);
         putchar('\n');
-        if (asked != NULL)
-            print_more(asked, column);
     }
 }
 
@@ -677,4 +596,68 @@ bool cli_expects_hold(const struct lab_result *result, struct sim_error *error)
         return true;
     return sim_fail(error, SIM_ERROR_CHECK, "%s: %zu of %zu expectation%s failed", result->scenario_name,
                     failed, result->expect_count, result->expect_count == 1 ? "" : "s");
+}
+
+/* --- the page */
+
+/* The sentences of a stored answer. Answers of older versions have one text. */
+struct why {
+    const char *texts[1 + REPORT_ANSWER_LINES_MAX];
+    size_t count;
+};
+
+static struct why why_of(const json_t *answer)
+{
+    const json_t *why = json_object_get(answer, "why");
+    struct why out = {.count = 0};
+    if (json_is_string(why))
+        out.texts[out.count++] = json_string_value(why);
+    for (size_t i = 0; i < json_array_size(why) && out.count < 1 + REPORT_ANSWER_LINES_MAX; i++) {
+        const char *text = json_string_value(json_array_get(why, i));
+        if (text != NULL)
+            out.texts[out.count++] = text;
+    }
+    return out;
+}
+
+/* NULL where there is none. */
+static const char *text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
+{
+    if (!charts->has_page)
+        return true;
+    struct cli_contest_front made;
+    const struct why why = why_of(page->answer);
+    bool is_stored = page->info->run != 0;
+    /* The commands that repeat the run, as in `show`, but without folders, which are specific to this
+     * machine. */
+    g_autofree char *file = g_path_get_basename(page->info->scenario_path),
+                    *database = g_path_get_basename(page->database),
+                    *replay = g_strdup_printf("bucketlab replay %" PRId64 " --db", page->info->run);
+    char *again[] = {cli_line_with(g_steal_pointer(&replay), database),
+                     cli_run_line(file, page->result->seed, page->info->overrides)};
+    if (page->answer != NULL)
+        cli_contest_front_make(page->answer, &made);
+    const struct report_page out = {
+        .result = page->result,
+        .scenario_text = page->info->scenario_text,
+        .scenario_file = page->info->scenario_path,
+        .overrides = page->info->overrides,
+        .version = page->info->version,
+        .again = (const char *const *)again + (is_stored ? 0 : 1),
+        .again_count = is_stored ? 2 : 1,
+        .recommended = text(json_object_get(page->answer, "recommended"), "label"),
+        .why = why.texts,
+        .why_count = why.count,
+        .front = page->answer != NULL && made.front.count > 0 ? &made.front : NULL,
+    };
+    free(charts->page);
+    bool is_fine = report_page_write(&out, charts->folder, &charts->page, error);
+    g_free(again[0]);
+    g_free(again[1]);
+    return is_fine;
 }

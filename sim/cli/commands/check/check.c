@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab check: reads everything, runs all scenarios in parallel, judges them (check_judge.c), compares
- * them with the baseline (check_baseline.c), and stores them; then updates the baseline if requested and
- * allowed, writes the report, and prints everything (check_report.c). */
-/* Checks, findings and notes are lists, which own their texts. */
+/* bucketlab check: reads everything, runs all scenarios in parallel, judges them and compares them with the
+ * baseline (judge.c), and stores them; then updates the baseline if requested and allowed, writes the report,
+ * and prints everything. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <libxml/xmlwriter.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "cli/command.h"
@@ -19,137 +22,91 @@
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "kernel/grow.h"
-#include "lab/crew.h"
+#include "kernel/text.h"
 #include "lab/run.h"
 #include "reports/reports.h"
 #include "store/store.h"
 #include "tune/expected.h"
 
-const char *cli_check_kind_name(enum cli_check_kind kind)
+size_t cli_check_count(const struct cli_gate *gate, const struct cli_checked *item, const char *state)
 {
-    static const char *const names[CLI_CHECK_KINDS] = {"expect", "guarantee", "baseline"};
-    return names[kind];
-}
-
-size_t cli_gate_checks(const struct cli_gate *gate)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < gate->count; i++)
-        count += gate->items[i].check_count;
+    size_t count = 0, index;
+    json_t *check;
+    for (size_t i = 0; i < gate->count; i++) {
+        if (item != NULL && item != &gate->items[i])
+            continue;
+        json_array_foreach(gate->items[i].checks, index, check)
+        {
+            count += state == NULL || strcmp(json_string_value(json_object_get(check, "state")), state) == 0;
+        }
+    }
     return count;
 }
 
-size_t cli_gate_failed(const struct cli_gate *gate)
+static json_t *last_check(const struct cli_checked *item)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < gate->count; i++)
-        count += gate->items[i].failed_count;
-    return count;
+    return json_array_get(item->checks, json_array_size(item->checks) - 1);
 }
 
-static char *print_text(const char *format, va_list arguments)
+void cli_check_begin(struct cli_checked *item, const char *kind, const char *format, ...)
 {
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text != NULL)
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
-}
-
-bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
-{
-    if (!sim_grow(&item->checks, &item->check_capacity, item->check_count + 1, sizeof *item->checks))
-        return false;
-    struct cli_check *check = &item->checks[item->check_count];
     va_list arguments;
     va_start(arguments, format);
-    *check = (struct cli_check){.kind = kind, .first = item->finding_count};
-    check->name = print_text(format, arguments);
+    g_autofree char *name = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    item->check_count += check->name != NULL;
-    return check->name != NULL;
+    item->checks =
+        cli_json_append(item->checks, CLI_OBJECT({"kind", json_string(kind)}, {"name", cli_json_words(name)},
+                                                 {"state", json_string("holds")}, {"excuse", json_null()},
+                                                 {"findings", json_integer(0)}));
 }
 
-static bool copy(char **out, const char *text)
+void cli_check_excuse(struct cli_checked *item, const char *excuse)
 {
-    *out = text == NULL ? NULL : strdup(text);
-    return text == NULL || *out != NULL;
+    json_object_set_new(last_check(item), "state", json_string("excused"));
+    json_object_set_new(last_check(item), "excuse", json_string(excuse));
 }
 
-bool cli_check_excuse(struct cli_checked *item, const char *excuse)
+void cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
 {
-    struct cli_check *check = &item->checks[item->check_count - 1];
-    check->state = CLI_CHECK_EXCUSED;
-    return copy(&check->excuse, excuse);
+    va_list arguments;
+    json_t *check = last_check(item);
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    json_object_set_new(check, "state", json_string("fails"));
+    json_object_set_new(check, "findings",
+                        json_integer(json_integer_value(json_object_get(check, "findings")) + 1));
+    item->findings = cli_json_append(
+        item->findings,
+        CLI_OBJECT({"kind", json_incref(json_object_get(check, "kind"))},
+                   {"strategy", cli_json_words(about->label)}, {"name", cli_json_words(about->name)},
+                   {"value", cli_json_number(about->value)}, {"low", cli_json_number(about->low)},
+                   {"high", cli_json_number(about->high)}, {"key", cli_json_words(about->key)},
+                   {"text", cli_json_words(text)}));
 }
 
-bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
+void cli_check_note(struct cli_checked *item, const char *format, ...)
 {
-    if (!sim_grow(&item->findings, &item->finding_capacity, item->finding_count + 1, sizeof *item->findings))
-        return false;
-    struct cli_check *check = &item->checks[item->check_count - 1];
-    struct cli_finding_line *line = &item->findings[item->finding_count];
     va_list arguments;
     va_start(arguments, format);
-    *line = (struct cli_finding_line){.kind = check->kind,
-                                      .value = about->value,
-                                      .low = about->low,
-                                      .high = about->high,
-                                      .excess = about->excess};
-    line->text = print_text(format, arguments);
+    g_autofree char *note = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    item->finding_count++;
-    item->failed_count += check->number == 0;
-    check->number++;
-    check->state = CLI_CHECK_FAILS;
-    return line->text != NULL && copy(&line->label, about->label) && copy(&line->name, about->name) &&
-           copy(&line->key, about->key);
+    item->notes = cli_json_append(item->notes, cli_json_words(note));
 }
 
-bool cli_check_note(struct cli_checked *item, const char *format, ...)
+static void clear(struct cli_checked *item)
 {
-    if (!sim_grow(&item->notes, &item->note_capacity, item->note_count + 1, sizeof *item->notes))
-        return false;
-    va_list arguments;
-    va_start(arguments, format);
-    char *note = print_text(format, arguments);
-    va_end(arguments);
-    if (note != NULL)
-        item->notes[item->note_count++] = note;
-    return note != NULL;
-}
-
-static void cli_checked_clear(struct cli_checked *item)
-{
-    for (size_t i = 0; i < item->check_count; i++) {
-        free(item->checks[i].name);
-        free(item->checks[i].excuse);
-    }
-    for (size_t i = 0; i < item->finding_count; i++) {
-        free(item->findings[i].text);
-        free(item->findings[i].label);
-        free(item->findings[i].name);
-        free(item->findings[i].key);
-    }
-    for (size_t i = 0; i < item->note_count; i++)
-        free(item->notes[i]);
+    json_decref(item->checks);
+    json_decref(item->findings);
+    json_decref(item->notes);
     store_baseline_clear(&item->held);
-    free(item->suspects);
-    free(item->checks);
-    free(item->findings);
-    free(item->notes);
-    free(item->path);
-    free(item->again);
+    g_free(item->suspects);
+    g_free(item->path);
+    g_free(item->again);
     lab_scenario_destroy(item->scenario);
     lab_result_destroy(item->result);
-    *item = (struct cli_checked){0};
 }
 
-#define WORK_LEAST 1000 /* of a run without rows */
 /* A cluster run takes about this many times as long as a run of the stream engine with the same rows. */
 #define CLUSTER_WEIGHT   20
 #define TRACE_LINE_BYTES 30
@@ -159,132 +116,41 @@ struct order {
     double work;  /* estimated duration, in units of placed rows */
 };
 
-/* A run, as far as it is done. */
-struct part {
-    struct lab_progress progress;
-    _Atomic bool is_over;
-};
-
 struct crew {
     struct cli_gate *gate;
-    struct part *parts;  /* one for each job */
     struct order *order; /* longest first, so that no long run starts last */
     uint64_t first, number;
-    uint32_t threads; /* threads per run */
     cli_check_wanted *wanted;
     cli_check_take *take;
     void *context;
 };
 
-struct made {
-    struct lab_result *result;
-    int64_t elapsed_ms;
-};
-
-static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **out,
-                    struct sim_error *error)
+static bool make_run(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error)
 {
     const struct crew *crew = context;
-    size_t index = crew->order[job / crew->number].index;
-    uint64_t offset = crew->first + job % crew->number;
-    const struct lab_scenario *base = crew->gate->items[index].scenario;
-    struct lab_scenario *scenario = NULL;
-    struct made *made = calloc(1, sizeof *made);
-    int64_t begin_ms = cli_now_ms();
-    struct part *part = &crew->parts[job];
-    part->progress.parent = progress;
-    if (made == NULL)
-        return sim_fail_memory(error);
-    *out = made;
-    if (crew->wanted != NULL && !crew->wanted(crew->context, index, offset)) {
-        part->is_over = true;
-        return true;
-    }
+    const struct cli_checked *item = &crew->gate->items[crew->order[job / crew->number].index];
+    const struct lab_scenario *base = item->scenario;
     /* Seeds wrap around: the last seed is followed by 0. */
-    bool is_fine = lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + offset,
-                                      &scenario, error) &&
-                   lab_run(scenario, crew->threads, &part->progress, &made->result, error);
-    part->is_over = true;
-    lab_scenario_destroy(scenario);
-    made->elapsed_ms = cli_passed_ms(begin_ms);
-    return is_fine;
+    return (crew->wanted != NULL && !crew->wanted(item)) ||
+           lab_scenario_again(base->path, base->text, base->overrides, NULL, 0,
+                              base->seed + crew->first + job % crew->number, out, error);
 }
 
-static bool take_one(void *context, uint64_t job, void *out, bool *is_enough, struct sim_error *error)
+static bool take_run(void *context, uint64_t job, struct lab_result *result, int64_t elapsed_ms,
+                     struct sim_error *error)
 {
     const struct crew *crew = context;
-    struct made *made = out;
-    struct lab_result *result = made->result;
-    int64_t elapsed_ms = made->elapsed_ms;
-    (void)is_enough;
-    free(made);
-    return crew->take(crew->context, crew->order[job / crew->number].index, crew->first + job % crew->number,
-                      result, elapsed_ms, error);
+    return crew->take(crew->context, crew->order[job / crew->number].index, result, elapsed_ms, error);
 }
 
-static void drop_one(void *out)
-{
-    struct made *made = out;
-    if (made != NULL)
-        lab_result_destroy(made->result);
-    free(made);
-}
-
-static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    const struct crew *crew = context;
-    const struct lab_crew jobs = {.context = context,
-                                  .count = crew->gate->count * crew->number,
-                                  .work = run_one,
-                                  .take = take_one,
-                                  .drop = drop_one};
-    struct lab_progress inner = {.parent = progress};
-    uint64_t taken;
-    return lab_crew_run(&jobs, crew->gate->workers, &inner, &taken, error);
-}
-
-static double rows_of(const struct lab_scenario *scenario)
+static double work_of(const struct lab_scenario *scenario)
 {
     struct stat status;
     double rows = scenario->workload.rate_per_s * ((double)scenario->workload.duration_ns / 1e9);
     if (scenario->trace_path != NULL && stat(scenario->trace_path, &status) == 0)
         rows = (double)status.st_size / TRACE_LINE_BYTES;
-    return rows * (double)scenario->strategy_count;
-}
-
-static double work_of(const struct lab_scenario *scenario)
-{
-    return WORK_LEAST + rows_of(scenario) * (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_WEIGHT : 1);
-}
-
-/* The share of a run that is done. The cluster engine has no total; its rows are those of all strategies. */
-static double share_of(const struct lab_scenario *scenario, const struct lab_progress *progress)
-{
-    double done = (double)progress->done, total = (double)progress->total;
-    if (scenario->engine == LAB_ENGINE_CLUSTER) {
-        done = (double)progress->rows;
-        total = rows_of(scenario);
-    }
-    return total <= 0 ? 0 : done < total ? done / total : 1;
-}
-
-static void sum_up(void *context, struct lab_progress *progress)
-{
-    const struct crew *crew = context;
-    double done = 0, total = 0;
-    uint64_t rows = 0;
-    for (size_t i = 0; i < crew->gate->count; i++) {
-        const struct lab_scenario *scenario = crew->gate->items[crew->order[i].index].scenario;
-        for (uint64_t j = 0; j < crew->number; j++) {
-            const struct part *part = &crew->parts[i * crew->number + j];
-            done += crew->order[i].work * (part->is_over ? 1 : share_of(scenario, &part->progress));
-            rows += part->progress.rows;
-            total += crew->order[i].work;
-        }
-    }
-    progress->done = (uint64_t)done;
-    progress->total = (uint64_t)total;
-    progress->rows = rows;
+    return rows * (double)scenario->strategy_count *
+           (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_WEIGHT : 1);
 }
 
 static int longest_first(const void *one, const void *other)
@@ -298,38 +164,19 @@ static int longest_first(const void *one, const void *other)
 bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
                    cli_check_take *take, void *context, struct sim_error *error)
 {
-    uint64_t jobs = gate->count * number, threads = jobs < gate->workers ? gate->workers / jobs : 1;
-    struct crew crew = {.gate = gate,
-                        .parts = calloc(jobs, sizeof *crew.parts),
-                        .order = calloc(gate->count, sizeof *crew.order),
-                        .first = first,
-                        .number = number,
-                        .threads = (uint32_t)threads,
-                        .wanted = wanted,
-                        .take = take,
-                        .context = context};
-    if (crew.order == NULL || crew.parts == NULL) {
-        free(crew.parts);
-        free(crew.order);
-        return sim_fail_memory(error);
-    }
+    g_autofree struct order *order = g_new0(struct order, gate->count);
+    struct crew crew = {gate, order, first, number, wanted, take, context};
+    const struct cli_runs runs = {.name = first == 0 ? "check" : "seeds",
+                                  .lost = gate->is_update ? "nothing was stored; the baseline is unchanged"
+                                                          : "nothing was stored",
+                                  .count = gate->count * number,
+                                  .context = &crew,
+                                  .make = make_run,
+                                  .take = take_run};
     for (size_t i = 0; i < gate->count; i++)
-        crew.order[i] = (struct order){i, work_of(gate->items[i].scenario)};
-    qsort(crew.order, gate->count, sizeof *crew.order, longest_first);
-    const struct cli_task task = {.name = first == 0 ? "check" : "seeds",
-                                  .unit = "rows/s",
-                                  .is_quiet = gate->is_quiet,
-                                  .run = run_crew,
-                                  .sum_up = sum_up,
-                                  .context = &crew};
-    int64_t elapsed_ms;
-    bool is_fine = cli_attend(&task, &gate->signals, &elapsed_ms, error);
-    free(crew.parts);
-    free(crew.order);
-    if (gate->signals.caught != 0)
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored%s",
-                        gate->is_update ? "; the baseline is unchanged" : "");
-    return is_fine;
+        order[i] = (struct order){i, work_of(gate->items[i].scenario)};
+    qsort(order, gate->count, sizeof *order, longest_first);
+    return cli_run_all(gate->args, &runs, error);
 }
 
 #define SEEDS_DEFAULT 5u
@@ -341,55 +188,23 @@ static const struct cli_option options[] = {
     {"junit", "FILE", "write the checks as JUnit XML"},
     {"baseline", "FILE", "compare with this baseline, a run database"},
     {"update-baseline", NULL,
-     "make the baseline again, from runs whose expectations\n"
-     "and guarantees hold"},
+     "with --baseline: make it again, from runs whose\n"
+     "expectations and guarantees hold"},
     {"seeds", "K",
-     "further seeds of a new baseline, which show how much\n"
-     "a figure varies: 3 to 1000 (default 5)"},
+     "with --update-baseline: further seeds, which show how\n"
+     "much a figure varies: 3 to 1000 (default 5)"},
     {"digest", "exact|ignore",
-     "ignore: rows may go to other buckets as long as no\n"
-     "figure drifts (default exact)"},
+     "with --baseline: ignore: rows may go to other buckets as\n"
+     "long as no figure drifts (default exact)"},
     {"seed", "N", "use this seed instead of the scenarios'"},
     {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
-    CLI_OPTION_SAMPLE,
-    CLI_OPTION_DB,
+    {CLI_OPTION_SAMPLE},
+    {CLI_OPTION_DB},
     {"no-store", NULL, "do not keep the runs in the run database"},
-    CLI_OPTION_JOBS,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JOBS},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
-
-static bool read_options(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
-{
-    const char *digest = cli_value(args, "digest", "exact");
-    gate->database = cli_has(args, "no-store") ? NULL : cli_value(args, "db", "bucketlab.db");
-    gate->baseline = cli_value(args, "baseline", NULL);
-    gate->junit = cli_value(args, "junit", NULL);
-    gate->is_update = cli_has(args, "update-baseline");
-    gate->is_quiet = cli_has(args, "quiet");
-    gate->is_json = cli_has(args, "json");
-    gate->digest_counts = strcmp(digest, "exact") == 0;
-    gate->seeds = SEEDS_DEFAULT;
-    if (!cli_jobs(args, &gate->workers, error) ||
-        !cli_whole(args, "seeds", SEEDS_LEAST, SEEDS_MOST, &gate->seeds, error))
-        return false;
-    if (!gate->digest_counts && strcmp(digest, "ignore") != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --digest %s: write --digest exact or --digest ignore", digest);
-    if (gate->baseline == NULL && gate->is_update)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --update-baseline needs a file; add --baseline FILE, as in --baseline baseline.db");
-    if (gate->baseline == NULL && cli_has(args, "digest"))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --digest applies only with --baseline; add --baseline FILE, or leave --digest out");
-    if (!gate->is_update && cli_has(args, "seeds"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --seeds applies only with --update-baseline; add --update-baseline, or "
-                        "leave --seeds out");
-    return true;
-}
 
 /* Checked before the first run, so that no run is wasted. */
 static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error)
@@ -409,7 +224,7 @@ static bool load_scenario(const struct cli_args *args, const char *path, struct 
         return false;
     item->path = cli_absolute(path);
     item->again = cli_run_line(path, item->scenario->seed, item->scenario->overrides);
-    return (item->path != NULL && item->again != NULL) || sim_fail_memory(error);
+    return true;
 }
 
 /* Baselines and reports identify scenarios by name. */
@@ -430,7 +245,7 @@ static bool check_names(const struct cli_gate *gate, struct sim_error *error)
 
 static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
 {
-    struct cli_outputs outputs = {0};
+    struct cli_outputs outputs = {NULL};
     cli_outputs_file(&outputs, "junit", gate->junit);
     cli_outputs_database(&outputs, "db", gate->database, true);
     cli_outputs_database(&outputs, "baseline", gate->baseline, gate->is_update);
@@ -450,23 +265,16 @@ static bool check_junit_name(const char *path, struct sim_error *error)
                         "bucketlab: --junit %s: not a file's name; write --junit junit.xml", path);
     if (is_there && !S_ISREG(status.st_mode))
         return true;
-    char *folder = cli_folder_of(path);
-    if (folder == NULL)
-        return sim_fail_memory(error);
-    bool is_fine = cli_folder_check(folder, error);
-    free(folder);
-    return is_fine;
+    g_autofree char *folder = g_path_get_dirname(path);
+    return cli_folder_check(folder, error);
 }
 
 /* Messages of the store mention --db, which is another file here. */
 static void name_option(struct sim_error *error)
 {
-    char *option = strstr(error->text, "--db");
-    size_t size = strlen(error->text);
-    if (option == NULL || size + 7 > sizeof error->text)
-        return;
-    memmove(option + strlen("--baseline"), option + strlen("--db"), strlen(option + strlen("--db")) + 1);
-    memcpy(option, "--baseline", strlen("--baseline"));
+    g_auto(GStrv) parts = g_strsplit(error->text, "--db", 2);
+    if (parts[1] != NULL)
+        sim_fail(error, error->class, "%s--baseline%s", parts[0], parts[1]);
 }
 
 /* Opens the baseline without changing it. */
@@ -497,28 +305,36 @@ static bool check_files(const struct cli_gate *gate, struct sim_error *error)
         return false;
     if (gate->junit != NULL && !check_junit_name(gate->junit, error))
         return false;
-    if (gate->database != NULL && gate->database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
         return false;
     store_close(store);
     return gate->baseline == NULL || check_baseline(gate, error);
 }
 
-static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+static bool read_gate(struct cli_gate *gate, struct sim_error *error)
 {
-    gate->items = calloc(gate->count, sizeof *gate->items);
-    if (gate->items == NULL)
-        return sim_fail_memory(error);
-    if (!read_options(args, gate, error))
+    const struct cli_args *args = gate->args;
+    gate->count = args->count;
+    gate->items = g_new0(struct cli_checked, gate->count);
+    gate->database = cli_has(args, "no-store") ? NULL : args->database;
+    gate->baseline = cli_value(args, "baseline", NULL);
+    gate->junit = cli_value(args, "junit", NULL);
+    gate->is_update = cli_has(args, "update-baseline");
+    gate->digest_counts = !cli_chooses(args, "digest", "ignore");
+    gate->seeds = SEEDS_DEFAULT;
+    if (!cli_whole(args, "seeds", SEEDS_LEAST, SEEDS_MOST, &gate->seeds, error))
         return false;
     for (size_t i = 0; i < gate->count; i++) {
-        if (!load_scenario(args, cli_argument(args, i), &gate->items[i], error))
+        struct cli_checked *item = &gate->items[i];
+        item->checks = json_array();
+        item->findings = json_array();
+        item->notes = json_array();
+        if (!load_scenario(args, cli_argument(args, i), item, error))
             return false;
     }
     if (!check_names(gate, error) || !check_files(gate, error))
         return false;
-    for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
+    for (size_t i = 0; i < gate->count && !args->is_quiet; i++) {
         if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
             return false;
         cli_warnings_files(stderr, gate->items[i].scenario);
@@ -526,39 +342,379 @@ static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct
     return true;
 }
 
-static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                     int64_t elapsed_ms, struct sim_error *error)
+static bool take_first(void *context, size_t index, struct lab_result *result, int64_t elapsed_ms,
+                       struct sim_error *error)
 {
-    struct cli_gate *gate = context;
-    struct cli_checked *item = &gate->items[index];
-    (void)offset;
+    struct cli_checked *item = &((struct cli_gate *)context)->items[index];
     item->result = result;
-    item->elapsed_ms = elapsed_ms;
-    item->created_unix_s = (int64_t)time(NULL);
+    item->info = cli_info_of(item->scenario, item->path, elapsed_ms);
     if (!tune_horizons_add(item->scenario, result, error))
         return false;
     if (result->strategy_count == 0)
         return true;
     const struct report_horizon horizon = report_horizon_of(result);
-    char *text = report_no_buckets_told(&horizon);
-    bool is_fine = text != NULL && (text[0] == '\0' || cli_check_note(item, "%s", text));
-    free(text);
-    return is_fine || sim_fail_memory(error);
+    g_autofree char *text = report_no_buckets_told(&horizon);
+    if (text == NULL)
+        return sim_fail_memory(error);
+    if (text[0] != '\0')
+        cli_check_note(item, "%s", text);
+    return true;
 }
 
 static bool compare(struct cli_gate *gate, struct sim_error *error)
 {
     struct store *store;
     bool is_fine = store_open(gate->baseline, STORE_READ, &store, error);
-    for (size_t i = 0; is_fine && i < gate->count; i++)
-        is_fine = cli_check_digest(&gate->items[i], gate, store, error) &&
-                  cli_check_suspect(&gate->items[i], error);
+    for (size_t i = 0; is_fine && i < gate->count; i++) {
+        is_fine = cli_check_digest(&gate->items[i], gate, store, error);
+        if (is_fine)
+            cli_check_suspect(&gate->items[i]);
+    }
     if (!is_fine)
         name_option(error);
     store_close(store);
     is_fine = is_fine && cli_check_confirm(gate, error);
     for (size_t i = 0; is_fine && i < gate->count; i++)
-        is_fine = cli_check_figures(&gate->items[i], gate, error);
+        cli_check_figures(&gate->items[i], gate);
+    return is_fine;
+}
+
+/* --- the report: as lines, as JSON, and as JUnit XML for build servers (a <testsuite> per scenario, a
+ * <testcase> per check). The formats of Ant and Jenkins differ; the report is valid for both
+ * (tests/cli/junit.xsd) */
+
+#define FIGURES_SHOWN 3u /* the most drifted metrics shown per scenario */
+
+static void print_table(const struct cli_gate *gate)
+{
+    static const struct cli_column columns[] = {
+        {"scenario", "scenario", CLI_LABEL, .group = NULL}, {"checks", "count", CLI_EXACT, .group = NULL},
+        {"failed", "failed", CLI_EXACT, .group = NULL},     {"excused", "excused", CLI_EXACT, .group = NULL},
+        {"seconds", "seconds", CLI_TENTHS, .group = NULL},  {"digest", "digest", CLI_WORDS, .group = NULL}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < gate->count; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        rows = cli_json_append(rows,
+                               CLI_OBJECT({"scenario", json_string(item->scenario->name)},
+                                          {"count", cli_json_whole(cli_check_count(gate, item, NULL))},
+                                          {"failed", cli_json_whole(cli_check_count(gate, item, "fails"))},
+                                          {"excused", cli_json_whole(cli_check_count(gate, item, "excused"))},
+                                          {"seconds", cli_json_number((double)item->info.elapsed_ms / 1000)},
+                                          {"digest", cli_json_digest(item->result->digest)}));
+    }
+    cli_table_print(
+        stdout,
+        &(struct cli_table){
+            .rows = rows, .columns = columns, .count = 6, .gap = 2, .label_least = 28, .label_most = 28});
+    if (cli_check_count(gate, NULL, "excused") > 0)
+        printf("\n"
+               "excused: the guarantee does not cover what happened in the run, for example a clock\n"
+               "that jumped; --json and --junit say why\n");
+    json_decref(rows);
+}
+
+static void print_line(const struct cli_checked *item, const char *before, const char *text)
+{
+    cli_print_text(stdout, item->scenario->path);
+    cli_print_line(stdout, before, text);
+}
+
+/* The text of a member; "" when it is null. */
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
+}
+
+/* How far a figure is from its baseline, in half widths of the interval; below 0: the finding is not about a
+ * figure. */
+static double excess_of(const json_t *finding)
+{
+    const json_t *value = json_object_get(finding, "value");
+    const double now = json_number_value(value), low = json_number_value(json_object_get(finding, "low")),
+                 high = json_number_value(json_object_get(finding, "high"));
+    if (strcmp(text_of(finding, "kind"), "baseline") != 0 || text_of(finding, "strategy")[0] == '\0' ||
+        json_is_null(json_object_get(finding, "low")))
+        return -1;
+    const double half = high > low ? (high - low) / 2 : fabs(low) * DBL_EPSILON + DBL_MIN;
+    return json_is_null(value) ? HUGE_VAL : fmax(low - now, now - high) / half;
+}
+
+/* The smallest excess of the findings that are shown; *more: the number of those that are not. */
+static double excess_shown(const struct cli_checked *item, size_t *more)
+{
+    double most[FIGURES_SHOWN] = {0}; /* the largest first */
+    size_t index, count = 0;
+    json_t *finding;
+    json_array_foreach(item->findings, index, finding)
+    {
+        double excess = excess_of(finding);
+        count += excess >= 0;
+        for (size_t i = 0; i < FIGURES_SHOWN; i++) {
+            const double before = most[i];
+            most[i] = fmax(before, excess);
+            excess = fmin(before, excess);
+        }
+    }
+    *more = count > FIGURES_SHOWN ? count - FIGURES_SHOWN : 0;
+    return *more > 0 ? most[FIGURES_SHOWN - 1] : 0;
+}
+
+static void print_findings(const struct cli_checked *item)
+{
+    size_t more, shown = 0, index;
+    const double least = excess_shown(item, &more);
+    char text[96];
+    json_t *finding;
+    json_array_foreach(item->findings, index, finding)
+    {
+        const double excess = excess_of(finding);
+        if (excess < 0 || (excess >= least && shown++ < FIGURES_SHOWN))
+            print_line(item, ": ", text_of(finding, "text"));
+    }
+    snprintf(text, sizeof text, "and %zu more figures, by less; --json and --junit list all", more);
+    if (more > 0)
+        print_line(item, ": ", text);
+    if (index > 0)
+        cli_print_line(stdout, "again: ", item->again);
+}
+
+static void print_gate(const struct cli_gate *gate)
+{
+    const size_t all = cli_check_count(gate, NULL, NULL), failed = cli_check_count(gate, NULL, "fails");
+    const char *s = gate->count == 1 ? "" : "s";
+    bool has_note = false;
+    print_table(gate);
+    fputs(failed > 0 ? "\n" : "", stdout);
+    for (size_t i = 0; i < gate->count; i++)
+        print_findings(&gate->items[i]);
+    for (size_t i = 0; i < gate->count; i++) {
+        size_t index;
+        json_t *note;
+        json_array_foreach(gate->items[i].notes, index, note)
+        {
+            fputs(has_note ? "" : "\n", stdout);
+            print_line(&gate->items[i], ": note: ", json_string_value(note));
+            has_note = true;
+        }
+    }
+    if (gate->is_updated) {
+        printf("\nbaseline of %zu scenario%s over %" PRIu64 " seeds", gate->count, s, gate->seeds + 1);
+        cli_print_line(stdout, " written to ", gate->baseline);
+    }
+    if (all == 0)
+        printf("\n0 checks in %zu scenario%s: nothing was checked\n", gate->count, s);
+    else if (failed == 0)
+        printf("\n%zu check%s in %zu scenario%s: all pass\n", all, all == 1 ? "" : "s", gate->count, s);
+}
+
+static void warn(const struct cli_gate *gate)
+{
+    for (size_t i = 0; i < gate->count && !gate->is_update && !gate->args->is_quiet; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        if (json_array_size(item->checks) > 0)
+            continue;
+        fputs("warning: ", stderr);
+        cli_print_text(stderr, item->scenario->path);
+        fputs(": nothing was checked, because it has no expectation and no guarantee; add 'expect:', or "
+              "compare it with --baseline FILE\n",
+              stderr);
+    }
+}
+
+static json_t *items_json(const struct cli_gate *gate)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < gate->count; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        const struct lab_result *result = item->result;
+        list = cli_json_append(
+            list,
+            CLI_OBJECT({"scenario", json_string(result->scenario_name)},
+                       {"path", cli_json_words(item->scenario->path)},
+                       {"run", item->info.run == 0 ? json_null() : json_integer(item->info.run)},
+                       {"seed", cli_json_whole(result->seed)}, {"digest", cli_json_digest(result->digest)},
+                       {"rows", cli_json_whole(result->rows)},
+                       {"seconds", cli_json_number((double)item->info.elapsed_ms / 1000)},
+                       {"checks", json_incref(item->checks)},
+                       {"failed", cli_json_whole(cli_check_count(gate, item, "fails"))},
+                       {"findings", json_incref(item->findings)}, {"notes", json_incref(item->notes)},
+                       {"replay", cli_json_words(item->again)}));
+    }
+    return list;
+}
+
+static json_t *as_json(const struct cli_gate *gate)
+{
+    const size_t failed = cli_check_count(gate, NULL, "fails");
+    return CLI_OBJECT({"scenarios", items_json(gate)},
+                      {"checks", cli_json_whole(cli_check_count(gate, NULL, NULL))},
+                      {"failed", cli_json_whole(failed)}, {"baseline", cli_json_words(gate->baseline)},
+                      {"updated", json_boolean(gate->is_updated)}, {"ok", json_boolean(failed == 0)});
+}
+
+#define HOST_SIZE 256
+
+static void begin(xmlTextWriterPtr writer, const char *name)
+{
+    xmlTextWriterStartElement(writer, (const xmlChar *)name);
+}
+
+/* Replaces by '?' characters that XML does not allow, and those that could make one text look like
+ * another. */
+static char *clean(const char *value)
+{
+    char *cleaned = g_malloc(strlen(value) + 1), *to = cleaned;
+    while (*value != '\0') {
+        bool is_fine;
+        size_t size = sim_text_step(value, SIM_UTF8_SIZE_MAX, "\n", &is_fine);
+        memcpy(to, is_fine ? value : "?", is_fine ? size : 1);
+        to += is_fine ? size : 1;
+        value += size;
+    }
+    *to = '\0';
+    return cleaned;
+}
+
+static __attribute__((format(printf, 3, 4))) void attribute(xmlTextWriterPtr writer, const char *name,
+                                                            const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *value = g_strdup_vprintf(format, arguments), *cleaned = clean(value);
+    va_end(arguments);
+    xmlTextWriterWriteAttribute(writer, (const xmlChar *)name, (const xmlChar *)cleaned);
+}
+
+static void line(xmlTextWriterPtr writer, const char *before, const char *value)
+{
+    g_autofree char *cleaned = clean(value), *whole = g_strconcat(before, cleaned, "\n", NULL);
+    xmlTextWriterWriteString(writer, (const xmlChar *)whole);
+}
+
+static __attribute__((format(printf, 3, 4))) void property(xmlTextWriterPtr writer, const char *name,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *value = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    begin(writer, "property");
+    attribute(writer, "name", "%s", name);
+    attribute(writer, "value", "%s", value);
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_properties(xmlTextWriterPtr writer, const struct cli_checked *item)
+{
+    const struct lab_result *result = item->result;
+    begin(writer, "properties");
+    property(writer, "scenario", "%s", item->scenario->path);
+    property(writer, "seed", "%" PRIu64, result->seed);
+    property(writer, "digest", "%016" PRIx64, result->digest);
+    property(writer, "version", "%s", BUCKETLAB_VERSION);
+    property(writer, "rows", "%" PRIu64, result->rows);
+    if (item->info.run != 0)
+        property(writer, "run", "%" PRId64, item->info.run);
+    property(writer, "replay", "%s", item->again);
+    xmlTextWriterEndElement(writer);
+}
+
+/* Writes a check with its findings, of which *next is the first: one <failure> for all, since Ant's format
+ * allows only one. */
+static void write_check(xmlTextWriterPtr writer, const struct cli_checked *item, const json_t *check,
+                        size_t *next)
+{
+    const char *state = text_of(check, "state"), *kind = text_of(check, "kind");
+    const size_t end = *next + (size_t)json_integer_value(json_object_get(check, "findings"));
+    begin(writer, "testcase");
+    attribute(writer, "name", "%s: %s", kind, text_of(check, "name"));
+    attribute(writer, "classname", "%s", item->scenario->name);
+    attribute(writer, "time", "0.000");
+    if (strcmp(state, "fails") == 0) {
+        begin(writer, "failure");
+        attribute(writer, "message", "%s", text_of(json_array_get(item->findings, *next), "text"));
+        attribute(writer, "type", "%s", kind);
+        for (; *next < end; ++*next)
+            line(writer, "", text_of(json_array_get(item->findings, *next), "text"));
+        line(writer, "again: ", item->again);
+        xmlTextWriterEndElement(writer);
+    } else if (strcmp(state, "excused") == 0) {
+        begin(writer, "skipped");
+        attribute(writer, "message", "%s", text_of(check, "excuse"));
+        xmlTextWriterEndElement(writer);
+    }
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_suite(xmlTextWriterPtr writer, const struct cli_gate *gate, size_t number, const char *host)
+{
+    const struct cli_checked *item = &gate->items[number];
+    char stamp[32] = "1970-01-01T00:00:00";
+    time_t created = (time_t)item->info.created_unix_s;
+    size_t index, next = 0;
+    json_t *value;
+    struct tm utc;
+    if (gmtime_r(&created, &utc) != NULL)
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    begin(writer, "testsuite");
+    attribute(writer, "id", "%zu", number);
+    attribute(writer, "name", "%s", item->scenario->name);
+    attribute(writer, "package", "bucketlab");
+    attribute(writer, "timestamp", "%s", stamp);
+    attribute(writer, "hostname", "%s", host);
+    attribute(writer, "tests", "%zu", json_array_size(item->checks));
+    attribute(writer, "failures", "%zu", cli_check_count(gate, item, "fails"));
+    attribute(writer, "errors", "0");
+    attribute(writer, "skipped", "%zu", cli_check_count(gate, item, "excused"));
+    attribute(writer, "time", "%.3f", (double)item->info.elapsed_ms / 1000);
+    write_properties(writer, item);
+    json_array_foreach(item->checks, index, value)
+    {
+        write_check(writer, item, value, &next);
+    }
+    begin(writer, "system-out");
+    json_array_foreach(item->notes, index, value)
+    {
+        line(writer, "", json_string_value(value));
+    }
+    xmlTextWriterEndElement(writer);
+    begin(writer, "system-err");
+    xmlTextWriterEndElement(writer);
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_gate(xmlTextWriterPtr writer, const struct cli_gate *gate)
+{
+    char host[HOST_SIZE] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+        snprintf(host, sizeof host, "localhost");
+    xmlTextWriterSetIndent(writer, 1);
+    xmlTextWriterStartDocument(writer, "1.0", "UTF-8", NULL);
+    begin(writer, "testsuites");
+    for (size_t i = 0; i < gate->count; i++)
+        write_suite(writer, gate, i, host);
+    xmlTextWriterEndElement(writer);
+    xmlTextWriterEndDocument(writer);
+}
+
+static bool write_junit(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct stat status;
+    xmlMemSetup(g_free, g_malloc, g_realloc, g_strdup); /* so that no call fails for lack of memory */
+    xmlBufferPtr buffer = xmlBufferCreate();
+    xmlTextWriterPtr writer = xmlNewTextWriterMemory(buffer, 0);
+    write_gate(writer, gate);
+    xmlFreeTextWriter(writer);
+    const char *text = (const char *)xmlBufferContent(buffer);
+    g_autofree char *path = NULL, *folder = g_path_get_dirname(gate->junit),
+                    *name = g_path_get_basename(gate->junit);
+    /* Something that is not a regular file, such as /dev/stdout, is written directly, and must not be
+     * replaced by a file. */
+    bool is_fine = stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)
+                       ? cli_file_write(gate->junit, text, strlen(text), error)
+                       : report_write_text(folder, name, text, &path, error);
+    xmlBufferFree(buffer);
     return is_fine;
 }
 
@@ -568,24 +724,15 @@ static bool store_all(struct cli_gate *gate, struct sim_error *error)
     if (!store_open(gate->database, STORE_WRITE, &store, error))
         return false;
     bool is_fine = true;
-    for (size_t i = 0; is_fine && i < gate->count; i++) {
-        struct cli_checked *item = &gate->items[i];
-        struct store_run_info info = {.scenario_path = item->path,
-                                      .scenario_text = item->scenario->text,
-                                      .overrides = item->scenario->overrides,
-                                      .version = BUCKETLAB_VERSION,
-                                      .created_unix_s = item->created_unix_s,
-                                      .elapsed_ms = item->elapsed_ms};
-        is_fine = store_save_run(store, &info, item->result, error);
-        item->run = info.run;
-    }
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = store_save_run(store, &gate->items[i].info, gate->items[i].result, error);
     store_close(store);
     return is_fine;
 }
 
 static bool work(struct cli_gate *gate, struct sim_error *error)
 {
-    if (!cli_check_run(gate, 0, 1, NULL, take_run, gate, error))
+    if (!cli_check_run(gate, 0, 1, NULL, take_first, gate, error))
         return false;
     for (size_t i = 0; i < gate->count; i++) {
         if (!cli_check_judge(&gate->items[i], error) || !cli_check_tune(gate, &gate->items[i], error))
@@ -593,12 +740,12 @@ static bool work(struct cli_gate *gate, struct sim_error *error)
     }
     if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))
         return false;
-    if (gate->is_update && cli_gate_failed(gate) == 0 && !cli_check_update(gate, error)) {
+    if (gate->is_update && cli_check_count(gate, NULL, "fails") == 0 && !cli_check_update(gate, error)) {
         name_option(error);
         return false;
     }
     return (gate->database == NULL || store_all(gate, error)) &&
-           (gate->junit == NULL || cli_check_junit(gate, error));
+           (gate->junit == NULL || write_junit(gate, error));
 }
 
 /* "chat, faults and 3 more" */
@@ -606,13 +753,13 @@ static void names_of(const struct cli_gate *gate, char *buffer)
 {
     size_t used = 0, told = 0, total = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; i < gate->count; i++)
-        total += gate->items[i].failed_count > 0;
     for (size_t i = 0; i < gate->count; i++) {
         const char *name = gate->items[i].scenario->name;
-        if (gate->items[i].failed_count == 0 || used + strlen(name) + 24 > NAMES_SIZE)
+        if (cli_check_count(gate, &gate->items[i], "fails") == 0)
             continue;
-        used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
+        total++;
+        if (used + strlen(name) + 24 <= NAMES_SIZE)
+            used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
     }
     if (told == 0)
         snprintf(buffer, NAMES_SIZE, "%zu scenario%s", total, total == 1 ? "" : "s");
@@ -620,56 +767,55 @@ static void names_of(const struct cli_gate *gate, char *buffer)
         snprintf(buffer + used, NAMES_SIZE - used, " and %zu more", total - told);
 }
 
+/* Whether no check but those of the baseline fails. */
+static bool is_drift(const struct cli_gate *gate)
+{
+    size_t index;
+    json_t *finding;
+    for (size_t i = 0; i < gate->count; i++) {
+        json_array_foreach(gate->items[i].findings, index, finding)
+        {
+            if (strcmp(json_string_value(json_object_get(finding, "kind")), "baseline") != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The last line of the log: what failed, and what to do. */
 static bool conclude(const struct cli_gate *gate, struct sim_error *error)
 {
-    size_t failed = cli_gate_failed(gate), of_baseline = 0;
+    const size_t failed = cli_check_count(gate, NULL, "fails"), all = cli_check_count(gate, NULL, NULL);
     char names[NAMES_SIZE];
     if (failed == 0)
         return true;
-    for (size_t i = 0; i < gate->count; i++) {
-        for (size_t j = 0; j < gate->items[i].check_count; j++) {
-            const struct cli_check *check = &gate->items[i].checks[j];
-            of_baseline += check->state == CLI_CHECK_FAILS && check->kind == CLI_CHECK_BASELINE;
-        }
-    }
     names_of(gate, names);
     if (gate->is_update)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "%zu of %zu checks failed, in %s; %s is unchanged, because only runs that pass make "
                         "a baseline; fix the failures first",
-                        failed, cli_gate_checks(gate), names, gate->baseline);
-    return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed,
-                    cli_gate_checks(gate), names,
-                    of_baseline == failed ? "if the change is intended, repeat this with --update-baseline"
-                                          : "the command after 'again:' above reproduces each failure");
+                        failed, all, names, gate->baseline);
+    return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed, all, names,
+                    is_drift(gate) ? "if the change is intended, repeat this with --update-baseline"
+                                   : "the command after 'again:' above reproduces each failure");
 }
 
-static int run(const struct cli_args *args, struct sim_error *error)
+static bool run(const struct cli_args *args, struct sim_error *error)
 {
-    struct cli_gate gate = {.count = cli_argument_count(args)};
-    bool is_fine = read_gate(args, &gate, error);
-    int code = (int)error->class;
-    if (is_fine) {
-        cli_signals_hold(&gate.signals);
-        is_fine = work(&gate, error);
-        code = is_fine ? 0 : cli_exit_code(&gate.signals, error);
-        cli_signals_release(&gate.signals);
-    }
-    if (is_fine && gate.is_json)
-        is_fine = cli_json_print(cli_check_json(&gate), error);
+    struct cli_gate gate = {.args = args};
+    bool is_fine = read_gate(&gate, error) && work(&gate, error);
+    cli_release(args);
+    if (is_fine && args->is_json)
+        is_fine = cli_json_print(as_json(&gate), error);
     else if (is_fine)
-        is_fine = cli_check_print(&gate, error);
+        print_gate(&gate);
     if (is_fine)
-        cli_check_warn(&gate);
-    if (is_fine && conclude(&gate, error))
-        code = 0;
-    else if (is_fine || code == 0)
-        code = (int)error->class;
-    for (size_t i = 0; gate.items != NULL && i < gate.count; i++)
-        cli_checked_clear(&gate.items[i]);
-    free(gate.items);
-    return code;
+        warn(&gate);
+    is_fine = is_fine && conclude(&gate, error);
+    for (size_t i = 0; i < gate.count; i++)
+        clear(&gate.items[i]);
+    g_free(gate.items);
+    return is_fine;
 }
 
 const struct cli_command cli_check = {

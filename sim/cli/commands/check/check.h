@@ -14,9 +14,6 @@
 #include "lab/result.h"
 #include "store/baseline.h"
 
-enum cli_check_kind { CLI_CHECK_EXPECT, CLI_CHECK_GUARANTEE, CLI_CHECK_BASELINE, CLI_CHECK_KINDS };
-const char *cli_check_kind_name(enum cli_check_kind kind); /* "expect" */
-
 /* What a finding is about. Texts are NULL when they do not apply; numbers are NaN when the finding is not
  * about a metric. */
 struct cli_about {
@@ -24,27 +21,8 @@ struct cli_about {
     const char *name;  /* of the metric or the oracle; "digest", "baseline", "strategy", "expect" */
     const char *key;   /* of the largest partition, or of the first violation */
     double value, low, high;
-    double excess; /* for a metric: distance from the interval, in half widths of the interval */
 };
 #define CLI_NO_FIGURE .value = (double)NAN, .low = (double)NAN, .high = (double)NAN
-
-/* A finding; it owns its texts. */
-struct cli_finding_line {
-    enum cli_check_kind kind;
-    char *text; /* one line: what is wrong, the limit, the value, the key */
-    char *label, *name, *key;
-    double value, low, high, excess;
-};
-
-enum cli_check_state { CLI_CHECK_HOLDS, CLI_CHECK_FAILS, CLI_CHECK_EXCUSED };
-
-struct cli_check {
-    enum cli_check_kind kind;
-    enum cli_check_state state;
-    char *name;           /* "LABEL keeps findable" */
-    char *excuse;         /* the conditions that excuse it */
-    size_t first, number; /* findings */
-};
 
 /* A metric outside its interval at the scenario's own seed. */
 struct cli_suspect {
@@ -60,12 +38,10 @@ struct cli_checked {
     char *path;  /* absolute */
     char *again; /* the command that runs it again, for a shell */
     struct lab_result *result;
-    int64_t run; /* its number in the database; 0: not stored */
-    int64_t elapsed_ms, created_unix_s;
-    struct cli_check *checks;
-    size_t check_count, check_capacity, failed_count;
-    struct cli_finding_line *findings;
-    size_t finding_count, finding_capacity;
+    struct store_run_info info; /* as stored */
+    /* Lists, as --json prints them: checks, each with its kind, its name, its state ("holds", "fails" or
+     * "excused") and the number of its findings; findings; and remarks that are not failures. */
+    json_t *checks, *findings, *notes;
     struct store_baseline held;  /* the baseline it is compared with; the texts of `info` are not kept */
     bool has_baseline, is_exact; /* is_exact: digest, seed and scenario are the baseline's, so each figure
                                     must be equal */
@@ -73,11 +49,10 @@ struct cli_checked {
     struct cli_suspect *suspects;
     size_t suspect_count;
     _Atomic size_t suspects_left;
-    char **notes; /* remarks that are not failures */
-    size_t note_count, note_capacity;
 };
 
 struct cli_gate {
+    const struct cli_args *args;
     struct cli_checked *items; /* in the order of the command line */
     size_t count;
     const char *database; /* NULL: nothing is stored */
@@ -87,77 +62,51 @@ struct cli_gate {
     uint64_t confirmed; /* the number of seeds that confirmed a drifted metric; 0: no metric was suspected */
     bool is_update, is_updated;
     bool digest_counts; /* a changed digest is a failure */
-    bool is_quiet, is_json;
-    uint32_t workers;
-    struct cli_signals signals;
 };
 
-size_t cli_gate_checks(const struct cli_gate *gate);
-size_t cli_gate_failed(const struct cli_gate *gate);
+/* --- check.c */
 
-/* --- check.c: lists that grow; all return false when out of memory */
-
-/* Begins a check; it passes unless a finding is added. */
-bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
+/* The number of checks in this state; state: NULL for any. item: NULL for all. */
+size_t cli_check_count(const struct cli_gate *gate, const struct cli_checked *item, const char *state);
+/* Begins a check of the kind "expect", "guarantee" or "baseline"; it holds unless a finding is added. */
+void cli_check_begin(struct cli_checked *item, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool cli_check_excuse(struct cli_checked *item, const char *excuse);
-/* Adds a finding to the last check, whose kind it has; takes copies. The text is made by the format. */
-bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
+void cli_check_excuse(struct cli_checked *item, const char *excuse);
+/* Adds a finding to the last check. */
+void cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool cli_check_note(struct cli_checked *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_check_note(struct cli_checked *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- check_judge.c: the checks that need no baseline */
+/* --- judge.c */
 
 bool cli_check_judge(struct cli_checked *item, struct sim_error *error);
 /* Judges the expectations about tune's answer, which this computes. */
 bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_error *error);
-/* " (largest: key K, bucket 4, 35,112 rows)" for a figure about the sizes of partitions, else "";
- * *key is then the name, else NULL. */
-#define CLI_LARGEST_SIZE (LAB_KEY_NAME_SIZE + 96)
-void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                       const char *metric, char *buffer, const char **key);
-
-/* Checks that no limit, expectation or strategy of the baseline was loosened or removed. The texts of
- * `held.info` must be valid. */
-bool cli_check_terms(struct cli_checked *item, struct sim_error *error);
-
-/* --- check_baseline.c: comparison with the baseline, and making it */
-
 /* Loads the baseline of the item, and checks what is demanded, and the digest; a scenario without baseline
  * fails. */
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
                       struct sim_error *error);
 
-/* NULL: there is no strategy of this label. */
-const struct lab_strategy_result *cli_check_strategy(const struct lab_result *result, const char *label);
 /* Finds the metrics that are outside at the scenario's own seed, in items whose digest changed. */
-bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
+void cli_check_suspect(struct cli_checked *item);
 /* Runs further seeds until each suspect was inside at one seed (cleared), or outside on the same side at
  * enough seeds (confirmed). */
 bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error);
 /* Checks the figures of each strategy. */
-bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error);
+void cli_check_figures(struct cli_checked *item, const struct cli_gate *gate);
 /* Makes baselines of all scenarios, by running further seeds. */
 bool cli_check_update(struct cli_gate *gate, struct sim_error *error);
 
 /* --- check.c: runs scenarios at several seeds in parallel */
 
-/* Whether the run of item `index` at seed + offset is still needed; called on any thread. */
-typedef bool cli_check_wanted(void *context, size_t index, uint64_t offset);
+/* Whether the run of an item at another seed than its own is still needed; called on any thread. */
+typedef bool cli_check_wanted(const struct cli_checked *item);
 /* Takes ownership of the result of a run; NULL: the run was not needed. Calls do not overlap; those of an
  * item come in the order of seeds. */
-typedef bool cli_check_take(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                            int64_t elapsed_ms, struct sim_error *error);
-/* Runs every item at the offsets first to first + number - 1. */
+typedef bool cli_check_take(void *context, size_t index, struct lab_result *result, int64_t elapsed_ms,
+                            struct sim_error *error);
+/* Runs every item at the seeds first to first + number - 1 from its own on. */
 bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
                    cli_check_take *take, void *context, struct sim_error *error);
-
-/* --- check_report.c */
-
-bool cli_check_print(const struct cli_gate *gate, struct sim_error *error);
-/* Warns on stderr of each scenario of which nothing was checked, unless it is for a baseline. */
-void cli_check_warn(const struct cli_gate *gate);
-json_t *cli_check_json(const struct cli_gate *gate); /* NULL when out of memory */
-bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error);
 
 #endif

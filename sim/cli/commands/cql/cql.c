@@ -11,21 +11,21 @@
 #include "bucketing/strategy.h"
 #include "cassandra/token.h"
 #include "cli/command.h"
+#include "cli/files.h"
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/text.h"
 #include "lab/scenario.h"
 #include "lab/schema.h"
-#include "store/store.h"
 #include "stress.h"
 
 static const struct cli_option token_options[] = {{"type", "T,...",
                                                    "the type of each value (default text): text,\n"
                                                    "blob, int, bigint, uuid, timeuuid, boolean,\n"
                                                    "tinyint, smallint, timestamp, float, double"},
-                                                  CLI_OPTION_JSON,
-                                                  CLI_OPTION_QUIET,
+                                                  {CLI_OPTION_JSON},
+                                                  {CLI_OPTION_QUIET},
                                                   {NULL, NULL, NULL}};
 
 /* Removes the first name from a comma-separated list. */
@@ -47,7 +47,7 @@ static bool next_type(const char **list, enum cass_type *out, struct sim_error *
 static bool read_components(const struct cli_args *args, struct cass_component *components, uint8_t **data,
                             struct sim_error *error)
 {
-    size_t count = cli_argument_count(args), types = 1;
+    size_t count = args->count, types = 1;
     const char *list = cli_value(args, "type", NULL);
     for (const char *c = list; c != NULL && *c != '\0'; c++)
         types += *c == ',';
@@ -76,46 +76,35 @@ static bool read_components(const struct cli_args *args, struct cass_component *
     return true;
 }
 
-static bool print_token(int64_t value, const uint8_t *key, size_t size, struct sim_error *error)
+static bool print_token(const struct cli_args *args, const struct cass_component *components,
+                        struct sim_error *error)
 {
-    char *hex = calloc(2 * size + 1, 1);
-    if (hex == NULL)
-        return sim_fail_memory(error);
+    const size_t size = cass_key_size(components, args->count);
+    g_autofree uint8_t *key = g_malloc(size + 1);
+    GString *hex = g_string_new("");
+    cass_key_serialise(components, args->count, key);
+    const int64_t value = cass_token(key, size);
     for (size_t i = 0; i < size; i++)
-        snprintf(hex + 2 * i, 3, "%02x", key[i]);
-    json_t *object = CLI_OBJECT({"token", json_integer(value)}, {"key_hex", json_string(hex)});
-    free(hex);
-    return cli_json_print(object, error);
+        g_string_append_printf(hex, "%02x", key[i]);
+    json_t *object = CLI_OBJECT({"token", json_integer(value)}, {"key_hex", json_string(hex->str)});
+    g_string_free(hex, TRUE);
+    if (args->is_json)
+        return cli_json_print(object, error);
+    json_decref(object);
+    printf("%" PRId64 "\n", value);
+    return true;
 }
 
-static int token(const struct cli_args *args, struct sim_error *error)
+static bool token(const struct cli_args *args, struct sim_error *error)
 {
-    size_t count = cli_argument_count(args);
-    struct cass_component *components = calloc(count, sizeof *components);
-    uint8_t **data = calloc(count, sizeof *data), *key = NULL;
-    bool is_fine = components != NULL && data != NULL;
-    if (!is_fine)
-        sim_fail_memory(error);
-    is_fine = is_fine && read_components(args, components, data, error);
-    if (is_fine) {
-        size_t size = cass_key_size(components, count);
-        key = malloc(size + 1);
-        is_fine = key != NULL || sim_fail_memory(error);
-        if (is_fine) {
-            cass_key_serialise(components, count, key);
-            int64_t value = cass_token(key, size);
-            if (cli_has(args, "json"))
-                is_fine = print_token(value, key, size, error);
-            else
-                printf("%" PRId64 "\n", value);
-        }
-    }
-    for (size_t i = 0; data != NULL && i < count; i++)
+    struct cass_component *components = g_new0(struct cass_component, args->count);
+    uint8_t **data = g_new0(uint8_t *, args->count);
+    bool is_fine = read_components(args, components, data, error) && print_token(args, components, error);
+    for (size_t i = 0; i < args->count; i++)
         free(data[i]);
-    free(data);
-    free(components);
-    free(key);
-    return is_fine ? 0 : (int)error->class;
+    g_free(data);
+    g_free(components);
+    return is_fine;
 }
 
 const struct cli_command cli_token = {
@@ -133,13 +122,12 @@ const struct cli_command cli_token = {
 
 static const struct cli_option bucket_options[] = {
     {"buckets", "N", "number of buckets: 1 to 2147483647 (required)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-#define HASH_TEXT_SIZE 33
-
 /* Guava's HashCode.toString(): the bytes of h1, then of h2, each in little-endian order. */
+#define HASH_TEXT_SIZE 33
 static void hash_text(struct bk_hash128 hash, char *buffer)
 {
     for (int i = 0; i < 16; i++) {
@@ -148,43 +136,39 @@ static void hash_text(struct bk_hash128 hash, char *buffer)
     }
 }
 
-static int bucket_of(const struct cli_args *args, struct sim_error *error)
+static bool bucket_of(const struct cli_args *args, struct sim_error *error)
 {
     uint64_t buckets = 0;
     if (!cli_whole(args, "buckets", 1, BK_BUCKETS_MAX, &buckets, error))
-        return (int)error->class;
-    if (buckets == 0) {
-        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'bucket-of' needs --buckets; write --buckets 256");
-        return SIM_ERROR_INPUT;
-    }
-    for (size_t i = 0; i < cli_argument_count(args); i++) {
+        return false;
+    if (buckets == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'bucket-of' needs --buckets; write --buckets 256");
+    for (size_t i = 0; i < args->count; i++) {
         const char *key = cli_argument(args, i);
-        if (sim_utf8_valid(key, strlen(key)) < strlen(key)) {
-            sim_fail(error, SIM_ERROR_INPUT,
-                     "bucketlab: key %zu is not UTF-8; give it in the encoding that it is hashed in", i + 1);
-            return SIM_ERROR_INPUT;
-        }
+        if (sim_utf8_valid(key, strlen(key)) < strlen(key))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: key %zu is not UTF-8; give it in the encoding that it is hashed in",
+                            i + 1);
     }
-    bool is_json = cli_has(args, "json");
-    json_t *list = is_json ? json_array() : NULL;
-    for (size_t i = 0; i < cli_argument_count(args); i++) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < args->count; i++) {
         const char *key = cli_argument(args, i);
         char text[HASH_TEXT_SIZE];
         struct bk_hash128 hash = bk_murmur3_128(key, strlen(key), 0);
         int32_t bucket = bk_consistent_hash(hash.h1, (uint32_t)buckets);
         hash_text(hash, text);
-        if (!is_json) {
-            printf("%10" PRId32 "  %s  ", bucket, text);
-            cli_print_text(stdout, key);
-            putchar('\n');
-        } else if ((list = cli_json_append(list, CLI_OBJECT({"key", json_string(key)},
-                                                            {"bucket", json_integer(bucket)},
-                                                            {"hash", json_string(text)}))) == NULL) {
-            sim_fail_memory(error);
-            return SIM_ERROR_ENVIRONMENT;
+        list = cli_json_append(list, CLI_OBJECT({"key", json_string(key)}, {"bucket", json_integer(bucket)},
+                                                {"hash", json_string(text)}));
+        if (!args->is_json) {
+            printf("%10" PRId32 "  %s", bucket, text);
+            cli_print_line(stdout, "  ", key);
         }
     }
-    return !is_json || cli_json_print(list, error) ? 0 : (int)error->class;
+    if (args->is_json)
+        return cli_json_print(list, error);
+    json_decref(list);
+    return true;
 }
 
 const struct cli_command cli_bucket_of = {
@@ -200,17 +184,15 @@ const struct cli_command cli_bucket_of = {
 
 static const struct cli_option cql_options[] = {
     {"strategy", "LABEL", "only for this strategy (default: for each)"},
-    {"set", "PATH=VALUE",
-     "change one field of the scenario, as in\n"
-     "table.clustering=[at]; repeatable"},
+    {CLI_OPTION_SET},
     {"stress", NULL, "print a profile for cassandra-stress instead of CQL"},
     {"run", "N",
      "with --stress: take the rows per partition from this\n"
      "run, a number or 'last' (default: from the exact\n"
      "distribution)"},
     {"db", "FILE", "with --run: the run database (default bucketlab.db)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Checks everything before the first line is printed. */
@@ -286,12 +268,12 @@ static json_t *as_json(const struct lab_strategy *strategy, const struct lab_sta
                       {"statements", list});
 }
 
-static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
+static bool print_all(const struct cli_args *args, const struct lab_scenario *scenario, const char *label,
                       struct sim_error *error)
 {
     if (!check(scenario, label, error))
         return false;
-    json_t *list = is_json ? json_array() : NULL;
+    json_t *list = json_array();
     bool is_fine = true, is_first = true;
     for (size_t i = 0; is_fine && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
@@ -299,60 +281,31 @@ static bool print_all(const struct lab_scenario *scenario, const char *label, bo
         if (label != NULL && strcmp(label, strategy->label) != 0)
             continue;
         is_fine = lab_statements_make(scenario, i, &statements);
-        if (is_fine && is_json) {
+        if (is_fine)
             list = cli_json_append(list, as_json(strategy, &statements));
-            is_fine = list != NULL;
-        } else if (is_fine) {
+        if (is_fine && !args->is_json) {
             fputs(is_first ? "" : "\n", stdout);
             print(strategy, &statements);
         }
         is_first = false;
         lab_statements_clear(&statements);
     }
-    if (is_first || !is_fine) {
-        json_decref(list);
-        return is_fine ? fail_label(scenario, label, error) : sim_fail_memory(error);
-    }
-    return !is_json || cli_json_print(list, error);
-}
-
-static bool check_options(const struct cli_args *args, struct sim_error *error)
-{
-    bool is_stress = cli_has(args, "stress");
-    if (!is_stress && (cli_has(args, "run") || cli_has(args, "db")))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --%s applies only with --stress; add --stress, or leave the option out",
-                        cli_has(args, "run") ? "run" : "db");
-    return true;
+    if (is_fine && !is_first && args->is_json)
+        return cli_json_print(list, error);
+    json_decref(list);
+    return is_fine ? !is_first || fail_label(scenario, label, error) : sim_fail_memory(error);
 }
 
 static bool stress_text(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
                         char **text, struct sim_error *error)
 {
-    struct lab_result *result = NULL;
-    *text = NULL;
-    if (cli_has(args, "run")) {
-        struct store *store;
-        int64_t run;
-        if (!cli_run_parse(cli_value(args, "run", ""), &run, error) ||
-            !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
-            return false;
-        bool is_loaded = store_load_run(store, run, NULL, &result, error);
-        store_close(store);
-        if (!is_loaded)
-            return false;
-    }
+    struct cli_stored stored = {.store = NULL};
     size_t size;
-    FILE *stream = open_memstream(text, &size);
-    bool is_fine =
-        stream != NULL ? cli_stress_write(stream, scenario, strategy, result, error) : sim_fail_memory(error);
-    if (stream != NULL && fclose(stream) != 0 && is_fine)
-        is_fine = sim_fail_memory(error);
-    lab_result_destroy(result);
-    if (!is_fine) {
-        free(*text);
-        *text = NULL;
-    }
+    bool is_fine = !cli_has(args, "run") || cli_stored_open(args, cli_value(args, "run", ""), &stored, error);
+    FILE *stream = cli_memory_open(text, &size);
+    is_fine = is_fine && cli_stress_write(stream, scenario, strategy, stored.result, error);
+    cli_memory_close(stream);
+    cli_stored_close(&stored);
     return is_fine;
 }
 
@@ -370,32 +323,29 @@ static bool print_stress(const struct cli_args *args, const struct lab_scenario 
             error, SIM_ERROR_INPUT,
             "bucketlab: --stress takes one strategy, and %s has %zu; choose one, as in --strategy '%s'",
             scenario->path, scenario->strategy_count, scenario->strategies[0].label);
-    char *text;
-    if (!check(scenario, scenario->strategies[index].label, error) ||
-        !stress_text(args, scenario, index, &text, error))
-        return false;
-    json_t *object = CLI_OBJECT({"strategy", json_string(scenario->strategies[index].label)},
-                                {"profile", json_string(text)});
-    const bool is_json = cli_has(args, "json");
-    fputs(is_json ? "" : text, stdout);
+    char *text = NULL;
+    bool is_fine = check(scenario, scenario->strategies[index].label, error) &&
+                   stress_text(args, scenario, index, &text, error);
+    if (is_fine && args->is_json)
+        is_fine = cli_json_print(CLI_OBJECT({"strategy", json_string(scenario->strategies[index].label)},
+                                            {"profile", json_string(text)}),
+                                 error);
+    else if (is_fine)
+        fputs(text, stdout);
     free(text);
-    if (is_json)
-        return cli_json_print(object, error);
-    json_decref(object);
-    return true;
+    return is_fine;
 }
 
-static int cql(const struct cli_args *args, struct sim_error *error)
+static bool cql(const struct cli_args *args, struct sim_error *error)
 {
     struct lab_scenario *scenario;
     if (!cli_scenario_load(args, cli_argument(args, 0), &scenario, error))
-        return (int)error->class;
+        return false;
     const char *label = cli_value(args, "strategy", NULL);
-    bool is_fine = check_options(args, error) &&
-                   (cli_has(args, "stress") ? print_stress(args, scenario, label, error)
-                                            : print_all(scenario, label, cli_has(args, "json"), error));
+    bool is_fine = cli_has(args, "stress") ? print_stress(args, scenario, label, error)
+                                           : print_all(args, scenario, label, error);
     lab_scenario_destroy(scenario);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_cql = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a scenario as a profile of cassandra-stress: the distributions of sizes and popularity are
  * approximated by those of the tool, then the profile is written. */
+#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "cli/result.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "lab/schema.h"
 #include "stress.h"
@@ -268,17 +270,6 @@ static void write_keyspace(FILE *stream, const struct lab_scenario *scenario)
     fputs("};\n", stream);
 }
 
-static void write_block(FILE *stream, const char *name, const char *text)
-{
-    fprintf(stream, "%s: |\n  ", name);
-    for (const char *c = text; *c != '\0'; c++) {
-        fputc(*c, stream);
-        if (*c == '\n')
-            fputs("  ", stream);
-    }
-    fputc('\n', stream);
-}
-
 /* Writes the size of a text or blob; other types have fixed sizes. */
 static void write_size(FILE *stream, const struct lab_column *column, const char *row_bytes)
 {
@@ -296,16 +287,11 @@ static void write_range(FILE *stream, const char *field, uint64_t least, uint64_
         fprintf(stream, "    %s: uniform(%" PRIu64 "..%" PRIu64 ")\n", field, least, most);
 }
 
-/* Writes a column's name in double quotes for YAML. */
+/* Writes a name in double quotes, as YAML has them. */
 static void write_name(FILE *stream, const char *name)
 {
-    fputc('"', stream);
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
+    g_autofree char *quoted = cli_json_quoted(name);
+    fputs(quoted, stream);
 }
 
 static void write_columns(FILE *stream, const struct profile *profile)
@@ -377,7 +363,9 @@ bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t 
     write_keyspace(stream, scenario);
     fputs("\ntable: ", stream);
     write_name(stream, scenario->design.name);
-    write_block(stream, "\ntable_definition", statements.items[0].cql);
+    g_auto(GStrv) lines = g_strsplit(statements.items[0].cql, "\n", -1);
+    g_autofree char *definition = g_strjoinv("\n  ", lines);
+    fprintf(stream, "\ntable_definition: |\n  %s\n", definition);
     write_columns(stream, &profile);
     fputs("\ninsert:\n  partitions: fixed(1)\n  batchtype: UNLOGGED\n  select: fixed(1)/1\n", stream);
     write_latest(stream, &profile, select);

@@ -10,10 +10,8 @@
 #include <time.h>
 
 #include "cli/execute.h"
-#include "cli/scenario.h"
 #include "cli/text.h"
 #include "diff.h"
-#include "lab/crew.h"
 #include "lab/metric.h"
 
 /* A run that is missing. */
@@ -23,18 +21,11 @@ struct job {
 };
 
 struct jobs {
+    const struct cli_args *args;
     struct job *items;
     size_t count;
-    uint32_t threads;
     struct store *store;
-    const char *database, *files; /* options */
     uint64_t stored;
-};
-
-/* The result of a job. */
-struct outcome {
-    struct lab_result *result;
-    int64_t elapsed_ms;
 };
 
 /* A seed is represented by its newest run, so two runs of the same sample have the same list. */
@@ -50,14 +41,12 @@ static bool pair_seeds(struct cli_diff *diff, struct store *store, struct sim_er
     free(a->seeds);
     free(b->seeds);
     a->seeds = b->seeds = NULL;
-    if (!store_list_seeds(store, a->run, &a->seeds, &a->seed_count, error) ||
-        !store_list_seeds(store, b->run, &b->seeds, &b->seed_count, error))
+    if (!store_list_seeds(store, a->stored.info.run, &a->seeds, &a->seed_count, error) ||
+        !store_list_seeds(store, b->stored.info.run, &b->seeds, &b->seed_count, error))
         return false;
-    free(diff->pairs);
+    g_free(diff->pairs);
     diff->pair_count = 0;
-    diff->pairs = calloc(a->seed_count + 1, sizeof *diff->pairs);
-    if (diff->pairs == NULL)
-        return sim_fail_memory(error);
+    diff->pairs = g_new0(struct cli_diff_pair, a->seed_count);
     for (size_t i = 0, j = 0; i < a->seed_count; i++) {
         while (j < b->seed_count && b->seeds[j].seed < a->seeds[i].seed)
             j++;
@@ -69,158 +58,102 @@ static bool pair_seeds(struct cli_diff *diff, struct store *store, struct sim_er
     return true;
 }
 
-static bool has_seed(const struct cli_diff_side *side, uint64_t seed)
+static int by_seed(const void *one, const void *other)
 {
-    size_t low = 0, high = side->seed_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (side->seeds[middle].seed < seed)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < side->seed_count && side->seeds[low].seed == seed;
+    const uint64_t a = ((const struct store_seed *)one)->seed, b = ((const struct store_seed *)other)->seed;
+    return a < b ? -1 : a > b;
 }
 
-static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs *jobs)
+static bool has_seed(const struct cli_diff_side *side, uint64_t seed)
 {
-    if (!has_seed(&diff->a, seed))
-        jobs->items[jobs->count++] = (struct job){&diff->a, seed};
-    if (!diff->is_one_sample && !has_seed(&diff->b, seed))
-        jobs->items[jobs->count++] = (struct job){&diff->b, seed};
+    const struct store_seed key = {.seed = seed};
+    return side->seed_count > 0 &&
+           bsearch(&key, side->seeds, side->seed_count, sizeof *side->seeds, by_seed) != NULL;
 }
 
 /* Plans the missing runs: first for seeds that one of the two samples has, then for the smallest other
  * seeds. */
-static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error)
+static void plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs)
 {
     const struct cli_diff_side *a = &diff->a, *b = &diff->b;
+    const size_t known = a->seed_count + b->seed_count;
     uint64_t missing = wanted - diff->pair_count;
-    jobs->items = calloc(2 * missing, sizeof *jobs->items);
-    if (jobs->items == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < a->seed_count && missing > 0; i++) {
-        if (!has_seed(b, a->seeds[i].seed)) {
-            add_missing(diff, a->seeds[i].seed, jobs);
-            missing--;
-        }
+    jobs->items = g_new0(struct job, 2 * missing);
+    for (size_t i = 0; missing > 0; i++) {
+        const uint64_t seed = i < a->seed_count ? a->seeds[i].seed
+                              : i < known       ? b->seeds[i - a->seed_count].seed
+                                                : i - known + 1;
+        const bool is_in_a = has_seed(a, seed), is_in_b = has_seed(b, seed);
+        if ((is_in_a && is_in_b) || (i >= known && (is_in_a || is_in_b)))
+            continue;
+        if (!is_in_a)
+            jobs->items[jobs->count++] = (struct job){a, seed};
+        if (!is_in_b && !diff->is_one_sample)
+            jobs->items[jobs->count++] = (struct job){b, seed};
+        missing--;
     }
-    for (size_t i = 0; i < b->seed_count && missing > 0; i++) {
-        if (!has_seed(a, b->seeds[i].seed)) {
-            add_missing(diff, b->seeds[i].seed, jobs);
-            missing--;
-        }
-    }
-    for (uint64_t seed = 1; missing > 0; seed++) {
-        if (!has_seed(a, seed) && !has_seed(b, seed)) {
-            add_missing(diff, seed, jobs);
-            missing--;
-        }
-    }
-    return true;
 }
 
 /* Fails when the stored run is of another version, whose runs would belong to another sample. */
 static bool check_version(const struct cli_diff_side *side, struct sim_error *error)
 {
-    return strcmp(side->version, BUCKETLAB_VERSION) == 0 ||
+    const struct store_run_info *info = &side->stored.info;
+    return strcmp(info->version, BUCKETLAB_VERSION) == 0 ||
            sim_fail(error, SIM_ERROR_INPUT,
                     "bucketlab: --seeds: run %" PRId64 " was stored by bucketlab %s, and this is %s, whose "
                     "runs may differ; run its scenario again, and compare that run",
-                    side->run, side->version, BUCKETLAB_VERSION);
+                    info->run, info->version, BUCKETLAB_VERSION);
 }
 
-static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                    struct sim_error *error)
+static bool make(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error)
 {
     const struct jobs *jobs = context;
-    const struct cli_diff_side *side = jobs->items[job].side;
-    const struct store_run_info info = {
-        .scenario_path = side->path, .scenario_text = side->text, .overrides = side->overrides};
-    struct lab_scenario *scenario = NULL;
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    *made = outcome;
-    if (outcome == NULL)
-        return sim_fail_memory(error);
-    int64_t begin_ms = cli_now_ms();
-    bool is_fine = cli_scenario_again(&info, jobs->database, jobs->files, NULL, jobs->items[job].seed,
-                                      &scenario, error) &&
-                   lab_run(scenario, 1, progress, &outcome->result, error);
-    outcome->elapsed_ms = cli_passed_ms(begin_ms);
-    lab_scenario_destroy(scenario);
-    return is_fine;
+    return cli_scenario_again(jobs->args, &jobs->items[job].side->stored.info, NULL, jobs->items[job].seed,
+                              out, error);
 }
 
-static void drop(void *made)
-{
-    struct outcome *outcome = made;
-    if (outcome != NULL)
-        lab_result_destroy(outcome->result);
-    free(outcome);
-}
-
-static bool store_run(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+static bool take(void *context, uint64_t job, struct lab_result *result, int64_t elapsed_ms,
+                 struct sim_error *error)
 {
     struct jobs *jobs = context;
-    struct outcome *outcome = made;
-    const struct cli_diff_side *side = jobs->items[job].side;
-    struct store_run_info info = {.scenario_path = side->path,
-                                  .scenario_text = side->text,
-                                  .overrides = side->overrides,
-                                  .version = BUCKETLAB_VERSION,
-                                  .created_unix_s = (int64_t)time(NULL),
-                                  .elapsed_ms = outcome->elapsed_ms};
-    *is_enough = false;
-    bool is_fine = store_save_run(jobs->store, &info, outcome->result, error);
+    struct store_run_info info = jobs->items[job].side->stored.info;
+    info.created_unix_s = (int64_t)time(NULL);
+    info.elapsed_ms = elapsed_ms;
+    bool is_fine = store_save_run(jobs->store, &info, result, error);
     jobs->stored += is_fine;
-    drop(outcome);
+    lab_result_destroy(result);
     return is_fine;
-}
-
-static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct jobs *jobs = context;
-    const struct lab_crew crew = {
-        .context = jobs, .count = jobs->count, .work = run_job, .take = store_run, .drop = drop};
-    uint64_t taken;
-    return lab_crew_run(&crew, jobs->threads, progress, &taken, error);
 }
 
 static bool run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
-                        uint64_t wanted, struct cli_signals *signals, struct sim_error *error)
+                        uint64_t wanted, struct sim_error *error)
 {
-    struct jobs jobs = {.store = store,
-                        .database = cli_value(args, "db", "bucketlab.db"),
-                        .files = cli_value(args, "files", NULL)};
-    int64_t elapsed_ms;
+    struct jobs jobs = {.args = args, .store = store};
+    const int64_t a = diff->a.stored.info.run, b = diff->b.stored.info.run;
     if (diff->is_one_sample && diff->is_same_choice)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds: runs %" PRId64 " and %" PRId64
                         " are of one scenario and differ only in their seed, so more seeds would show "
                         "nothing; leave it out",
-                        diff->a.run, diff->b.run);
+                        a, b);
     if (lab_result_is_observed(diff->a.result) || lab_result_is_observed(diff->b.result))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds: run %" PRId64
                         " holds sizes from a file, the same for every seed; leave "
                         "it out, or put the file under 'observed' of the other run's scenario",
-                        lab_result_is_observed(diff->a.result) ? diff->a.run : diff->b.run);
-    if (!cli_jobs(args, &jobs.threads, error) || !check_version(&diff->a, error) ||
-        !check_version(&diff->b, error) || !plan(diff, wanted, &jobs, error))
+                        lab_result_is_observed(diff->a.result) ? a : b);
+    if (!check_version(&diff->a, error) || !check_version(&diff->b, error))
         return false;
-    const struct cli_task task = {.name = "diff",
-                                  .unit = "runs/s",
-                                  .is_quiet = cli_has(args, "quiet"),
-                                  .run = run_all,
-                                  .context = &jobs};
-    cli_signals_hold(signals);
-    bool is_fine = cli_attend(&task, signals, &elapsed_ms, error);
-    cli_signals_release(signals);
-    if (signals->caught != 0)
+    plan(diff, wanted, &jobs);
+    const struct cli_runs runs = {
+        .name = "diff", .count = jobs.count, .context = &jobs, .make = make, .take = take};
+    bool is_fine = cli_run_all(args, &runs, error);
+    cli_release(args);
+    if (args->signals->caught != 0)
         is_fine = sim_fail(error, SIM_ERROR_CHECK,
                            "interrupted; %" PRIu64 " of %zu runs are stored, and the same command resumes",
                            jobs.stored, jobs.count);
-    free(jobs.items);
+    g_free(jobs.items);
     return is_fine && pair_seeds(diff, store, error);
 }
 
@@ -262,9 +195,7 @@ static const struct lab_strategy_result *partner(const struct cli_diff *diff,
 static bool match(struct cli_diff *diff, struct sim_error *error)
 {
     const struct lab_result *a = diff->a.result;
-    diff->strategies = calloc(a->strategy_count + 1, sizeof *diff->strategies);
-    if (diff->strategies == NULL)
-        return sim_fail_memory(error);
+    diff->strategies = g_new0(struct cli_diff_strategy, a->strategy_count);
     for (size_t i = 0; i < a->strategy_count; i++) {
         const struct lab_strategy_result *other =
             is_chosen(&diff->a, &a->strategies[i]) ? partner(diff, &a->strategies[i]) : NULL;
@@ -274,11 +205,12 @@ static bool match(struct cli_diff *diff, struct sim_error *error)
     }
     if (diff->strategy_count > 0)
         return true;
+    const int64_t one = diff->a.stored.info.run, other = diff->b.stored.info.run;
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: runs %lld and %lld have no strategy of the same label; name one of each, as "
-                    "in 'diff %lld:%s %lld:%s'",
-                    (long long)diff->a.run, (long long)diff->b.run, (long long)diff->a.run,
-                    a->strategies[0].label, (long long)diff->b.run, diff->b.result->strategies[0].label);
+                    "bucketlab: runs %" PRId64 " and %" PRId64
+                    " have no strategy of the same label; name one of each, as in 'diff %" PRId64
+                    ":%s %" PRId64 ":%s'",
+                    one, other, one, a->strategies[0].label, other, diff->b.result->strategies[0].label);
 }
 
 /* Whether a metric is given by --metric, or is below a name given by it. */
@@ -296,13 +228,10 @@ static bool is_wanted(const struct cli_args *args, const char *name)
 }
 
 /* Lists the metrics of a in its order, then those that only b has. */
-static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_args *args,
-                         struct sim_error *error)
+static void list_figures(struct cli_diff_strategy *strategy, const struct cli_args *args)
 {
     const struct lab_metrics *a = &strategy->a->metrics, *b = &strategy->b->metrics;
-    strategy->figures = calloc(a->count + b->count + 1, sizeof *strategy->figures);
-    if (strategy->figures == NULL)
-        return sim_fail_memory(error);
+    strategy->figures = g_new0(struct cli_diff_figure, a->count + b->count);
     for (size_t i = 0; i < a->count + b->count; i++) {
         const struct lab_metric *metric = i < a->count ? &a->items[i] : &b->items[i - a->count];
         const struct lab_metric *in_a = lab_metrics_find(a, metric->name),
@@ -319,7 +248,6 @@ static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_ar
         if (!figure->is_in_a && !figure->is_in_b)
             strategy->count--;
     }
-    return true;
 }
 
 static bool check_wanted(const struct cli_diff *diff, const struct cli_args *args, struct sim_error *error)
@@ -330,13 +258,11 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
     if (count > 0)
         return true;
     const struct lab_metrics *metrics = &diff->strategies[0].a->metrics;
-    const char **names = calloc(metrics->count + 1, sizeof *names), *wanted = cli_value(args, "metric", "");
-    if (names == NULL)
-        return sim_fail_memory(error);
+    const char **names = g_new0(const char *, metrics->count), *wanted = cli_value(args, "metric", "");
     for (size_t i = 0; i < metrics->count; i++)
         names[i] = metrics->items[i].name;
     const char *near = lab_metric_nearest(wanted, names, metrics->count);
-    free(names);
+    g_free(names);
     const struct lab_metric_row *row = lab_metric_row_of(wanted);
     if (row != NULL && row->absent != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -348,8 +274,9 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
                         "mean '%s'?",
                         wanted, near);
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --metric %s: no figure of that name; 'bucketlab show %lld --json' has all",
-                    wanted, (long long)diff->a.run);
+                    "bucketlab: --metric %s: no figure of that name; 'bucketlab show %" PRId64
+                    " --json' has all",
+                    wanted, diff->a.stored.info.run);
 }
 
 static void add_pair(struct cli_diff_strategy *strategy, const struct lab_metrics *a,
@@ -438,9 +365,7 @@ static bool correct(struct cli_diff *diff, struct sim_error *error)
     size_t most = 0, used = 0;
     for (size_t i = 0; i < diff->strategy_count; i++)
         most += diff->strategies[i].count;
-    double *p_values = calloc(most + 1, sizeof *p_values);
-    if (p_values == NULL)
-        return sim_fail_memory(error);
+    double *p_values = g_new0(double, most);
     for (size_t i = 0; i < most; i++)
         p_values[i] = 1;
     for (size_t i = 0; i < diff->strategy_count; i++) {
@@ -456,7 +381,7 @@ static bool correct(struct cli_diff *diff, struct sim_error *error)
                 diff->strategies[i].figures[j].p = p_values[used++];
         }
     }
-    free(p_values);
+    g_free(p_values);
     return is_fine || sim_fail_memory(error);
 }
 
@@ -494,8 +419,8 @@ static bool compare_figures(struct cli_diff *diff, struct store *store, const st
         return false;
     for (size_t i = 0; i < diff->strategy_count; i++) {
         struct cli_diff_strategy *strategy = &diff->strategies[i];
-        if (!list_figures(strategy, args, error) || !observe(diff, store, strategy, error) ||
-            !measure_gap(strategy, error))
+        list_figures(strategy, args);
+        if (!observe(diff, store, strategy, error) || !measure_gap(strategy, error))
             return false;
         for (size_t j = 0; j < strategy->count; j++)
             judge(&strategy->figures[j], diff->test);
@@ -566,61 +491,31 @@ static const struct cli_option options[] = {
     {"metric", "NAME", "only this figure, or all below NAME; repeatable"},
     {"all", NULL, "show every figure, even equal ones"},
     {"exit-code", NULL, "exit code 1 when the two differ"},
-    CLI_OPTION_DB,
-    CLI_OPTION_FILES,
-    CLI_OPTION_JOBS,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_DB},
+    {CLI_OPTION_FILES},
+    {CLI_OPTION_JOBS},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-/* Parses "3", "last" or "3:LABEL". */
-static bool read_side(const struct cli_args *args, size_t index, struct cli_diff_side *side,
+/* Loads "3", "last" or "3:LABEL". */
+static bool load_side(const struct cli_args *args, size_t index, struct cli_diff_side *side,
                       struct sim_error *error)
 {
     const char *text = cli_argument(args, index), *colon = strchr(text, ':');
-    char number[CLI_NUMBER_SIZE] = "";
-    uint64_t run = 0;
-    size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
-    if (length < sizeof number)
-        memcpy(number, text, length);
-    if (strcmp(number, "last") != 0 && !cli_whole_parse("run", number, 1, INT64_MAX, &run, error))
+    const struct lab_strategy_result *found;
+    g_autofree char *number = colon == NULL ? g_strdup(text) : g_strndup(text, (gsize)(colon - text));
+    int64_t run;
+    if (!cli_run_parse(number, &run, error))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%.*s' is not a run; give a number that 'bucketlab runs' lists, or "
+                        "bucketlab: '%s' is not a run; give a number that 'bucketlab runs' lists, or "
                         "'last', and RUN:LABEL for one strategy of it",
-                        (int)length, text);
-    side->run = (int64_t)run;
-    if (colon != NULL && (side->label = strdup(colon + 1)) == NULL)
-        return sim_fail_memory(error);
-    return true;
-}
-
-static bool find_label(const struct cli_diff_side *side, struct sim_error *error)
-{
-    const char *labels[LAB_STRATEGIES_MAX];
-    const size_t count = side->result->strategy_count;
-    char where[CLI_NUMBER_SIZE];
-    for (size_t i = 0; i < count && i < LAB_STRATEGIES_MAX; i++) {
-        labels[i] = side->result->strategies[i].label;
-        if (strcmp(labels[i], side->label) == 0)
-            return true;
-    }
-    snprintf(where, sizeof where, "run %" PRId64, side->run);
-    return cli_fail_label(where, side->label, labels, count, error);
-}
-
-static bool load_side(struct store *store, struct cli_diff_side *side, struct sim_error *error)
-{
-    struct store_run_info info;
-    if (!store_load_run(store, side->run, &info, &side->result, error))
+                        number);
+    if (!cli_stored_open(args, number, &side->stored, error))
         return false;
-    side->run = info.run;
-    side->version = strdup(info.version == NULL ? "" : info.version);
-    side->path = strdup(info.scenario_path == NULL ? "" : info.scenario_path);
-    side->text = strdup(info.scenario_text == NULL ? "" : info.scenario_text);
-    side->overrides = strdup(info.overrides == NULL ? "" : info.overrides);
-    if (side->version == NULL || side->path == NULL || side->text == NULL || side->overrides == NULL)
-        return sim_fail_memory(error);
-    return side->label == NULL || find_label(side, error);
+    side->label = colon == NULL ? NULL : colon + 1;
+    side->result = side->stored.result;
+    return side->label == NULL || cli_stored_find(&side->stored, side->label, &found, error);
 }
 
 /* Whether a strategy is compared with itself. */
@@ -630,56 +525,46 @@ static bool is_same_choice(const struct cli_diff *diff)
     return a == NULL || b == NULL || strcmp(a, b) == 0;
 }
 
-static bool compare(const struct cli_args *args, struct cli_diff *diff, struct cli_signals *signals,
-                    struct sim_error *error)
+static bool compare(const struct cli_args *args, struct cli_diff *diff, struct sim_error *error)
 {
     uint64_t wanted = 0;
     struct store *store;
-    if (!cli_whole(args, "seeds", 2, 1000000, &wanted, error) || !read_side(args, 0, &diff->a, error) ||
-        !read_side(args, 1, &diff->b, error) ||
-        !store_open(cli_value(args, "db", "bucketlab.db"), wanted > 0 ? STORE_WRITE : STORE_READ, &store,
-                    error))
+    if (!cli_whole(args, "seeds", 2, 1000000, &wanted, error) ||
+        !store_open(args->database, wanted > 0 ? STORE_WRITE : STORE_READ, &store, error))
         return false;
-    bool is_fine = load_side(store, &diff->a, error) && load_side(store, &diff->b, error) &&
+    bool is_fine = load_side(args, 0, &diff->a, error) && load_side(args, 1, &diff->b, error) &&
                    pair_seeds(diff, store, error);
     if (is_fine) {
         diff->is_same_choice = is_same_choice(diff);
         diff->is_same_digest = diff->is_same_choice && diff->a.result->digest == diff->b.result->digest;
-        is_fine = (wanted <= diff->pair_count || run_missing(diff, store, args, wanted, signals, error)) &&
+        is_fine = (wanted <= diff->pair_count || run_missing(diff, store, args, wanted, error)) &&
                   compare_figures(diff, store, args, error);
     }
     store_close(store);
     return is_fine;
 }
 
-static void free_side(struct cli_diff_side *side)
-{
-    free(side->label);
-    free(side->version);
-    free(side->path);
-    free(side->text);
-    free(side->overrides);
-    lab_result_destroy(side->result);
-    free(side->seeds);
-}
-
-static int run(const struct cli_args *args, struct sim_error *error)
+static bool run(const struct cli_args *args, struct sim_error *error)
 {
     struct cli_diff diff = {.strategies = NULL};
-    struct cli_signals signals = {.caught = 0};
-    bool is_fine = compare(args, &diff, &signals, error);
-    if (is_fine)
-        is_fine = cli_has(args, "json") ? cli_json_print(cli_diff_json(&diff), error)
-                                        : cli_diff_print(&diff, cli_has(args, "all"), error);
-    int code =
-        !is_fine ? cli_exit_code(&signals, error) : cli_has(args, "exit-code") && cli_diff_is_any(&diff);
+    bool is_fine = compare(args, &diff, error);
+    if (is_fine && args->is_json)
+        is_fine = cli_json_print(cli_diff_json(&diff), error);
+    else if (is_fine)
+        cli_diff_print(&diff, cli_has(args, "all"));
+    if (is_fine && cli_has(args, "exit-code") && cli_diff_is_any(&diff)) {
+        error->class = SIM_ERROR_CHECK;
+        is_fine = false;
+    }
     for (size_t i = 0; i < diff.strategy_count; i++)
-        free(diff.strategies[i].figures);
-    free(diff.strategies);
-    free(diff.pairs);
-    free_side(&diff.a);
-    free_side(&diff.b);
-    return code;
+        g_free(diff.strategies[i].figures);
+    g_free(diff.strategies);
+    g_free(diff.pairs);
+    free(diff.a.seeds);
+    free(diff.b.seeds);
+    cli_stored_close(&diff.a.stored);
+    cli_stored_close(&diff.b.stored);
+    return is_fine;
 }
 
 const struct cli_command cli_diff = {

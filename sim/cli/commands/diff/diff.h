@@ -7,20 +7,18 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
-#include "cli/command.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "lab/result.h"
-#include "store/store.h"
 #include "tune/sample.h"
 
 #define CLI_DIFF_CONFIDENCE 0.95
 
 struct cli_diff_side {
-    int64_t run;
-    char *label; /* label of the requested strategy; NULL: all */
-    char *version, *path, *text, *overrides;
-    struct lab_result *result;
-    struct store_seed *seeds; /* its sample, including the run itself, in order of seeds */
+    const char *label; /* label of the requested strategy; NULL: all */
+    struct cli_stored stored;
+    const struct lab_result *result; /* of stored */
+    struct store_seed *seeds;        /* its sample, including the run itself, in order of seeds */
     size_t seed_count;
 };
 
@@ -81,7 +79,7 @@ bool cli_diff_is_matched(const struct cli_diff *diff, const struct lab_strategy_
 
 /* --- diff_print.c */
 
-bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error);
+void cli_diff_print(const struct cli_diff *diff, bool is_all);
 json_t *cli_diff_json(const struct cli_diff *diff);
 
 #endif

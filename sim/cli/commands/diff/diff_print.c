@@ -18,46 +18,32 @@
  * these lines count as changed. */
 #define CELLS_MOST (4u << 20)
 
-struct lines {
-    char *text; /* the text with its line breaks replaced by NUL */
-    char **items;
-    size_t count;
+/* The changed lines of a text so far. */
+struct changes {
+    size_t count, most;
 };
 
-static bool split(const char *text, struct lines *out)
+static void print_change(struct changes *changes, char sign, const char *text)
 {
-    size_t most = 1;
-    for (const char *c = text; *c != '\0'; c++)
-        most += *c == '\n';
-    out->text = strdup(text);
-    out->items = calloc(most, sizeof *out->items);
-    if (out->text == NULL || out->items == NULL)
-        return false;
-    for (char *at = out->text; *at != '\0';) {
-        out->items[out->count++] = at;
-        at += strcspn(at, "\n");
-        if (*at == '\n')
-            *at++ = '\0';
-    }
-    return true;
+    if (changes->count++ >= changes->most)
+        return;
+    printf("  %c", sign);
+    cli_print_wrapped(text, 3);
+    putchar('\n');
 }
 
-static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
-                 void (*line)(void *context, char sign, const char *text), void *context)
+static void walk(char *const *a, size_t a_count, char *const *b, size_t b_count, struct changes *changes)
 {
     size_t i = 0, j = 0, width = b_count + 1;
     bool is_small = a_count < CELLS_MOST / width;
     /* common[i * width + j]: number of common lines of a from line i on and b from line j on. */
-    uint32_t *common = is_small ? calloc((a_count + 1) * width, sizeof *common) : NULL;
-    if (is_small && common == NULL)
-        return false;
+    g_autofree uint32_t *common = is_small ? g_new0(uint32_t, (a_count + 1) * width) : NULL;
     for (size_t row = a_count; is_small && row-- > 0;) {
         for (size_t column = b_count; column-- > 0;) {
             uint32_t down = common[(row + 1) * width + column], right = common[row * width + column + 1];
             common[row * width + column] = strcmp(a[row], b[column]) == 0
                                                ? common[(row + 1) * width + column + 1] + 1
-                                           : down > right ? down
-                                                          : right;
+                                               : MAX(down, right);
         }
     }
     while (i < a_count || j < b_count) {
@@ -66,50 +52,41 @@ static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
             j++;
         } else if (j == b_count ||
                    (i < a_count && (!is_small || common[(i + 1) * width + j] >= common[i * width + j + 1]))) {
-            line(context, '-', a[i++]);
+            print_change(changes, '-', a[i++]);
         } else {
-            line(context, '+', b[j++]);
+            print_change(changes, '+', b[j++]);
         }
     }
-    free(common);
-    return true;
 }
 
-static bool cli_diff_lines(const char *a, const char *b,
-                           void (*line)(void *context, char sign, const char *text), void *context)
+static void print_changes(const char *heading, const char *a, const char *b, size_t most)
 {
-    struct lines one = {.count = 0}, other = {.count = 0};
-    bool is_fine = split(a, &one) && split(b, &other);
-    if (is_fine) {
-        size_t first = 0, rest = 0;
-        while (first < one.count && first < other.count && strcmp(one.items[first], other.items[first]) == 0)
-            first++;
-        while (rest < one.count - first && rest < other.count - first &&
-               strcmp(one.items[one.count - 1 - rest], other.items[other.count - 1 - rest]) == 0)
-            rest++;
-        is_fine = walk(one.items + first, one.count - first - rest, other.items + first,
-                       other.count - first - rest, line, context);
+    struct changes changes = {.most = most};
+    g_auto(GStrv) one = cli_lines(a), other = cli_lines(b);
+    size_t first = 0, one_count = g_strv_length(one), other_count = g_strv_length(other);
+    if (strcmp(a, b) == 0)
+        return;
+    printf("\n%s\n", heading);
+    while (first < one_count && first < other_count && strcmp(one[first], other[first]) == 0)
+        first++;
+    while (one_count > first && other_count > first &&
+           strcmp(one[one_count - 1], other[other_count - 1]) == 0) {
+        one_count--;
+        other_count--;
     }
-    free(one.text);
-    free(one.items);
-    free(other.text);
-    free(other.items);
-    return is_fine;
+    walk(one + first, one_count - first, other + first, other_count - first, &changes);
+    if (changes.count > most)
+        printf("  and %zu more lines; --all shows them\n", changes.count - most);
 }
 
 #define NAME_COLUMNS 34
 #define LINES_MOST   40
 
-/* The changed lines of a text so far. */
-struct changes {
-    size_t count, most;
-};
-
 static void print_side(char name, const struct cli_diff_side *side)
 {
-    printf("%c  run %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 ", bucketlab ", name, side->run,
-           side->result->seed, side->result->digest);
-    cli_print_text(stdout, side->version);
+    printf("%c  run %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 ", bucketlab ", name,
+           side->stored.info.run, side->result->seed, side->result->digest);
+    cli_print_text(stdout, side->stored.info.version);
     printf("\n  ");
     cli_print_wrapped(side->result->scenario_name, 2);
     if (side->label != NULL) {
@@ -119,41 +96,11 @@ static void print_side(char name, const struct cli_diff_side *side)
     putchar('\n');
 }
 
-static void print_change(void *context, char sign, const char *text)
-{
-    struct changes *changes = context;
-    if (changes->count++ >= changes->most)
-        return;
-    printf("  %c", sign);
-    cli_print_wrapped(text, 3);
-    putchar('\n');
-}
-
-static bool print_changes(const char *heading, const char *a, const char *b, size_t most)
-{
-    struct changes changes = {.most = most};
-    if (strcmp(a, b) == 0)
-        return true;
-    printf("\n%s\n", heading);
-    if (!cli_diff_lines(a, b, print_change, &changes))
-        return false;
-    if (changes.count > most)
-        printf("  and %zu more lines; --all shows them\n", changes.count - most);
-    return true;
-}
-
-static bool print_texts(const struct cli_diff *diff, bool is_all)
-{
-    size_t most = is_all ? SIZE_MAX : LINES_MOST;
-    return print_changes("scenario", diff->a.text, diff->b.text, most) &&
-           print_changes("--set", diff->a.overrides, diff->b.overrides, most);
-}
-
 /* Prints what the values are, and whether they can be significant. */
 static void print_ground(const struct cli_diff *diff)
 {
     char text[512];
-    if (strcmp(diff->a.version, diff->b.version) != 0)
+    if (strcmp(diff->a.stored.info.version, diff->b.stored.info.version) != 0)
         cli_print_paragraph("Two versions of bucketlab: a difference may come from the version.");
     if (diff->is_same_digest && !cli_diff_is_any(diff)) {
         cli_print_paragraph("The same run: all decisions are equal.");
@@ -189,8 +136,8 @@ static void print_ground(const struct cli_diff *diff)
 static void print_heading(const struct cli_diff_strategy *strategy)
 {
     char a[CLI_SETTINGS_SIZE], b[CLI_SETTINGS_SIZE];
-    cli_settings(strategy->a, a);
-    cli_settings(strategy->b, b);
+    cli_settings(&strategy->a->settings, a);
+    cli_settings(&strategy->b->settings, b);
     putchar('\n');
     cli_print_text(stdout, strategy->a->label);
     if (strcmp(strategy->a->label, strategy->b->label) != 0) {
@@ -291,7 +238,7 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     putchar('\n');
 }
 
-static bool print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
+static void print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
 {
     static const struct cli_column columns[] = {
         {"", "name", CLI_LABEL, .group = NULL},    {"a", "a", CLI_NUMBER, .group = NULL},
@@ -316,7 +263,6 @@ static bool print_strategy(const struct cli_diff *diff, const struct cli_diff_st
             print_gap(strategy);
     }
     json_decref(rows);
-    return rows != NULL;
 }
 
 static void print_alone(const struct cli_diff *diff)
@@ -371,29 +317,29 @@ static void print_end(const struct cli_diff *diff, bool is_all)
     cli_print_paragraph(text);
 }
 
-bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error)
+void cli_diff_print(const struct cli_diff *diff, bool is_all)
 {
+    const struct store_run_info *a = &diff->a.stored.info, *b = &diff->b.stored.info;
+    const size_t most = is_all ? SIZE_MAX : LINES_MOST;
     print_side('a', &diff->a);
     print_side('b', &diff->b);
-    if (!print_texts(diff, is_all))
-        return sim_fail_memory(error);
+    print_changes("scenario", a->scenario_text, b->scenario_text, most);
+    print_changes("--set", a->overrides, b->overrides, most);
     putchar('\n');
     print_ground(diff);
-    for (size_t i = 0; i < diff->strategy_count; i++) {
-        if (!print_strategy(diff, &diff->strategies[i], is_all))
-            return sim_fail_memory(error);
-    }
+    for (size_t i = 0; i < diff->strategy_count; i++)
+        print_strategy(diff, &diff->strategies[i], is_all);
     print_alone(diff);
     print_end(diff, is_all);
-    return true;
 }
 
 static json_t *side_json(const struct cli_diff_side *side)
 {
     return CLI_OBJECT(
-        {"run", json_integer(side->run)}, {"scenario", json_string(side->result->scenario_name)},
+        {"run", json_integer(side->stored.info.run)}, {"scenario", json_string(side->result->scenario_name)},
         {"seed", cli_json_whole(side->result->seed)}, {"digest", cli_json_digest(side->result->digest)},
-        {"version", json_string(side->version)}, {"overrides", json_string(side->overrides)},
+        {"version", json_string(side->stored.info.version)},
+        {"overrides", json_string(side->stored.info.overrides)},
         {"seeds", json_integer((json_int_t)side->seed_count)});
 }
 

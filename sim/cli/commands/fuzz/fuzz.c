@@ -15,7 +15,6 @@
 #include "cli/text.h"
 #include "fuzz.h"
 #include "kernel/archive.h"
-#include "kernel/grow.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/crew.h"
@@ -55,37 +54,17 @@ static bool run_seed(void *context, uint64_t job, struct lab_progress *progress,
                      struct sim_error *error)
 {
     const struct cli_campaign *campaign = context;
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    *made = outcome;
-    return outcome == NULL ? sim_fail_memory(error)
-                           : judge_seed(campaign->base, campaign->first + job, progress, outcome, error);
+    *made = g_new0(struct outcome, 1);
+    return judge_seed(campaign->base, campaign->first + job, progress, *made, error);
 }
 
-/* What another rank needs to run the seeds. Loading fills a zeroed base. */
-static void archive_base(void *context, struct sim_archive *archive)
+/* What another rank needs to run the seeds, in addition to the order's path, text and overrides. */
+static void archive_campaign(void *context, struct sim_archive *archive)
 {
     struct cli_campaign *campaign = context;
-    struct lab_fuzz_base *base = &campaign->own;
-    /* Removing const is safe: saving writes to no field, and a loaded base owns its texts. */
-    char *path = (char *)(uintptr_t)base->path, *text = (char *)(uintptr_t)base->text;
     sim_archive_u64(archive, &campaign->first);
     sim_archive_u64(archive, &campaign->last);
-    sim_archive_text(archive, &path);
-    base->path = path;
-    base->text = sim_archive_array(archive, text, 1, &base->size, SIZE_MAX);
-    sim_archive_u32(archive, &base->held);
-    sim_archive_size(archive, &base->override_count);
-    struct lab_override *overrides = (struct lab_override *)(uintptr_t)base->overrides;
-    if (archive->is_loading)
-        base->overrides = overrides =
-            sim_archive_allocate(archive, base->override_count, sizeof *overrides, 1);
-    if (overrides == NULL)
-        base->override_count = 0;
-    for (size_t i = 0; i < base->override_count; i++) {
-        char *line = (char *)(uintptr_t)overrides[i].text;
-        sim_archive_text(archive, &line);
-        overrides[i].text = line;
-    }
+    sim_archive_u32(archive, &campaign->held);
 }
 
 static void archive_outcome(void *context, void **made, struct sim_archive *archive)
@@ -97,33 +76,30 @@ static void archive_outcome(void *context, void **made, struct sim_archive *arch
         sim_archive_bytes(archive, *made, sizeof(struct outcome));
 }
 
-static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach)
-{
-    if (!sim_grow(&campaign->breaches, &campaign->breach_capacity, campaign->breach_count + 1,
-                  sizeof *campaign->breaches))
-        return false;
-    campaign->breaches[campaign->breach_count++] = *breach;
-    return true;
-}
-
 static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
 {
     (void)job;
     struct cli_campaign *campaign = context;
-    struct outcome *outcome = made;
-    bool is_fine = (lab_fuzz_tally_add(&campaign->tally, &outcome->of_run) &&
-                    (!outcome->has_breach || keep_breach(campaign, &outcome->breach))) ||
-                   sim_fail_memory(error);
+    g_autofree struct outcome *outcome = made;
+    if (outcome->has_breach)
+        g_array_append_val(campaign->breaches, outcome->breach);
     campaign->is_out_of_time = campaign->for_ms > 0 && cli_passed_ms(campaign->begin_ms) >= campaign->for_ms;
     *is_enough = (outcome->has_breach && !campaign->keeps_going) || campaign->is_out_of_time;
-    free(outcome);
-    return is_fine;
+    return lab_fuzz_tally_add(&campaign->tally, &outcome->of_run) || sim_fail_memory(error);
 }
 
 static bool run_seeds(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct cli_campaign *campaign = context;
-    struct lab_order order = {.service = LAB_SERVICE_SEEDS};
+    const struct lab_fuzz_base *base = campaign->base;
+    GString *lines = g_string_new("");
+    for (size_t i = 0; i < base->override_count; i++)
+        g_string_append_printf(lines, "%s%s", i == 0 ? "" : "\n", base->overrides[i].text);
+    /* Removing const is safe: an order that is sent keeps its texts. */
+    struct lab_order order = {.service = LAB_SERVICE_SEEDS,
+                              .path = (char *)(uintptr_t)base->path,
+                              .text = (char *)(uintptr_t)base->text,
+                              .overrides = lines->str};
     const struct lab_crew crew = {.context = campaign,
                                   .count = campaign->last - campaign->first + 1,
                                   .is_open = campaign->for_ms > 0,
@@ -132,33 +108,13 @@ static bool run_seeds(void *context, struct lab_progress *progress, struct sim_e
                                   .drop = free,
                                   .team = &campaign->team,
                                   .order = &order,
-                                  .more = archive_base,
+                                  .more = archive_campaign,
                                   .archive = archive_outcome};
     uint64_t taken;
-    campaign->own = *campaign->base;
-    return lab_crew_run(&crew, campaign->jobs, progress, &taken, error);
-}
-
-/* Runs the campaign while the signals are held. A signal ends it early; it then returns true, and
- * signals->caught is set. Returns false when a seed could not be run; the error is that of the smallest such
- * seed. */
-static bool run_campaign(struct cli_campaign *campaign, struct cli_signals *signals, struct sim_error *error)
-{
-    const struct cli_task task = {.name = "fuzz",
-                                  .unit = "seeds/s",
-                                  .is_quiet = campaign->is_quiet,
-                                  .run = run_seeds,
-                                  .context = campaign};
-    lab_fuzz_tally_init(&campaign->tally);
-    campaign->begin_ms = cli_now_ms();
-    return cli_attend(&task, signals, &campaign->elapsed_ms, error);
-}
-
-static void clear_campaign(struct cli_campaign *campaign)
-{
-    lab_fuzz_tally_clear(&campaign->tally);
-    free(campaign->breaches);
-    campaign->breaches = NULL;
+    campaign->held = base->held;
+    bool is_fine = lab_crew_run(&crew, campaign->jobs, progress, &taken, error);
+    g_string_free(lines, TRUE);
+    return is_fine;
 }
 
 bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
@@ -177,18 +133,20 @@ bool cli_campaign_serve(const struct lab_team *team, const struct lab_order *ord
                         struct sim_archive *archive, struct sim_error *error)
 {
     struct cli_campaign campaign = {.team = *team};
-    (void)order;
-    archive_base(&campaign, archive);
-    struct lab_fuzz_base base = campaign.own;
+    archive_campaign(&campaign, archive);
+    g_auto(GStrv) lines = g_strsplit(order->overrides == NULL ? "" : order->overrides, "\n", -1);
+    struct lab_fuzz_base base = {.path = order->path,
+                                 .text = order->text,
+                                 .size = order->text == NULL ? 0 : strlen(order->text),
+                                 .override_count = g_strv_length(lines),
+                                 .held = campaign.held};
+    g_autofree struct lab_override *overrides = g_new0(struct lab_override, base.override_count);
+    for (size_t i = 0; i < base.override_count; i++)
+        overrides[i].text = lines[i];
+    base.overrides = overrides;
     campaign.base = &base;
     campaign.jobs = lab_team_threads(team, ranks_own(team->ranks));
-    bool is_fine = sim_archive_finish_load(archive, error) && run_seeds(&campaign, NULL, error);
-    for (size_t i = 0; i < base.override_count; i++)
-        free((char *)(uintptr_t)base.overrides[i].text);
-    free((struct lab_override *)(uintptr_t)base.overrides);
-    free((char *)(uintptr_t)base.path);
-    free((char *)(uintptr_t)base.text);
-    return is_fine;
+    return sim_archive_finish_load(archive, error) && run_seeds(&campaign, NULL, error);
 }
 
 static void print_guarantee(const struct lab_guarantee *guarantee)
@@ -217,7 +175,7 @@ static void print_all_guarantees(void)
 
 static char *line_of(const struct lab_fuzz_base *base, const char *seeds)
 {
-    char *line = strdup("bucketlab fuzz");
+    char *line = g_strdup("bucketlab fuzz");
     if (base->path != NULL)
         line = cli_line_with(line, base->path);
     for (size_t i = 0; i < base->override_count; i++)
@@ -229,12 +187,10 @@ static char *line_of(const struct lab_fuzz_base *base, const char *seeds)
     return cli_line_with(cli_line_with(line, "--seeds"), seeds);
 }
 
-/* The command that replays a seed, for a shell: "bucketlab fuzz my.yaml --seeds 17..17". malloc'ed; NULL when
- * out of memory. */
+/* The command that replays a seed, for a shell: "bucketlab fuzz my.yaml --seeds 17..17". */
 static char *replay_line(const struct lab_fuzz_base *base, uint64_t seed)
 {
-    char seeds[2 * CLI_NUMBER_SIZE];
-    snprintf(seeds, sizeof seeds, "%" PRIu64 "..%" PRIu64, seed, seed);
+    g_autofree char *seeds = g_strdup_printf("%" PRIu64 "..%" PRIu64, seed, seed);
     return line_of(base, seeds);
 }
 
@@ -242,15 +198,21 @@ static char *replay_line(const struct lab_fuzz_base *base, uint64_t seed)
  * It leaves out options that do not change results. */
 static char *rest_line(const struct cli_campaign *campaign)
 {
-    char seeds[3 * CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE] = "", time[CLI_NUMBER_SIZE];
+    char last[CLI_NUMBER_SIZE] = "", time[CLI_NUMBER_SIZE];
     if (campaign->last < INT64_MAX)
         snprintf(last, sizeof last, "%" PRIu64, campaign->last);
-    snprintf(seeds, sizeof seeds, "%" PRIu64 "..%s", campaign->first + campaign->tally.seeds, last);
+    g_autofree char *seeds =
+        g_strdup_printf("%" PRIu64 "..%s", campaign->first + campaign->tally.seeds, last);
     char *line = line_of(campaign->base, seeds);
-    lab_quantity_duration_text(campaign->for_ms * (SIM_SECOND / 1000), time, sizeof time);
+    lab_quantity_duration_text(campaign->for_ms * SIM_MS, time, sizeof time);
     if (campaign->for_ms > 0)
         line = cli_line_with(cli_line_with(line, "--for"), time);
     return campaign->keeps_going ? cli_line_with(line, "--keep-going") : line;
+}
+
+static const struct cli_breach *breach_at(const struct cli_campaign *campaign, guint index)
+{
+    return &g_array_index(campaign->breaches, struct cli_breach, index);
 }
 
 static double rate_of(const struct cli_campaign *campaign)
@@ -268,14 +230,14 @@ static void print_head(const struct cli_campaign *campaign)
     cli_grouped(lab_fuzz_median(&tally->rolls), rolls);
     printf("%s seed%s from %" PRIu64 " on, %.0f seeds/s; the median seed has %s rows and %s rolls\n", seeds,
            tally->seeds == 1 ? "" : "s", campaign->first, rate_of(campaign), rows, rolls);
-    if (campaign->breach_count == 0)
+    if (campaign->breaches->len == 0)
         printf("no guarantee was broken\n");
 }
 
 static void print_breaches(const struct cli_campaign *campaign)
 {
-    for (size_t i = 0; i < campaign->breach_count && i < LISTED_MAX; i++) {
-        const struct cli_breach *breach = &campaign->breaches[i];
+    for (guint i = 0; i < campaign->breaches->len && i < LISTED_MAX; i++) {
+        const struct cli_breach *breach = breach_at(campaign, i);
         printf("seed %" PRIu64 ": ", breach->seed);
         cli_print_text(stdout, breach->label);
         printf(" breaks '%s'%s", lab_oracle_name(breach->oracle), breach->key[0] == '\0' ? "" : " of ");
@@ -284,8 +246,8 @@ static void print_breaches(const struct cli_campaign *campaign)
         cli_print_text(stdout, breach->violation.text);
         putchar('\n');
     }
-    if (campaign->breach_count > LISTED_MAX)
-        printf("and %zu more\n", campaign->breach_count - LISTED_MAX);
+    if (campaign->breaches->len > LISTED_MAX)
+        printf("and %u more\n", campaign->breaches->len - LISTED_MAX);
     putchar('\n');
 }
 
@@ -336,7 +298,7 @@ static json_t *row_of(enum bk_kind kind, unsigned protocol, enum lab_oracle orac
                                                                 : json_string("")});
 }
 
-static bool print_guarantees(const struct lab_fuzz_tally *tally)
+static void print_guarantees(const struct lab_fuzz_tally *tally)
 {
     static const struct cli_column columns[] = {{"in numbers of runs", "name", CLI_LABEL, .group = NULL},
                                                 {"judged", "judged", CLI_EXACT, .group = NULL},
@@ -376,7 +338,6 @@ static bool print_guarantees(const struct lab_fuzz_tally *tally)
         printf("live was not judged in %" PRIu64 " run%s: too little time was left after the faults\n",
                not_live, not_live == 1 ? "" : "s");
     json_decref(rows);
-    return rows != NULL;
 }
 
 static bool lapses_anywhere(const struct lab_fuzz_tally *tally, unsigned condition)
@@ -407,7 +368,7 @@ static void print_conditions(const struct lab_fuzz_tally *tally)
     }
 }
 
-static bool print_probes(const struct lab_fuzz_tally *tally)
+static void print_probes(const struct lab_fuzz_tally *tally)
 {
     static const struct cli_column columns[] = {{"rare paths", "name", CLI_LABEL, .group = NULL},
                                                 {"seeds", "seeds", CLI_EXACT, .group = NULL},
@@ -420,41 +381,33 @@ static bool print_probes(const struct lab_fuzz_tally *tally)
     putchar('\n');
     cli_table_print(stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 3, .gap = 2});
     json_decref(rows);
-    return rows != NULL;
 }
 
 /* rest: NULL when there is none. */
-static bool print(const struct cli_campaign *campaign, const char *replay, const char *rest,
+static void print(const struct cli_campaign *campaign, const char *replay, const char *rest,
                   const struct cli_finding *finding)
 {
-    bool is_fine = true;
     if (finding->path != NULL) {
         cli_finding_print(finding);
-        printf("\nagain:  ");
-        cli_print_text(stdout, replay);
-        printf("\nshrunk: bucketlab run ");
-        cli_print_quoted(stdout, finding->path);
-        printf(" --no-charts --trace-events -");
-        if (finding->after.key[0] != '\0') {
-            printf(" --key ");
-            cli_print_quoted(stdout, finding->after.key);
-        }
-        printf("\n\n");
-    } else if (campaign->breach_count > 0) {
+        char *line = cli_line_with(g_strdup("bucketlab run"), finding->path);
+        line = cli_line_with(cli_line_with(cli_line_with(line, "--no-charts"), "--trace-events"), "-");
+        if (finding->after.key[0] != '\0')
+            line = cli_line_with(cli_line_with(line, "--key"), finding->after.key);
+        cli_print_line(stdout, "\nagain:  ", replay);
+        cli_print_line(stdout, "shrunk: ", line);
+        putchar('\n');
+        g_free(line);
+    } else if (campaign->breaches->len > 0) {
         print_breaches(campaign);
     }
     print_head(campaign);
-    if (campaign->breach_count == 0 || campaign->keeps_going) {
-        is_fine = print_guarantees(&campaign->tally);
+    if (campaign->breaches->len == 0 || campaign->keeps_going) {
+        print_guarantees(&campaign->tally);
         print_conditions(&campaign->tally);
-        is_fine = print_probes(&campaign->tally) && is_fine;
+        print_probes(&campaign->tally);
     }
-    if (rest != NULL) {
-        printf("\nnext seeds: ");
-        cli_print_text(stdout, rest);
-        putchar('\n');
-    }
-    return is_fine;
+    if (rest != NULL)
+        cli_print_line(stdout, "\nnext seeds: ", rest);
 }
 
 static json_t *probes_of(const struct lab_fuzz_tally *tally)
@@ -470,19 +423,18 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
                            const struct cli_finding *finding)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < campaign->breach_count; i++) {
-        const struct cli_breach *breach = &campaign->breaches[i];
-        char *replay = replay_line(base, breach->seed);
+    for (guint i = 0; i < campaign->breaches->len; i++) {
+        const struct cli_breach *breach = breach_at(campaign, i);
+        g_autofree char *replay = replay_line(base, breach->seed);
         list = cli_json_append(
-            list, CLI_OBJECT({"seed", cli_json_whole(breach->seed)}, {"strategy", json_string(breach->label)},
-                             {"oracle", json_string(lab_oracle_name(breach->oracle))},
-                             {"key", cli_json_words(breach->key[0] == '\0' ? NULL : breach->key)},
-                             {"seconds", cli_json_number((double)breach->since_ns / 1e9)},
-                             {"violations", cli_json_whole(breach->violation.count)},
-                             {"text", json_string(breach->violation.text)},
-                             {"replay", json_string(replay)}, /* NULL, as when out of memory */
-                             {"scenario", cli_json_words(i == 0 ? finding->path : NULL)}));
-        free(replay);
+            list,
+            CLI_OBJECT({"seed", cli_json_whole(breach->seed)}, {"strategy", json_string(breach->label)},
+                       {"oracle", json_string(lab_oracle_name(breach->oracle))},
+                       {"key", cli_json_words(breach->key[0] == '\0' ? NULL : breach->key)},
+                       {"seconds", cli_json_number((double)breach->since_ns / 1e9)},
+                       {"violations", cli_json_whole(breach->violation.count)},
+                       {"text", json_string(breach->violation.text)}, {"replay", cli_json_words(replay)},
+                       {"scenario", cli_json_words(i == 0 ? finding->path : NULL)}));
     }
     return list;
 }
@@ -557,29 +509,28 @@ static const struct cli_option options[] = {
     {"baseline", "FILE",
      "compare the shares of seeds with a violation that\n"
      "no guarantee covers with those of this file"},
-    {"update-baseline", NULL, "make the baseline again, if no guarantee is broken"},
+    {"update-baseline", NULL, "with --baseline: make it again, if no guarantee is broken"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
     {"guarantees", NULL, "print the table of guarantees, run nothing"},
-    CLI_OPTION_JOBS,
+    {CLI_OPTION_JOBS},
     {"out", "DIR",
      "folder of the shrunk scenario (default\n"
      "bucketlab-out)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 struct job {
+    const struct cli_args *args;
     struct lab_fuzz_base base;
     char *text;
     struct lab_override *overrides;
     struct cli_campaign campaign;
-    struct cli_signals signals;
     struct cli_finding finding;
     struct cli_fuzz_baseline baseline;
     const char *folder;
     char *replay; /* command that replays the first failed seed */
     char *rest;   /* command for the seeds that were not run; NULL: none */
-    bool is_json;
 };
 
 /* A campaign that ended early is not compared, and a campaign that broke a guarantee does not become a
@@ -587,12 +538,13 @@ struct job {
 static bool use_baseline(struct job *job, struct sim_error *error)
 {
     const struct cli_campaign *campaign = &job->campaign;
-    bool is_whole = job->signals.caught == 0 && (campaign->breach_count == 0 || campaign->keeps_going);
+    bool is_whole =
+        job->args->signals->caught == 0 && (campaign->breaches->len == 0 || campaign->keeps_going);
     if (job->baseline.path == NULL || !is_whole)
         return true;
     if (!job->baseline.is_update)
         return cli_fuzz_baseline_compare(&job->baseline, &campaign->tally, error);
-    return campaign->breach_count > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
+    return campaign->breaches->len > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
 }
 
 /* The number of seeds from which a campaign without a user's scenario must reach every probe. */
@@ -618,69 +570,66 @@ static bool fail_probes(const struct job *job, struct sim_error *error)
                     tally->seeds, names);
 }
 
-/* The exit code, and the one line that says why it is not 0. */
-static int conclude(const struct job *job, struct sim_error *error)
+/* Whether all is well; otherwise the error says what is not. */
+static bool conclude(const struct job *job, struct sim_error *error)
 {
     const struct cli_campaign *campaign = &job->campaign;
-    if (campaign->breach_count > 0) {
-        const struct cli_breach *first = &campaign->breaches[0];
-        if (campaign->breach_count > 1)
-            sim_fail(error, SIM_ERROR_CHECK,
-                     "%zu of %" PRIu64 " seeds break a guarantee, the first of them: %s",
-                     campaign->breach_count, campaign->tally.seeds, job->replay);
-        else
-            sim_fail(error, SIM_ERROR_CHECK, "seed %" PRIu64 ": %s breaks its guarantee '%s'; again: %s",
-                     first->seed, first->label, lab_oracle_name(first->oracle), job->replay);
-    }
-    if (job->signals.caught != 0) {
-        if (campaign->breach_count == 0)
-            sim_fail(error, SIM_ERROR_CHECK, "interrupted after %" PRIu64 " seeds; what they found is above",
-                     campaign->tally.seeds);
-        return 128 + job->signals.caught;
-    }
-    if (campaign->breach_count > 0 || !cli_fuzz_baseline_judge(&job->baseline, error) ||
-        !fail_probes(job, error))
-        return SIM_ERROR_CHECK;
-    return 0;
+    const struct cli_breach *first = breach_at(campaign, 0);
+    if (campaign->breaches->len > 1)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "%u of %" PRIu64 " seeds break a guarantee, the first of them: %s",
+                        campaign->breaches->len, campaign->tally.seeds, job->replay);
+    if (campaign->breaches->len > 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "seed %" PRIu64 ": %s breaks its guarantee '%s'; again: %s",
+                        first->seed, first->label, lab_oracle_name(first->oracle), job->replay);
+    if (job->args->signals->caught != 0)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "interrupted after %" PRIu64 " seeds; what they found is above",
+                        campaign->tally.seeds);
+    return cli_fuzz_baseline_judge(&job->baseline, error) && fail_probes(job, error);
 }
 
 /* A campaign that was ended by the time limit or a signal has fewer seeds, and prints how to continue. */
-static bool end_early(struct job *job, struct sim_error *error)
+static void end_early(struct job *job)
 {
     struct cli_campaign *campaign = &job->campaign;
     uint64_t tried = campaign->tally.seeds;
-    if ((!campaign->is_out_of_time && job->signals.caught == 0) ||
-        (campaign->breach_count > 0 && !campaign->keeps_going) || tried > campaign->last - campaign->first)
-        return true;
+    if ((!campaign->is_out_of_time && job->args->signals->caught == 0) ||
+        (campaign->breaches->len > 0 && !campaign->keeps_going) || tried > campaign->last - campaign->first)
+        return;
     job->rest = rest_line(campaign);
     if (campaign->is_out_of_time)
         campaign->last = campaign->first + tried - 1;
-    return job->rest != NULL || sim_fail_memory(error);
 }
 
-static int fuzz(struct job *job, struct sim_error *error)
+static bool fuzz(struct job *job, struct sim_error *error)
 {
+    const struct cli_args *args = job->args;
     struct cli_campaign *campaign = &job->campaign;
-    cli_signals_hold(&job->signals);
-    bool is_fine = run_campaign(campaign, &job->signals, error);
-    if (is_fine && campaign->breach_count > 0) {
-        job->replay = replay_line(&job->base, campaign->breaches[0].seed);
-        is_fine = job->replay != NULL || sim_fail_memory(error);
-        if (is_fine && !campaign->keeps_going && job->signals.caught == 0)
-            is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
-                                       campaign->is_quiet, &job->signals, &job->finding, error);
+    const struct cli_task task = {.name = "fuzz", .unit = "seeds/s", .run = run_seeds, .context = campaign};
+    lab_fuzz_tally_init(&campaign->tally);
+    campaign->begin_ms = cli_now_ms();
+    bool is_fine = cli_attend(args, &task, &campaign->elapsed_ms, error);
+    if (is_fine && campaign->breaches->len > 0) {
+        job->replay = replay_line(&job->base, breach_at(campaign, 0)->seed);
+        if (!campaign->keeps_going && args->signals->caught == 0)
+            is_fine = cli_finding_make(args, &job->base, breach_at(campaign, 0), job->replay, job->folder,
+                                       &job->finding, error);
     }
-    is_fine = is_fine && end_early(job, error) && use_baseline(job, error);
-    if (is_fine && job->is_json)
-        is_fine = cli_json_print(
-            as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)), error);
-    else if (is_fine)
-        is_fine = print(campaign, job->replay, job->rest, &job->finding) || sim_fail_memory(error);
-    if (is_fine && !job->is_json && job->baseline.worse != NULL)
+    if (!is_fine)
+        return false;
+    end_early(job);
+    if (!use_baseline(job, error))
+        return false;
+    if (args->is_json)
+        return cli_json_print(
+                   as_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
+                   error) &&
+               conclude(job, error);
+    print(campaign, job->replay, job->rest, &job->finding);
+    if (job->baseline.worse != NULL)
         cli_fuzz_baseline_print(&job->baseline);
-    int code = is_fine ? conclude(job, error) : (int)error->class;
-    cli_signals_release(&job->signals);
-    return code;
+    return conclude(job, error);
 }
 
 static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error)
@@ -705,23 +654,12 @@ static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_er
 
 static bool read_base(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    size_t count = 0;
-    while (cli_value_at(args, "set", count) != NULL)
-        count++;
-    job->overrides = calloc(count + 1, sizeof *job->overrides);
-    if (job->overrides == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        job->overrides[i].text = cli_value_at(args, "set", i);
+    job->base.path = cli_argument(args, 0);
+    if (!cli_overrides(args, &job->overrides, &job->base.override_count, error) ||
+        !read_held(args, &job->base.held, error) ||
+        (job->base.path != NULL && !lab_scenario_text(job->base.path, &job->text, &job->base.size, error)))
+        return false;
     job->base.overrides = job->overrides;
-    job->base.override_count = count;
-    if (!read_held(args, &job->base.held, error))
-        return false;
-    job->base.path = cli_argument_count(args) > 0 ? cli_argument(args, 0) : NULL;
-    if (job->base.path == NULL)
-        return true;
-    if (!lab_scenario_text(job->base.path, &job->text, &job->base.size, error))
-        return false;
     job->base.text = job->text;
     return true;
 }
@@ -749,52 +687,40 @@ static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaig
     return true;
 }
 
-static bool read_time(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
+static bool read_job(struct job *job, struct sim_error *error)
 {
-    int64_t for_ns = 0;
-    if (cli_has(args, "for") && cli_has(args, "print"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --for and --print exclude each other: nothing is run; leave --for out");
-    if (!cli_duration_option(args, "for", &for_ns, error))
-        return false;
-    campaign->for_ms = for_ns / (SIM_SECOND / 1000);
-    return true;
-}
-
-static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
-{
+    const struct cli_args *args = job->args;
     struct cli_campaign *campaign = &job->campaign;
+    int64_t for_ns = 0;
     campaign->base = &job->base;
-    campaign->is_quiet = cli_has(args, "quiet");
     campaign->keeps_going = cli_has(args, "keep-going");
+    campaign->jobs = args->jobs;
+    campaign->team = args->team;
     job->folder = cli_value(args, "out", "bucketlab-out");
-    if (!cli_jobs(args, &campaign->jobs, error) || !cli_team(args, &campaign->team, error) ||
-        !read_time(args, campaign, error) || !read_seeds(args, campaign, error) ||
-        !read_base(args, job, error) || !cli_folder_check(job->folder, error))
+    if (!cli_exclude(args, "for", "print", error) || !cli_duration(args, "for", SIM_MS, &for_ns, error))
+        return false;
+    campaign->for_ms = for_ns / SIM_MS;
+    if (!read_seeds(args, campaign, error) || !read_base(args, job, error) ||
+        !cli_folder_check(job->folder, error))
         return false;
     job->baseline.path = cli_value(args, "baseline", NULL);
     job->baseline.is_update = cli_has(args, "update-baseline");
-    if (job->baseline.path == NULL && job->baseline.is_update)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --update-baseline needs a file; add --baseline FILE, as in --baseline shares.json");
     /* Errors in the user's file are found before any thread is started. */
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
         return false;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
-    struct cli_outputs outputs = {0};
+    struct cli_outputs outputs = {NULL};
     if (job->base.path != NULL)
         cli_outputs_scenario(&outputs, scenario);
-    char name[CLI_FINDING_NAME_SIZE];
-    cli_finding_stem(&job->base, name);
+    g_autofree char *name = cli_finding_stem(&job->base);
     cli_outputs_finding(&outputs, job->folder, name);
     if (job->baseline.is_update)
         cli_outputs_file(&outputs, "baseline", job->baseline.path);
     else
         cli_outputs_input(&outputs, "the baseline", job->baseline.path);
     bool is_apart = cli_outputs_check(&outputs, error);
-    if (is_apart && !campaign->is_quiet)
+    if (is_apart && !args->is_quiet)
         cli_warnings_files(stderr, scenario);
     lab_scenario_destroy(scenario);
     if (!is_apart || !cli_fuzz_baseline_read(&job->baseline, &job->base, error))
@@ -821,33 +747,25 @@ static bool print_scenarios(const struct job *job, struct sim_error *error)
     return true;
 }
 
-static void free_job(struct job *job)
+static bool run(const struct cli_args *args, struct sim_error *error)
 {
-    clear_campaign(&job->campaign);
-    cli_finding_clear(&job->finding);
-    cli_fuzz_baseline_clear(&job->baseline);
-    free(job->replay);
-    free(job->rest);
-    free(job->overrides);
-    free(job->text);
-}
-
-static int run(const struct cli_args *args, struct sim_error *error)
-{
-    struct job job = {.is_json = cli_has(args, "json")};
-    int code = 0;
+    struct job job = {.args = args};
     if (cli_has(args, "guarantees")) {
         print_all_guarantees();
-        return 0;
+        return true;
     }
-    if (!read_job(args, &job, error))
-        code = (int)error->class;
-    else if (cli_has(args, "print"))
-        code = print_scenarios(&job, error) ? 0 : (int)error->class;
-    else
-        code = fuzz(&job, error);
-    free_job(&job);
-    return code;
+    job.campaign.breaches = g_array_new(FALSE, TRUE, sizeof(struct cli_breach));
+    bool is_fine =
+        read_job(&job, error) && (cli_has(args, "print") ? print_scenarios(&job, error) : fuzz(&job, error));
+    lab_fuzz_tally_clear(&job.campaign.tally);
+    g_array_free(job.campaign.breaches, TRUE);
+    cli_finding_clear(&job.finding);
+    cli_fuzz_baseline_clear(&job.baseline);
+    g_free(job.replay);
+    g_free(job.rest);
+    g_free(job.overrides);
+    free(job.text);
+    return is_fine;
 }
 
 const struct cli_command cli_fuzz = {

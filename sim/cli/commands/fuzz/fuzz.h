@@ -4,6 +4,7 @@
 #ifndef CLI_FUZZ_H
 #define CLI_FUZZ_H
 
+#include <glib.h>
 #include <jansson.h>
 
 #include "cli/execute.h"
@@ -26,17 +27,15 @@ struct cli_breach {
 struct cli_campaign {
     /* Set by the caller. */
     const struct lab_fuzz_base *base;
-    struct lab_fuzz_base own; /* a copy, for the order to other ranks */
-    uint64_t first, last;     /* at most INT64_MAX */
+    uint32_t held;        /* of base, for other ranks */
+    uint64_t first, last; /* at most INT64_MAX */
     int64_t for_ms; /* time limit: the first seed that ends after it is the last one counted; 0: no limit */
     uint32_t jobs;
     struct lab_team team;
-    bool is_quiet;
     bool keeps_going; /* continue after the first broken guarantee */
     /* The results, up to the first broken guarantee or to the end. */
     struct lab_fuzz_tally tally;
-    struct cli_breach *breaches; /* in the order of seeds */
-    size_t breach_count, breach_capacity;
+    GArray *breaches; /* struct cli_breach, in the order of seeds */
     int64_t begin_ms, elapsed_ms;
     bool is_out_of_time;
 };
@@ -53,19 +52,18 @@ struct cli_finding {
     char *path;                      /* path of the written file */
     char *text;                      /* text of the scenario in the file */
     uint32_t tries;                  /* number of tests while shrinking */
-    char **lines;                    /* the last lines of the event trace of the key */
-    size_t line_count;
+    GQueue lines;                    /* the last lines of the event trace of the key */
 };
 
 /* Shrinks the scenario of the seed as long as the same oracle is broken, writes it into `folder`, which is
  * created if it is missing, and records its event trace. The file appears only when it is complete. A signal
  * ends the shrinking; the smallest scenario so far is still written. */
-bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
-                      const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
-                      struct sim_error *error);
-#define CLI_FINDING_NAME_SIZE 64
-/* The beginning of the file's name: "fuzz", or the name of the scenario's file without its extension. */
-void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer);
+bool cli_finding_make(const struct cli_args *args, const struct lab_fuzz_base *base,
+                      const struct cli_breach *breach, const char *replay, const char *folder,
+                      struct cli_finding *out, struct sim_error *error);
+/* The beginning of the file's name: "fuzz", or the name of the scenario's file without its extension. The
+ * caller must free it. */
+char *cli_finding_stem(const struct lab_fuzz_base *base);
 void cli_finding_print(const struct cli_finding *finding);
 void cli_finding_clear(struct cli_finding *finding);
 
@@ -90,17 +88,14 @@ struct cli_fuzz_shift {
     double chance; /* p-value: the probability of this or a larger shift, if nothing has changed */
 };
 
-#define CLI_FUZZ_CELLS (LAB_FUZZ_KINDS * LAB_PROTOCOL_COUNT * (unsigned)LAB_FUZZ_SHARES)
-
 struct cli_fuzz_baseline {
     const char *path; /* NULL: there is none */
     bool is_update;
     uint64_t identity; /* identity of the current campaign */
     uint64_t first, last;
-    struct cli_fuzz_cell *cells; /* CLI_FUZZ_CELLS stored cells */
+    json_t *stored; /* the file */
     size_t compared;
-    struct cli_fuzz_shift *worse, *better; /* sorted by p-value, the smallest first */
-    size_t worse_count, better_count;
+    GArray *worse, *better; /* struct cli_fuzz_shift, the smallest p-value first; NULL: not compared */
 };
 
 /* Reads the file, unless it will be replaced, and refuses the baseline of another campaign. */

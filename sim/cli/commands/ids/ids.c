@@ -12,7 +12,6 @@
 #include "cli/text.h"
 
 #define BITS_DEFAULT 9
-#define TEXT_SIZE    160
 
 /* The names of each enum bk_id_kind in --kind and in the core. */
 static const struct {
@@ -24,80 +23,41 @@ static const struct {
 static const struct cli_option options[] = {
     {"bits", "N", "bits that the strategy takes, 1 to 32 (default 9)"},
     {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
-    {"kind", "KIND",
-     "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n"
-     "(default: that of most ids)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {"kind", "timeuuid|uuid4|uuid7|ulid|snowflake|bytes", "(default: that of most ids)"},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-static bool read_kind(const struct cli_args *args, enum bk_id_kind *out, struct sim_error *error)
-{
-    const char *name = cli_value(args, "kind", NULL);
-    *out = BK_ID_KIND_COUNT;
-    for (int kind = 0; name != NULL && kind < BK_ID_KIND_COUNT; kind++) {
-        if (strcmp(name, kinds[kind].option) == 0)
-            *out = (enum bk_id_kind)kind;
-    }
-    if (name == NULL || *out != BK_ID_KIND_COUNT)
-        return true;
-    return sim_fail(
-        error, SIM_ERROR_INPUT,
-        "bucketlab: --kind: no kind '%s'; the kinds are timeuuid, uuid4, uuid7, ulid, snowflake, bytes",
-        name);
-}
-
-static void describe_worst(const struct ids_bits *bits, char *out)
+static json_t *describe_worst(const struct ids_bits *bits)
 {
     const char *of = bits->is_of_process ? " of one process" : "";
+    const double percent = 100 * bits->share;
     switch (bits->test) {
     case IDS_TEST_BIT:
-        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " is 1 in %.3g%% of ids%s", bits->bit, 100 * bits->share, of);
-        return;
+        return json_sprintf("bit %" PRIu32 " is 1 in %.3g%% of ids%s", bits->bit, percent, of);
     case IDS_TEST_PAIR:
-        snprintf(out, TEXT_SIZE, "bits %" PRIu32 " and %" PRIu32 " are equal in %.3g%% of ids%s", bits->other,
-                 bits->bit, 100 * bits->share, of);
-        return;
+        return json_sprintf("bits %" PRIu32 " and %" PRIu32 " are equal in %.3g%% of ids%s", bits->other,
+                            bits->bit, percent, of);
     case IDS_TEST_SERIAL:
-        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " equals that of the previous id in %.3g%% of ids%s",
-                 bits->bit, 100 * bits->share, of);
-        return;
+        return json_sprintf("bit %" PRIu32 " equals that of the previous id in %.3g%% of ids%s", bits->bit,
+                            percent, of);
     case IDS_TEST_FIRE:
-        snprintf(out, TEXT_SIZE, "all bits are 1 in %.3g%% of ids%s", 100 * bits->share, of);
-        return;
+        return json_sprintf("all bits are 1 in %.3g%% of ids%s", percent, of);
     case IDS_TEST_COUNT:
         break;
     }
-    out[0] = '\0';
+    return json_string("");
 }
 
 static json_t *as_json(const struct ids_bits *bits)
 {
-    char worst[TEXT_SIZE];
-    describe_worst(bits, worst);
     return CLI_OBJECT({"random", json_boolean(bits->is_random)},
                       {"constant_bits", json_integer(bits->constant)},
-                      {"all_ones_share", cli_json_number(bits->fires)}, {"furthest", json_string(worst)},
+                      {"all_ones_share", cli_json_number(bits->fires)}, {"furthest", describe_worst(bits)},
                       {"chance", cli_json_number(bits->chance)});
 }
 
-static json_t *rows_of(const struct ids_verdict *verdict)
-{
-    const struct {
-        const char *name;
-        const struct ids_bits *bits;
-    } of[] = {{"lowest", &verdict->lowest}, {"bk_id_bits()", &verdict->taken}};
-    json_t *rows = json_array();
-    for (size_t i = 0; i < 2; i++) {
-        json_t *row = cli_json_with(as_json(of[i].bits), "name", json_string(of[i].name));
-        row = cli_json_with(row, "verdict", json_string(of[i].bits->is_random ? "random" : "biased"));
-        row = cli_json_with(row, "all", json_sprintf("%.3f%%", 100 * of[i].bits->fires));
-        rows = cli_json_append(rows, row);
-    }
-    return rows;
-}
-
-static void print_table(const json_t *rows, uint32_t bits)
+static void print_table(const struct ids_verdict *verdict, uint32_t bits)
 {
     char title[CLI_NUMBER_SIZE];
     const struct cli_column columns[] = {{title, "name", CLI_LABEL, .group = NULL},
@@ -105,18 +65,22 @@ static void print_table(const json_t *rows, uint32_t bits)
                                          {"constant", "constant_bits", CLI_EXACT, .group = NULL},
                                          {"all are 1", "all", CLI_EXACT, .group = NULL},
                                          {"furthest from random", "furthest", CLI_WORDS, .group = NULL}};
+    json_t *rows = json_array();
+    for (int i = 0; i < 2; i++) {
+        const struct ids_bits *one = i == 0 ? &verdict->lowest : &verdict->taken;
+        json_t *row = cli_json_with(as_json(one), "name", json_string(i == 0 ? "lowest" : "bk_id_bits()"));
+        row = cli_json_with(row, "verdict", json_string(one->is_random ? "random" : "biased"));
+        rows = cli_json_append(rows, cli_json_with(row, "all", json_sprintf("%.3f%%", 100 * one->fires)));
+    }
     snprintf(title, sizeof title, "%" PRIu32 " bits", bits);
     cli_table_print(
         stdout, &(struct cli_table){.rows = rows, .columns = columns, .count = 5, .lead = "  ", .gap = 2});
+    json_decref(rows);
 }
 
-static bool print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
-                       struct sim_error *error)
+static void print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits)
 {
     char count[CLI_NUMBER_SIZE], text[512];
-    json_t *rows = rows_of(verdict);
-    if (rows == NULL)
-        return sim_fail_memory(error);
     cli_grouped(verdict->count, count);
     printf("%s ids: %s", count, bk_id_kind_name(sample->kind));
     if (verdict->processes > 0) {
@@ -128,8 +92,7 @@ static bool print_text(const struct ids_sample *sample, const struct ids_verdict
         printf("; %s repeated", count);
     }
     printf("\n\n");
-    print_table(rows, bits);
-    json_decref(rows);
+    print_table(verdict, bits);
     printf("\nRandom bits are all 1 in %.3f%% of ids.\n", 100 * ldexp(1, -(int)bits));
     const char *trap = ids_trap(sample->kind);
     if (trap != NULL && !verdict->lowest.is_random)
@@ -143,7 +106,6 @@ static bool print_text(const struct ids_sample *sample, const struct ids_verdict
               "and hash.",
         kinds[sample->kind].symbol);
     cli_print_paragraph(text);
-    return true;
 }
 
 static bool print_json(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
@@ -157,24 +119,26 @@ static bool print_json(const struct ids_sample *sample, const struct ids_verdict
         error);
 }
 
-static int ids(const struct cli_args *args, struct sim_error *error)
+static bool ids(const struct cli_args *args, struct sim_error *error)
 {
     uint64_t bits = BITS_DEFAULT;
-    enum bk_id_kind kind;
+    enum bk_id_kind kind = BK_ID_KIND_COUNT;
     struct ids_sample sample;
     struct ids_verdict verdict;
-    if (!cli_whole(args, "bits", 1, IDS_BITS_MAX, &bits, error) || !read_kind(args, &kind, error) ||
+    for (int i = 0; i < BK_ID_KIND_COUNT; i++)
+        kind = cli_chooses(args, "kind", kinds[i].option) ? (enum bk_id_kind)i : kind;
+    if (!cli_whole(args, "bits", 1, IDS_BITS_MAX, &bits, error) ||
         !ids_read(cli_argument(args, 0), cli_value(args, "column", NULL), kind, &sample, error))
-        return (int)error->class;
+        return false;
     bool is_fine = ids_judge(&sample, (uint32_t)bits, &verdict, error);
-    if (is_fine && cli_has(args, "json"))
+    if (is_fine && args->is_json)
         is_fine = print_json(&sample, &verdict, (uint32_t)bits, error);
     else if (is_fine)
-        is_fine = print_text(&sample, &verdict, (uint32_t)bits, error);
+        print_text(&sample, &verdict, (uint32_t)bits);
     ids_free(&sample);
-    if (!is_fine)
-        return (int)error->class;
-    return verdict.taken.is_random ? 0 : SIM_ERROR_CHECK;
+    if (is_fine && !verdict.taken.is_random)
+        error->class = SIM_ERROR_CHECK;
+    return is_fine && verdict.taken.is_random;
 }
 
 const struct cli_command cli_ids = {

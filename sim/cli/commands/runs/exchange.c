@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/execute.h"
 #include "cli/files.h"
+#include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "store/merge.h"
@@ -19,108 +20,74 @@
 
 static const struct cli_option export_options[] = {
     {"label", "L", "only of this strategy (default: of all)"},
-    {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
-    {"unit", "U", "rows, bytes or partitions (default: all)"},
+    {"state", "closed|open|read|all",
+     "all: closed and open together (default: each of the\n"
+     "other three)"},
+    {"unit", "rows|bytes|partitions", "(default: all)"},
     {"metrics", NULL, "export metrics instead of histograms"},
     {"out", "FILE", "write to FILE instead of standard output"},
-    CLI_OPTION_DB,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_DB},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-struct wish {
-    const char *label; /* NULL: all */
-    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all */
-    bool wants_metrics;
-};
-
-enum state { STATE_CLOSED, STATE_OPEN, STATE_READ, STATE_ALL, STATE_COUNT };
-enum unit { UNIT_ROWS, UNIT_BYTES, UNIT_PARTITIONS, UNIT_COUNT };
-static const char *const state_names[] = {"closed", "open", "read", "all"};
-static const char *const unit_names[] = {"rows", "bytes", "partitions"};
-
-static bool read_choice(const struct cli_args *args, const char *name, const char *const *names, int count,
-                        const char *list, int *out, struct sim_error *error)
+static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
-    const char *value = cli_value(args, name, NULL);
-    *out = count;
-    for (int i = 0; value != NULL && i < count; i++) {
-        if (strcmp(value, names[i]) == 0)
-            *out = i;
-    }
-    return value == NULL || *out < count ||
-           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no %s '%s'; choose %s", name, name, value,
-                    list);
-}
-
-static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim_error *error)
-{
-    *wish = (struct wish){.label = cli_value(args, "label", NULL), .wants_metrics = cli_has(args, "metrics")};
-    if (!read_choice(args, "state", state_names, STATE_COUNT, "closed, open, read or all", &wish->state,
-                     error) ||
-        !read_choice(args, "unit", unit_names, UNIT_COUNT, "rows, bytes or partitions", &wish->unit, error))
-        return false;
-    bool has_state = wish->state != STATE_COUNT, has_unit = wish->unit != UNIT_COUNT;
-    if (wish->wants_metrics && (has_state || has_unit))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --%s applies to histograms, and --metrics asks for metrics; leave out one of them",
-            has_state ? "state" : "unit");
-    if (has_state && has_unit && (wish->state == STATE_READ) != (wish->unit == UNIT_PARTITIONS))
+    const bool is_read = cli_chooses(args, "state", "read");
+    if (cli_has(args, "state") && cli_has(args, "unit") && is_read != cli_chooses(args, "unit", "partitions"))
         return sim_fail(
             error, SIM_ERROR_INPUT,
             "bucketlab: --state %s has no sizes in %s; reads are in partitions, the others in rows "
             "and bytes",
-            state_names[wish->state], unit_names[wish->unit]);
-    if (cli_has(args, "out") && cli_value(args, "out", "")[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no file named; write --out sizes.csv");
-    return true;
+            cli_value(args, "state", ""), cli_value(args, "unit", ""));
+    return cli_exclude(args, "metrics", "state", error) && cli_exclude(args, "metrics", "unit", error) &&
+           cli_file_check("out", cli_value(args, "out", NULL), error);
 }
 
-static bool check_label(const struct wish *wish, int64_t run, const struct lab_result *result,
-                        struct sim_error *error)
-{
-    const char *labels[LAB_STRATEGIES_MAX];
-    char where[CLI_NUMBER_SIZE];
-    for (size_t i = 0; i < result->strategy_count && i < LAB_STRATEGIES_MAX; i++) {
-        labels[i] = result->strategies[i].label;
-        if (wish->label == NULL || strcmp(wish->label, labels[i]) == 0)
-            return true;
-    }
-    snprintf(where, sizeof where, run == 0 ? "the run" : "run %" PRId64, run);
-    return wish->label == NULL || cli_fail_label(where, wish->label, labels, result->strategy_count, error);
-}
+/* The sizes of one state in one unit. For reads there is no number of rows; `partitions` is then the number
+ * of reads that queried `size` partitions. */
+struct sizes {
+    const char *state, *unit;
+    const struct lab_histogram *histogram;
+};
 
-/* For reads there is no number of rows; `partitions` is then the number of reads that queried `size`
- * partitions. */
-static bool write_histogram(FILE *stream, const char *label, int state, int unit,
-                            const struct lab_histogram *histogram)
+static void write_sizes(FILE *stream, const char *label, const struct sizes *sizes)
 {
     size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    if (bins == NULL && histogram->used > 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    struct lab_bin *bins = lab_histogram_sorted(sizes->histogram, &count);
+    for (size_t i = 0; bins != NULL && i < count; i++) {
         cli_csv_text(stream, label);
-        fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", state_names[state], unit_names[unit], bins[i].size,
+        fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", sizes->state, sizes->unit, bins[i].size,
                 bins[i].count);
-        if (state != STATE_READ)
+        if (strcmp(sizes->state, "read") != 0)
             fprintf(stream, "%" PRIu64, bins[i].weight);
         fputs("\r\n", stream);
     }
     free(bins);
-    return true;
 }
 
-static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit)
+static void write_strategy(const struct cli_args *args, FILE *stream, const struct lab_strategy_result *one)
 {
-    bool is_rows = unit == UNIT_ROWS;
-    struct lab_histogram both;
-    lab_histogram_init(&both);
-    lab_histogram_merge(&both, is_rows ? &strategy->closed_rows : &strategy->closed_bytes);
-    lab_histogram_merge(&both, is_rows ? &strategy->open_rows : &strategy->open_bytes);
-    bool is_fine = !both.out_of_memory && write_histogram(stream, strategy->label, STATE_ALL, unit, &both);
-    lab_histogram_clear(&both);
-    return is_fine;
+    struct lab_histogram rows, bytes; /* of closed and open partitions together */
+    lab_histogram_init(&rows);
+    lab_histogram_init(&bytes);
+    lab_histogram_merge(&rows, &one->closed_rows);
+    lab_histogram_merge(&rows, &one->open_rows);
+    lab_histogram_merge(&bytes, &one->closed_bytes);
+    lab_histogram_merge(&bytes, &one->open_bytes);
+    const struct sizes all[] = {{"closed", "rows", &one->closed_rows},
+                                {"closed", "bytes", &one->closed_bytes},
+                                {"open", "rows", &one->open_rows},
+                                {"open", "bytes", &one->open_bytes},
+                                {"read", "partitions", &one->read_partitions},
+                                {"all", "rows", &rows},
+                                {"all", "bytes", &bytes}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if ((cli_has(args, "state") ? cli_chooses(args, "state", all[i].state) : i < 5) &&
+            (!cli_has(args, "unit") || cli_chooses(args, "unit", all[i].unit)))
+            write_sizes(stream, one->label, &all[i]);
+    }
+    lab_histogram_clear(&rows);
+    lab_histogram_clear(&bytes);
 }
 
 /* A NaN is written as an empty field. */
@@ -136,84 +103,59 @@ static void write_metrics(FILE *stream, const struct lab_strategy_result *strate
     }
 }
 
-static bool write_csv(const struct wish *wish, const struct lab_result *result, FILE *stream)
+static void write_csv(const struct cli_args *args, const struct lab_result *result, FILE *stream)
 {
-    fputs(wish->wants_metrics ? "label,metric,value\r\n" : "label,state,unit,size,partitions,rows\r\n",
-          stream);
+    const char *label = cli_value(args, "label", NULL);
+    const bool is_metrics = cli_has(args, "metrics");
+    fputs(is_metrics ? "label,metric,value\r\n" : "label,state,unit,size,partitions,rows\r\n", stream);
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *one = &result->strategies[i];
-        const struct {
-            int state, unit;
-            const struct lab_histogram *histogram;
-        } stored[] = {{STATE_CLOSED, UNIT_ROWS, &one->closed_rows},
-                      {STATE_CLOSED, UNIT_BYTES, &one->closed_bytes},
-                      {STATE_OPEN, UNIT_ROWS, &one->open_rows},
-                      {STATE_OPEN, UNIT_BYTES, &one->open_bytes},
-                      {STATE_READ, UNIT_PARTITIONS, &one->read_partitions}};
-        if (wish->label != NULL && strcmp(wish->label, one->label) != 0)
+        if (label != NULL && strcmp(label, one->label) != 0)
             continue;
-        if (wish->wants_metrics) {
+        if (is_metrics)
             write_metrics(stream, one);
-            continue;
-        }
-        for (size_t j = 0; j < sizeof stored / sizeof *stored; j++) {
-            if ((wish->state == STATE_COUNT || wish->state == stored[j].state) &&
-                (wish->unit == UNIT_COUNT || wish->unit == stored[j].unit) &&
-                !write_histogram(stream, one->label, stored[j].state, stored[j].unit, stored[j].histogram))
-                return false;
-        }
-        for (int unit = UNIT_ROWS; wish->state == STATE_ALL && unit <= UNIT_BYTES; unit++) {
-            if ((wish->unit == UNIT_COUNT || wish->unit == unit) && !write_all_sizes(stream, one, unit))
-                return false;
-        }
+        else
+            write_strategy(args, stream, one);
     }
-    return true;
 }
 
 /* On a terminal, characters that control it are not printed. */
-static void print_lines(char *text)
+static void print_csv(char *text)
 {
-    char *end = text;
-    for (const char *next = text; *next != '\0'; next++) {
-        if (*next != '\r')
-            *end++ = *next;
+    if (isatty(STDOUT_FILENO) == 1) {
+        g_auto(GStrv) parts = g_strsplit(text, "\r", -1);
+        g_autofree char *plain = g_strjoinv("", parts);
+        cli_print_lines(stdout, plain);
+    } else {
+        fputs(text, stdout); /* main() checks for write errors */
     }
-    *end = '\0';
-    cli_print_lines(stdout, text);
 }
 
-static int export(const struct cli_args *args, struct sim_error *error)
+static bool export(const struct cli_args *args, struct sim_error *error)
 {
-    struct wish wish;
-    int64_t run;
-    struct store *store;
-    struct lab_result *result = NULL;
-    const char *path = cli_value(args, "out", NULL);
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    struct cli_outputs outputs = {0};
+    struct cli_stored stored = {.store = NULL};
+    const struct lab_strategy_result *ignored;
+    struct cli_outputs outputs = {NULL};
+    const char *path = cli_value(args, "out", NULL), *label = cli_value(args, "label", NULL);
     cli_outputs_file(&outputs, "out", path);
-    cli_outputs_database(&outputs, "db", database, false);
-    if (!cli_outputs_check(&outputs, error) || !read_wish(args, &wish, error) ||
-        !cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_fine = store_load_run(store, run, NULL, &result, error) && check_label(&wish, run, result, error);
-    char *text = NULL;
-    size_t size = 0;
+    cli_outputs_database(&outputs, "db", args->database, false);
+    bool is_fine = cli_outputs_check(&outputs, error) && check_options(args, error) &&
+                   cli_stored_open(args, cli_argument(args, 0), &stored, error) &&
+                   (label == NULL || cli_stored_find(&stored, label, &ignored, error));
     if (is_fine) {
-        FILE *stream = open_memstream(&text, &size);
-        is_fine = stream != NULL && write_csv(&wish, result, stream) && ferror(stream) == 0;
-        is_fine = (stream != NULL && fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
+        char *text;
+        size_t size;
+        FILE *stream = cli_memory_open(&text, &size);
+        write_csv(args, stored.result, stream);
+        cli_memory_close(stream);
+        if (path != NULL)
+            is_fine = cli_file_write(path, text, size, error);
+        else
+            print_csv(text);
+        free(text);
     }
-    if (is_fine && path != NULL)
-        is_fine = cli_text_file_write(path, text, size, error);
-    else if (is_fine && isatty(STDOUT_FILENO) == 1)
-        print_lines(text);
-    else if (is_fine)
-        fwrite(text, 1, size, stdout); /* main() checks for write errors */
-    free(text);
-    lab_result_destroy(result);
-    store_close(store);
-    return is_fine ? 0 : (int)error->class;
+    cli_stored_close(&stored);
+    return is_fine;
 }
 
 const struct cli_command cli_export = {
@@ -230,8 +172,8 @@ const struct cli_command cli_export = {
 
 static const struct cli_option merge_options[] = {
     {"db", "FILE", "the database that receives them (default: the first)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 struct merging {
@@ -242,31 +184,25 @@ struct merging {
     struct store_merged merged;
     struct store_sweep_row *sweeps;
     size_t sweep_count;
-    struct cli_signals signals;
 };
 
 /* The sources are opened first, so that the target is unchanged, and not even migrated, when a source is
  * refused. */
 static bool open_all(const struct cli_args *args, struct merging *merging, struct sim_error *error)
 {
-    size_t count = cli_argument_count(args), first = merging->target == NULL;
-    if (merging->target == NULL)
-        merging->target = cli_argument(args, 0);
-    if (merging->target[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db all.db");
+    size_t count = args->count, first = !cli_has(args, "db");
+    merging->target = first == 1 ? cli_argument(args, 0) : args->database;
     if (first == count)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'merge' has nothing to merge %s with; name a second database, or --db",
                         merging->target);
-    struct cli_outputs outputs = {0};
+    struct cli_outputs outputs = {NULL};
     cli_outputs_database(&outputs, "db", merging->target, true);
     for (size_t i = first; i < count; i++)
         cli_outputs_database(&outputs, "db", cli_argument(args, i), false);
     if (!cli_outputs_check(&outputs, error))
         return false;
-    merging->sources = calloc(count, sizeof *merging->sources);
-    if (merging->sources == NULL)
-        return sim_fail_memory(error);
+    merging->sources = g_new0(struct store *, count);
     for (size_t i = first; i < count; i++) {
         if (!store_open(cli_argument(args, i), STORE_READ, &merging->sources[merging->source_count], error))
             return false;
@@ -321,34 +257,23 @@ static json_t *merged_json(const struct merging *merging)
                       {"found", cli_json_whole(merging->merged.found)}, {"sweeps", list});
 }
 
-static int merge(const struct cli_args *args, struct sim_error *error)
+static bool merge(const struct cli_args *args, struct sim_error *error)
 {
-    struct merging merging = {.target = cli_value(args, "db", NULL)};
-    int64_t elapsed_ms;
-    bool is_fine = open_all(args, &merging, error);
-    int code = 0;
-    if (is_fine) {
-        const struct cli_task task = {.name = "merge",
-                                      .unit = "runs/s",
-                                      .is_quiet = cli_has(args, "quiet"),
-                                      .run = merge_all,
-                                      .context = &merging};
-        cli_signals_hold(&merging.signals);
-        is_fine = cli_attend(&task, &merging.signals, &elapsed_ms, error);
-        code = is_fine ? 0 : cli_exit_code(&merging.signals, error);
-        cli_signals_release(&merging.signals);
-    }
+    struct merging merging = {.target = NULL};
+    const struct cli_task task = {.name = "merge", .unit = "runs/s", .run = merge_all, .context = &merging};
+    bool is_fine = open_all(args, &merging, error) && cli_attend(args, &task, NULL, error);
+    cli_release(args);
     is_fine = is_fine && store_list_sweeps(merging.into, &merging.sweeps, &merging.sweep_count, error);
-    if (is_fine && cli_has(args, "json"))
+    if (is_fine && args->is_json)
         is_fine = cli_json_print(merged_json(&merging), error);
     else if (is_fine)
         print_merged(&merging);
     for (size_t i = 0; i < merging.source_count; i++)
         store_close(merging.sources[i]);
-    free(merging.sources);
+    g_free(merging.sources);
     store_close(merging.into);
     store_sweeps_free(merging.sweeps, merging.sweep_count);
-    return is_fine || code != 0 ? code : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_merge = {

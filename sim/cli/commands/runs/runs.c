@@ -8,26 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/command.h"
 #include "cli/contest_answer.h"
 #include "cli/events.h"
 #include "cli/execute.h"
 #include "cli/files.h"
-#include "cli/page.h"
 #include "cli/result.h"
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "kernel/file.h"
 #include "kernel/time.h"
 #include "store/store.h"
 
-static const struct cli_option runs_options[] = {CLI_OPTION_DB,
+static const struct cli_option runs_options[] = {{CLI_OPTION_DB},
                                                  {"all", NULL, "list each run of a sweep, too"},
-                                                 CLI_OPTION_JSON,
-                                                 CLI_OPTION_QUIET,
+                                                 {CLI_OPTION_JSON},
+                                                 {CLI_OPTION_QUIET},
                                                  {NULL, NULL, NULL}};
 
 static json_t *as_json(const struct store_run_row *rows, size_t count)
@@ -91,27 +88,25 @@ static void print_table(json_t *rows, bool is_all)
                                                 .context = &is_all});
 }
 
-static int runs(const struct cli_args *args, struct sim_error *error)
+static bool runs(const struct cli_args *args, struct sim_error *error)
 {
     struct store *store;
     struct store_run_row *rows = NULL;
     size_t count = 0;
-    if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_all = cli_has(args, "all");
+    const bool is_all = cli_has(args, "all");
+    if (!store_open(args->database, STORE_READ, &store, error))
+        return false;
     bool is_fine = is_all ? store_list_runs(store, &rows, &count, error)
                           : store_list_folded(store, &rows, &count, error);
-    json_t *list = is_fine ? as_json(rows, count) : NULL;
-    if (is_fine && cli_has(args, "json")) {
-        is_fine = cli_json_print(list, error);
-    } else if (is_fine) {
-        is_fine = list != NULL || sim_fail_memory(error);
+    json_t *list = as_json(rows, count);
+    if (is_fine && args->is_json)
+        is_fine = cli_json_print(json_incref(list), error);
+    else if (is_fine)
         print_table(list, is_all);
-        json_decref(list);
-    }
+    json_decref(list);
     store_runs_free(rows, count);
     store_close(store);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_runs = {
@@ -135,10 +130,15 @@ static void print_overrides(const char *overrides)
 }
 
 /* Prints a stored run. scenario: for its warnings; NULL when it cannot be parsed again. */
-static bool show_run(const struct store_run_info *info, const struct lab_result *result,
-                     const struct lab_scenario *scenario, const char *database, struct sim_error *error)
+static bool show_run(const struct cli_args *args, const struct store_run_info *info,
+                     const struct lab_result *result, const struct lab_scenario *scenario,
+                     struct sim_error *error)
 {
     char created[SIM_TIME_TEXT_SIZE];
+    if (args->is_json)
+        return cli_json_print(
+            cli_json_run(info->run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
+            error);
     sim_time_format(info->created_unix_s * SIM_SECOND, created);
     if (!cli_print_result(result, error))
         return false;
@@ -151,40 +151,27 @@ static bool show_run(const struct store_run_info *info, const struct lab_result 
     print_overrides(info->overrides);
     printf("\nstored %s by bucketlab %s, took %.1f s\nagain: bucketlab replay %" PRId64 " --db ", created,
            info->version, (double)info->elapsed_ms / 1000, info->run);
-    cli_print_text(stdout, database);
-    putchar('\n');
+    cli_print_line(stdout, "", args->database);
     return true;
 }
 
 static const struct cli_option show_options[] = {
-    CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+    {CLI_OPTION_DB}, {CLI_OPTION_JSON}, {CLI_OPTION_QUIET}, {NULL, NULL, NULL}};
 
-static int show(const struct cli_args *args, struct sim_error *error)
+static bool show(const struct cli_args *args, struct sim_error *error)
 {
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    int64_t run;
-    struct store *store;
-    if (!cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    struct store_run_info info;
-    struct lab_result *result;
-    bool is_fine = store_load_run(store, run, &info, &result, error);
+    struct cli_stored stored;
+    bool is_fine = cli_stored_open(args, cli_argument(args, 0), &stored, error);
     if (is_fine) {
         /* This version may refuse the scenario of another version; the stored results are printed anyway. */
         struct lab_scenario *scenario = NULL;
         struct sim_error refused = {0};
-        cli_scenario_again(&info, database, NULL, NULL, result->seed, &scenario, &refused);
-        if (cli_has(args, "json"))
-            is_fine = cli_json_print(
-                cli_json_run(info.run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
-                error);
-        else
-            is_fine = show_run(&info, result, scenario, database, error);
+        cli_scenario_again(args, &stored.info, NULL, stored.result->seed, &scenario, &refused);
+        is_fine = show_run(args, &stored.info, stored.result, scenario, error);
         lab_scenario_destroy(scenario);
-        lab_result_destroy(result);
     }
-    store_close(store);
-    return is_fine ? 0 : (int)error->class;
+    cli_stored_close(&stored);
+    return is_fine;
 }
 
 const struct cli_command cli_show = {
@@ -199,12 +186,12 @@ const struct cli_command cli_show = {
 };
 
 static const struct cli_option report_options[] = {
-    CLI_OPTION_DB, CLI_OPTION_OUT, CLI_OPTION_FORMAT, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+    {CLI_OPTION_DB}, {CLI_OPTION_OUT}, {CLI_OPTION_FORMAT}, {CLI_OPTION_QUIET}, {NULL, NULL, NULL}};
 
 static bool check_charts(const struct cli_charts *charts, const char *database,
                          const struct lab_result *result, struct sim_error *error)
 {
-    struct cli_outputs outputs = {0};
+    struct cli_outputs outputs = {NULL};
     cli_outputs_charts(&outputs, charts, result->scenario_name);
     cli_outputs_database(&outputs, "db", database, false);
     return cli_outputs_check(&outputs, error);
@@ -234,43 +221,34 @@ static bool tell_left_out(const struct lab_result *result, struct sim_error *err
     struct report_files lines;
     if (!report_left_out(result, &lines, error))
         return false;
-    for (size_t i = 0; i < lines.count; i++) {
-        fputs("left out: ", stderr);
-        cli_print_text(stderr, lines.paths[i]);
-        fputc('\n', stderr);
-    }
+    for (size_t i = 0; i < lines.count; i++)
+        cli_print_line(stderr, "left out: ", lines.paths[i]);
     report_files_free(&lines);
     return true;
 }
 
-static int report(const struct cli_args *args, struct sim_error *error)
+static bool report(const struct cli_args *args, struct sim_error *error)
 {
-    int64_t run;
-    struct store *store;
     struct cli_charts charts;
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    if (!cli_run_number(args, &run, error) || !cli_charts_read(args, &charts, error) ||
-        !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    struct lab_result *result = NULL;
-    struct store_run_info info;
+    struct cli_stored stored = {.store = NULL};
     json_t *answer = NULL;
-    bool is_fine = store_load_run(store, run, &info, &result, error) &&
-                   check_charts(&charts, database, result, error) &&
-                   load_answer(store, info.run, &answer, error) && cli_charts_write(&charts, result, error) &&
+    bool is_fine = cli_charts_read(args, &charts, error) &&
+                   cli_stored_open(args, cli_argument(args, 0), &stored, error) &&
+                   check_charts(&charts, args->database, stored.result, error) &&
+                   load_answer(stored.store, stored.info.run, &answer, error) &&
+                   cli_charts_write(&charts, stored.result, error) &&
                    (answer == NULL || cli_contest_draw(answer, &charts, error));
     if (is_fine) {
-        const struct cli_page page = {result, &info, database, answer};
-        is_fine = cli_page_write(&charts, &page, error);
+        const struct cli_page page = {stored.result, &stored.info, args->database, answer};
+        is_fine =
+            cli_page_write(&charts, &page, error) && (args->is_quiet || tell_left_out(stored.result, error));
     }
-    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
-    store_close(store);
-    lab_result_destroy(result);
+    cli_stored_close(&stored);
     json_decref(answer);
     if (is_fine)
         cli_charts_print(&charts, "");
     cli_charts_free(&charts);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_report = {
@@ -285,15 +263,14 @@ const struct cli_command cli_report = {
     .run = report,
 };
 
-static const struct cli_option replay_options[] = {CLI_OPTION_DB,   CLI_OPTION_FILES, CLI_OPTION_JOBS,
-                                                   CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+static const struct cli_option replay_options[] = {{CLI_OPTION_DB},   {CLI_OPTION_FILES}, {CLI_OPTION_JOBS},
+                                                   {CLI_OPTION_JSON}, {CLI_OPTION_QUIET}, {NULL, NULL, NULL}};
 
 struct rerun {
-    struct store_run_info info;
+    const struct cli_args *args;
+    struct cli_stored stored;
     struct lab_scenario *scenario;
-    struct lab_result *stored, *again;
-    bool is_quiet;
-    struct cli_signals signals;
+    struct cli_execution again;
 };
 
 static const char *cure_of(const struct store_run_info *info)
@@ -310,10 +287,10 @@ static const char *cure_of(const struct store_run_info *info)
 static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
                        struct sim_error *error)
 {
-    const struct lab_strategy_result *one = &rerun->stored->strategies[strategy];
-    const struct lab_event_log *now = &rerun->again->strategies[strategy].events;
-    int64_t run = rerun->info.run;
-    const char *cure = cure_of(&rerun->info);
+    const struct lab_strategy_result *one = &rerun->stored.result->strategies[strategy];
+    const struct lab_event_log *now = &rerun->again.result->strategies[strategy].events;
+    int64_t run = rerun->stored.info.run;
+    const char *cure = cure_of(&rerun->stored.info);
     char event[CLI_EVENT_SIZE] = "", place[128];
     if (!difference->is_placed)
         return sim_fail(
@@ -331,8 +308,7 @@ static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_di
                         "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
                         "%" PRIu64 "; %s",
                         run, one->label, place, now->events, cure);
-    if (!cli_difference_tell(rerun->scenario, strategy, difference, rerun->is_quiet, &rerun->signals, event,
-                             error))
+    if (!cli_difference_tell(rerun->args, rerun->scenario, strategy, difference, event, error))
         return false;
     return sim_fail(error, SIM_ERROR_CHECK,
                     "run %" PRId64
@@ -342,8 +318,8 @@ static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_di
 
 static bool compare_digests(struct rerun *rerun, struct sim_error *error)
 {
-    const struct lab_result *stored = rerun->stored, *again = rerun->again;
-    const struct store_run_info *info = &rerun->info;
+    const struct lab_result *stored = rerun->stored.result, *again = rerun->again.result;
+    const struct store_run_info *info = &rerun->stored.info;
     const char *cure = cure_of(info);
     for (size_t i = 0; i < stored->strategy_count && i < again->strategy_count; i++) {
         const struct lab_strategy_result *one = &stored->strategies[i], *other = &again->strategies[i];
@@ -379,7 +355,7 @@ static bool compare_digests(struct rerun *rerun, struct sim_error *error)
 static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
                        struct sim_error *error)
 {
-    if (cli_has(args, "json"))
+    if (args->is_json)
         return cli_json_print(CLI_OBJECT({"run", json_integer(run)}, {"same", json_true()},
                                          {"digest", cli_json_digest(again->digest)}),
                               error);
@@ -387,33 +363,20 @@ static bool print_same(const struct cli_args *args, int64_t run, const struct la
     return true;
 }
 
-static int replay(const struct cli_args *args, struct sim_error *error)
+static bool replay(const struct cli_args *args, struct sim_error *error)
 {
-    int64_t run, elapsed_ms;
-    uint32_t jobs;
-    struct store *store;
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
-    if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
-        !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
-                   cli_scenario_again(&rerun.info, database, cli_value(args, "files", NULL), NULL,
-                                      rerun.stored->seed, &rerun.scenario, error);
-    if (is_fine) {
-        cli_signals_hold(&rerun.signals);
-        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, NULL, &rerun.signals,
-                              &rerun.again, &elapsed_ms, error) &&
-                  compare_digests(&rerun, error);
-        cli_signals_release(&rerun.signals);
-    }
-    is_fine = is_fine && print_same(args, rerun.info.run, rerun.again, error);
-    int code = is_fine ? 0 : cli_exit_code(&rerun.signals, error);
+    struct rerun rerun = {.args = args};
+    bool is_fine =
+        cli_stored_open(args, cli_argument(args, 0), &rerun.stored, error) &&
+        cli_scenario_again(args, &rerun.stored.info, NULL, rerun.stored.result->seed, &rerun.scenario, error);
+    rerun.again = (struct cli_execution){.scenario = rerun.scenario, .jobs = args->jobs};
+    is_fine = is_fine && cli_execute(args, &rerun.again, error) && compare_digests(&rerun, error);
+    cli_release(args);
+    is_fine = is_fine && print_same(args, rerun.stored.info.run, rerun.again.result, error);
     lab_scenario_destroy(rerun.scenario);
-    lab_result_destroy(rerun.stored);
-    lab_result_destroy(rerun.again);
-    store_close(store);
-    return code;
+    lab_result_destroy(rerun.again.result);
+    cli_stored_close(&rerun.stored);
+    return is_fine;
 }
 
 const struct cli_command cli_replay = {
@@ -430,120 +393,60 @@ const struct cli_command cli_replay = {
 static const struct cli_option import_options[] = {
     {"label", "L", "the strategy's label (default observed)"},
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
-    {"format", "F",
-     "sstablepartitions, tablehistograms or large_partitions\n"
-     "(default: detected)"},
+    {"format", "sstablepartitions|tablehistograms|large_partitions", "(default: detected)"},
     {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
-    CLI_OPTION_DB,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_DB},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-struct order {
-    char *path; /* absolute, so that the stored run can be repeated from any folder */
-    struct lab_scenario *scenario;
-    struct lab_result *result;
-    struct store *store;
-    struct store_run_info info;
-    struct cli_signals signals;
-    bool is_json, is_quiet;
-};
-
-static bool load_observed(const struct cli_args *args, const char *text, struct order *order,
-                          struct sim_error *error)
-{
-    size_t count;
-    struct lab_override *overrides;
-    if (!cli_overrides(args, &overrides, &count, error))
-        return false;
-    bool is_fine =
-        lab_scenario_parse(order->path, text, strlen(text), overrides, count, NULL, &order->scenario, error);
-    free(overrides);
-    return is_fine;
-}
-
-static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error)
-{
-    const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
-    if (database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
-        name = "/dev/stdin";
-    order->path = sim_input_is_descriptor(name) ? strdup(name) : cli_absolute(name);
-    char *text =
-        order->path == NULL
-            ? NULL
-            : cli_observed_scenario(args, NULL, NULL, cli_value(args, "label", "observed"), order->path);
-    if (text == NULL)
-        return sim_fail_memory(error);
-    struct cli_outputs outputs = {0};
-    cli_outputs_database(&outputs, "db", database, true);
-    cli_outputs_input(&outputs, "the input", order->path);
-    bool is_fine = cli_outputs_check(&outputs, error) && load_observed(args, text, order, error) &&
-                   store_open(database, STORE_WRITE, &order->store, error);
-    free(text);
-    if (is_fine && !order->is_quiet)
-        cli_warnings_files(stderr, order->scenario);
-    return is_fine;
-}
-
-static bool execute_import(struct order *order, struct sim_error *error)
-{
-    struct store_run_info *info = &order->info;
-    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, NULL, &order->signals, &order->result,
-                     &info->elapsed_ms, error))
-        return false;
-    info->scenario_path = order->path;
-    info->scenario_text = order->scenario->text;
-    info->overrides = order->scenario->overrides;
-    info->version = BUCKETLAB_VERSION;
-    info->created_unix_s = (int64_t)time(NULL);
-    return store_save_run(order->store, info, order->result, error);
-}
-
 /* Without the sstable such lines may be of another table, or the same line twice. */
-static void tell_merged(const struct order *order)
+static void tell_merged(const struct lab_result *result)
 {
-    const struct lab_strategy_result *observed = &order->result->strategies[0];
-    const struct lab_metric *merged = lab_metrics_find(&observed->metrics, "partitions.merged");
-    if (merged != NULL && !order->is_quiet)
+    const struct lab_metric *merged = lab_metrics_find(&result->strategies[0].metrics, "partitions.merged");
+    if (merged != NULL)
         fprintf(stderr,
                 "%.0f of the lines have the key of a line before, and were added to it, as pieces of a "
-                "partition in "
-                "several sstables; to tell them apart, add a column 'generation' (the sstable)\n",
+                "partition in several sstables; to tell them apart, add a column 'generation' (the "
+                "sstable)\n",
                 merged->value);
 }
 
-static bool print_import(const struct cli_args *args, const struct order *order, struct sim_error *error)
+static bool import_from(const struct cli_args *args, const char *path, struct store *store,
+                        const struct lab_scenario *scenario, struct sim_error *error)
 {
-    bool is_fine =
-        order->is_json
-            ? cli_json_print(cli_json_run(order->info.run, order->result, cli_warnings_json(order->scenario)),
-                             error)
-            : show_run(&order->info, order->result, order->scenario, cli_value(args, "db", "bucketlab.db"),
-                       error);
-    tell_merged(order);
-    return is_fine && cli_expects_hold(order->result, error);
+    struct cli_execution execution = {.scenario = scenario, .jobs = 1};
+    if (!args->is_quiet)
+        cli_warnings_files(stderr, scenario);
+    bool is_fine = cli_execute(args, &execution, error);
+    struct store_run_info info = cli_info_of(scenario, path, execution.elapsed_ms);
+    is_fine = is_fine && store_save_run(store, &info, execution.result, error);
+    cli_release(args);
+    is_fine = is_fine && show_run(args, &info, execution.result, scenario, error);
+    if (is_fine && !args->is_quiet)
+        tell_merged(execution.result);
+    is_fine = is_fine && cli_expects_hold(execution.result, error);
+    lab_result_destroy(execution.result);
+    return is_fine;
 }
 
-static int import(const struct cli_args *args, struct sim_error *error)
+static bool import(const struct cli_args *args, struct sim_error *error)
 {
-    struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
-    bool is_fine = cli_observed_check(args, error) && read_order(args, &order, error);
-    int code = (int)error->class;
-    if (is_fine) {
-        cli_signals_hold(&order.signals);
-        is_fine = execute_import(&order, error);
-        code = is_fine ? 0 : cli_exit_code(&order.signals, error);
-        cli_signals_release(&order.signals);
-    }
-    if (is_fine && !print_import(args, &order, error))
-        code = (int)error->class;
-    store_close(order.store);
-    lab_scenario_destroy(order.scenario);
-    lab_result_destroy(order.result);
-    free(order.path);
-    return code;
+    struct lab_scenario *scenario = NULL;
+    struct store *store = NULL;
+    struct cli_outputs outputs = {NULL};
+    /* Absolute, so that the stored run can be repeated from any folder. */
+    g_autofree char *path = cli_input_path(cli_argument(args, 0));
+    cli_outputs_database(&outputs, "db", args->database, true);
+    cli_outputs_input(&outputs, "the input", path);
+    bool is_fine =
+        cli_outputs_check(&outputs, error) && cli_observed_check(args, error) &&
+        cli_observed_load(args, NULL, NULL, cli_value(args, "label", "observed"), path, &scenario, error) &&
+        store_open(args->database, STORE_WRITE, &store, error) &&
+        import_from(args, path, store, scenario, error);
+    store_close(store);
+    lab_scenario_destroy(scenario);
+    return is_fine;
 }
 
 const struct cli_command cli_import = {

@@ -15,9 +15,7 @@
 #include "cli/scenario.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "kernel/grow.h"
 #include "kernel/time.h"
-#include "reports/output.h"
 #include "trace.h"
 #include "workload/trace.h"
 
@@ -26,44 +24,35 @@
 #define CONFIDENCE   0.95 /* the default of tune */
 #define HOUR_MINUTES 60u
 
+struct key {
+    uint64_t rows;
+    int64_t last_ns;
+};
+
 struct pass {
     struct wl_trace *trace;
     struct trace_summary *out;
-    uint64_t *key_rows;
-    size_t key_rows_capacity;
-    int64_t *key_last_ns;
-    size_t key_last_capacity;
+    GArray *keys; /* struct key */
     uint64_t *slots;
     uint64_t slot_count;
     int64_t slot_ns, begin_ns;
 };
 
-static bool grow_keys(struct pass *pass, uint32_t key)
-{
-    size_t before = pass->key_rows_capacity;
-    if (!sim_grow(&pass->key_rows, &pass->key_rows_capacity, (size_t)key + 1, sizeof *pass->key_rows) ||
-        !sim_grow(&pass->key_last_ns, &pass->key_last_capacity, (size_t)key + 1, sizeof *pass->key_last_ns))
-        return false;
-    if (pass->key_rows_capacity > before)
-        memset(pass->key_rows + before, 0, (pass->key_rows_capacity - before) * sizeof *pass->key_rows);
-    return true;
-}
-
-static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, struct sim_error *error)
+static void count_batch(struct pass *pass, const struct wl_trace_batch *batch)
 {
     struct trace_summary *out = pass->out;
-    if (!grow_keys(pass, batch->key_index))
-        return sim_fail_memory(error);
+    if (pass->keys->len <= batch->key_index)
+        g_array_set_size(pass->keys, batch->key_index + 1);
+    struct key *key = &g_array_index(pass->keys, struct key, batch->key_index);
     if (batch->rows == 0)
-        return true;
+        return;
     int64_t last_ns = wl_trace_row_time(batch, batch->rows - 1);
     if (out->rows == 0 || batch->time_ns < out->first_ns)
         out->first_ns = batch->time_ns;
     if (out->rows == 0 || last_ns > out->last_ns)
         out->last_ns = last_ns;
-    if (out->has_gaps && pass->key_rows[batch->key_index] > 0)
-        lab_histogram_add(&out->gaps_ms,
-                          (uint64_t)((batch->time_ns - pass->key_last_ns[batch->key_index]) / SIM_MS), 1, 0);
+    if (out->has_gaps && key->rows > 0)
+        lab_histogram_add(&out->gaps_ms, (uint64_t)((batch->time_ns - key->last_ns) / SIM_MS), 1, 0);
     if (out->has_sizes) {
         lab_histogram_add(&out->sizes, batch->bytes, batch->rows, 0);
         out->bytes += batch->bytes * batch->rows;
@@ -73,16 +62,21 @@ static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, s
         out->late_mean_ns += (double)batch->late_ns * (double)batch->rows; /* the sum, divided at the end */
         out->late_rows += batch->rows;
     }
-    pass->key_last_ns[batch->key_index] = last_ns;
-    pass->key_rows[batch->key_index] += batch->rows;
+    key->last_ns = last_ns;
+    key->rows += batch->rows;
     out->rows += batch->rows;
-    return true;
 }
 
-static int descending(const void *one, const void *other)
+static gint descending(gconstpointer one, gconstpointer other)
 {
-    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    uint64_t a = ((const struct key *)one)->rows, b = ((const struct key *)other)->rows;
     return a > b ? -1 : a < b;
+}
+
+/* The rows of the key with this rank, where the first has rank 0. */
+static uint64_t rows_of(const struct pass *pass, uint32_t rank)
+{
+    return g_array_index(pass->keys, struct key, rank).rows;
 }
 
 /* All ranks if they are few; otherwise ranks whose distance grows with the rank. */
@@ -95,7 +89,7 @@ static void summarise_ranks(const struct pass *pass)
         if (rank > out->keys || (out->rank_count > 0 && rank <= out->ranks[out->rank_count - 1]))
             continue;
         out->ranks[out->rank_count] = rank;
-        out->rank_rows[out->rank_count++] = pass->key_rows[rank - 1];
+        out->rank_rows[out->rank_count++] = rows_of(pass, rank - 1);
     }
 }
 
@@ -103,11 +97,11 @@ static void summarise_keys(struct pass *pass)
 {
     struct trace_summary *out = pass->out;
     uint64_t sum = 0;
-    qsort(pass->key_rows, out->keys, sizeof *pass->key_rows, descending);
+    g_array_sort(pass->keys, descending);
     summarise_ranks(pass);
     for (uint32_t i = 0; i < out->keys; i++) {
-        lab_histogram_add(&out->key_rows, pass->key_rows[i], 1, 0);
-        sum += pass->key_rows[i];
+        lab_histogram_add(&out->key_rows, rows_of(pass, i), 1, 0);
+        sum += rows_of(pass, i);
         double share = (double)sum / (double)out->rows;
         if (i == 0)
             out->top_key = share;
@@ -185,15 +179,14 @@ static void summarise_slots(const struct pass *pass)
 }
 
 /* Slots are whole minutes, or whole hours in a long trace, from that of the first row on. */
-static bool make_slots(struct pass *pass, struct sim_error *error)
+static void make_slots(struct pass *pass)
 {
     const struct trace_summary *out = pass->out;
     uint64_t minutes = ((uint64_t)out->last_ns - (uint64_t)out->first_ns) / (uint64_t)SIM_MINUTE;
     pass->slot_ns = minutes >= SLOTS_MAX ? SIM_HOUR : SIM_MINUTE;
     pass->begin_ns = begin_of(out->first_ns, pass->slot_ns);
     pass->slot_count = ((uint64_t)out->last_ns - (uint64_t)pass->begin_ns) / (uint64_t)pass->slot_ns + 1;
-    pass->slots = calloc(pass->slot_count, sizeof *pass->slots);
-    return pass->slots != NULL || sim_fail_memory(error);
+    pass->slots = g_new0(uint64_t, pass->slot_count);
 }
 
 static bool read_twice(struct pass *pass, struct sim_error *error)
@@ -203,14 +196,17 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
     int64_t part_ns;
     bool more = true;
     while (more) {
-        if (!wl_trace_next(pass->trace, &batch, &more, error) || (more && !count_batch(pass, &batch, error)))
+        if (!wl_trace_next(pass->trace, &batch, &more, error))
             return false;
+        if (more)
+            count_batch(pass, &batch);
     }
     out->keys = wl_trace_key_count(pass->trace);
     snprintf(out->read_as, sizeof out->read_as, "%s", wl_trace_text(pass->trace));
     out->late_mean_ns /= out->late_rows == 0 ? 1 : (double)out->late_rows;
     summarise_keys(pass);
-    if (!make_slots(pass, error) || !wl_trace_rewind(&pass->trace, error))
+    make_slots(pass);
+    if (!wl_trace_rewind(&pass->trace, error))
         return false;
     part_ns = (int64_t)(((uint64_t)out->last_ns - (uint64_t)out->first_ns) / TRACE_PARTS) + 1;
     for (more = true; more;) {
@@ -240,7 +236,7 @@ static void trace_summary_clear(struct trace_summary *summary)
 static bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summary *out,
                                struct sim_error *error)
 {
-    struct pass pass = {.out = out};
+    struct pass pass = {.out = out, .keys = g_array_new(FALSE, TRUE, sizeof(struct key))};
     *out = (struct trace_summary){.rows = 0};
     lab_histogram_init(&out->key_rows);
     lab_histogram_init(&out->sizes);
@@ -256,9 +252,8 @@ static bool trace_summary_make(const struct lab_scenario *scenario, struct trace
     wl_trace_close(pass.trace);
     is_fine =
         is_fine && tune_growth_read(scenario, out->first_ns, out->last_ns, CONFIDENCE, &out->growth, error);
-    free(pass.key_rows);
-    free(pass.key_last_ns);
-    free(pass.slots);
+    g_array_free(pass.keys, TRUE);
+    g_free(pass.slots);
     if (!is_fine)
         trace_summary_clear(out);
     return is_fine;
@@ -281,82 +276,55 @@ uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double sh
 #define READS_OF_ROWS 10
 #define TRACE_PREFIX  "trace."
 
-struct text {
-    char *bytes;
-    size_t size, capacity;
-};
-
-static bool put(struct text *text, const char *bytes, size_t size)
-{
-    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1))
-        return false;
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-    text->bytes[text->size] = '\0';
-    return true;
-}
-
 /* Writes a text in single quotes for YAML. */
-static bool put_quoted(struct text *text, const char *bytes, size_t size)
+static void put_quoted(GString *text, const char *word)
 {
-    bool is_fine = put(text, "'", 1);
-    for (size_t i = 0; is_fine && i < size; i++)
-        is_fine = put(text, bytes[i] == '\'' ? "''" : bytes + i, bytes[i] == '\'' ? 2 : 1);
-    return is_fine && put(text, "'", 1);
-}
-
-/* Converts "key=guild+channel" to "key: ['guild', 'channel']". */
-static bool put_column(struct text *text, const char *spec, size_t size)
-{
-    const char *equals = memchr(spec, '=', size), *at = equals + 1, *end = spec + size;
-    bool is_list = memchr(at, '+', (size_t)(end - at)) != NULL;
-    bool is_fine =
-        put(text, spec, (size_t)(equals - spec)) && put(text, ": ", 2) && (!is_list || put(text, "[", 1));
-    while (is_fine && at <= end) {
-        const char *plus = memchr(at, '+', (size_t)(end - at)), *until = plus == NULL ? end : plus;
-        is_fine = put_quoted(text, at, (size_t)(until - at)) && (plus == NULL || put(text, ", ", 2));
-        at = until + 1;
-    }
-    return is_fine && (!is_list || put(text, "]", 1));
+    g_auto(GStrv) parts = g_strsplit(word, "'", -1);
+    g_autofree char *doubled = g_strjoinv("''", parts);
+    g_string_append_printf(text, "'%s'", doubled);
 }
 
 /* Converts "trace.time=ms" to "time: ms". */
-static bool put_sets(struct text *text, const struct cli_args *args, struct sim_error *error)
+static bool put_sets(GString *text, const struct cli_args *args, struct sim_error *error)
 {
-    const char *set, *prefix = TRACE_PREFIX;
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && (set = cli_value_at(args, "set", i)) != NULL; i++) {
-        size_t size = strcspn(set, "=");
-        const char *name = set + strlen(prefix);
-        if (strncmp(set, prefix, strlen(prefix)) != 0 || set[size] == '\0' ||
-            memchr(name, '.', (size_t)(set + size - name)) != NULL)
+    const char *set;
+    for (size_t i = 0; (set = cli_value_at(args, "set", i)) != NULL; i++) {
+        const char *name = set + strlen(TRACE_PREFIX), *equals = strchr(set, '=');
+        if (!g_str_has_prefix(set, TRACE_PREFIX) || equals == NULL ||
+            memchr(name, '.', (size_t)(equals - name)) != NULL)
             return sim_fail(
                 error, SIM_ERROR_INPUT,
                 "bucketlab: --set %s: --scenario takes fields of trace, as in trace.time=ms; write "
                 "others into the file",
                 set);
-        is_fine = put(text, ", ", 2) && put(text, name, (size_t)(set + size - name)) && put(text, ": ", 2) &&
-                  put(text, set + size + 1, strlen(set + size + 1));
+        g_string_append_printf(text, ", %.*s: %s", (int)(equals - name), name, equals + 1);
     }
-    return is_fine || sim_fail_memory(error);
+    return true;
 }
 
-static bool put_columns(struct text *text, const char *spec, struct sim_error *error)
+/* Converts "time=at,key=guild+channel" to "columns: {time: 'at', key: ['guild', 'channel']}". */
+static bool put_columns(GString *text, const char *spec, struct sim_error *error)
 {
-    bool is_fine = put(text, ", columns: {", 12);
-    for (const char *at = spec; is_fine && *at != '\0';) {
-        size_t size = strcspn(at, ",");
-        const char *equals = memchr(at, '=', size);
-        if (equals == NULL || equals == at || equals + 1 == at + size)
+    g_auto(GStrv) columns = g_strsplit(spec, ",", -1);
+    g_string_append(text, ", columns: {");
+    for (char **column = columns; *column != NULL; column++) {
+        const char *equals = strchr(*column, '=');
+        if (equals == NULL || equals == *column || equals[1] == '\0')
             return sim_fail(
                 error, SIM_ERROR_INPUT,
-                "bucketlab: --columns %s: '%.*s' is not a column; write time=created_at,key=guild+channel",
-                spec, (int)size, at);
-        is_fine = put_column(text, at, size);
-        at += size + (at[size] == ',');
-        is_fine = is_fine && (*at == '\0' || put(text, ", ", 2));
+                "bucketlab: --columns %s: '%s' is not a column; write time=created_at,key=guild+channel",
+                spec, *column);
+        g_auto(GStrv) names = g_strsplit(equals + 1, "+", -1);
+        const bool is_list = names[1] != NULL;
+        g_string_append_printf(text, "%s%.*s: %s", column == columns ? "" : ", ", (int)(equals - *column),
+                               *column, is_list ? "[" : "");
+        for (char **name = names; *name != NULL; name++) {
+            put_quoted(text, *name);
+            g_string_append(text, name[1] != NULL ? ", " : is_list ? "]" : "");
+        }
     }
-    return (is_fine && put(text, "}", 1)) || sim_fail_memory(error);
+    g_string_append(text, "}");
+    return true;
 }
 
 /* Makes "trace: {file: 'x.csv', columns: {time: 'at'}, sort: true}" from --columns and --sort and, if
@@ -364,27 +332,13 @@ static bool put_columns(struct text *text, const char *spec, struct sim_error *e
  * NULL on failure. */
 static char *trace_yaml(const struct cli_args *args, const char *file, bool has_sets, struct sim_error *error)
 {
-    const char *columns = cli_value(args, "columns", NULL),
-               *sort = cli_has(args, "sort") ? ", sort: true" : "";
-    struct text text = {0};
+    const char *columns = cli_value(args, "columns", NULL);
+    GString *text = g_string_new("trace: {file: ");
+    put_quoted(text, file);
     bool is_fine =
-        (put(&text, "trace: {file: ", 14) && put_quoted(&text, file, strlen(file))) || sim_fail_memory(error);
-    is_fine = is_fine && (columns == NULL || put_columns(&text, columns, error));
-    is_fine = is_fine && (!has_sets || put_sets(&text, args, error));
-    is_fine = is_fine && ((put(&text, sort, strlen(sort)) && put(&text, "}\n", 2)) || sim_fail_memory(error));
-    if (is_fine)
-        return text.bytes;
-    free(text.bytes);
-    return NULL;
-}
-
-/* A scenario's paths are relative to its folder. */
-static char *path_from(const char *scenario, const char *file, struct sim_error *error)
-{
-    char *path = strchr(scenario, '/') == NULL ? strdup(file) : realpath(file, NULL);
-    if (path == NULL)
-        sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: %s", file, strerror(errno));
-    return path;
+        (columns == NULL || put_columns(text, columns, error)) && (!has_sets || put_sets(text, args, error));
+    g_string_append(text, cli_has(args, "sort") ? ", sort: true}\n" : "}\n");
+    return g_string_free(text, !is_fine);
 }
 
 /* Writes a scenario that reads this trace, with guesses for values that the trace does not determine. */
@@ -411,28 +365,19 @@ static bool write_scenario(const struct cli_args *args, const struct trace_summa
         "  - hash: {buckets: 16}\n";
     const char *row =
         summary->has_sizes ? "" : "row: {bytes: 350, cells: 6} # a guess, as the trace has no sizes\n";
-    char *file = path_from(path, cli_argument(args, 0), error);
-    char *yaml = file == NULL ? NULL : trace_yaml(args, file, true, error);
-    char *text = yaml == NULL ? NULL : malloc(sizeof form + strlen(yaml) + strlen(row) + 64);
+    /* A scenario's paths are relative to its folder. */
+    g_autofree char *file =
+        strchr(path, '/') == NULL ? g_strdup(cli_argument(args, 0)) : cli_absolute(cli_argument(args, 0));
+    g_autofree char *yaml = trace_yaml(args, file, true, error);
+    if (yaml == NULL)
+        return false;
     double hours = ((double)summary->last_ns - (double)summary->first_ns) / 3.6e12;
     double reads = hours > 0 ? (double)summary->rows / hours / READS_OF_ROWS : 1;
-    bool is_fine = text != NULL || (yaml != NULL && sim_fail_memory(error));
-    if (is_fine) {
-        int size = sprintf(text, form, yaml, row, reads < 0.001 ? 0.001 : reads, READS_OF_ROWS);
-        is_fine = cli_text_file_write(path, text, (size_t)size, error);
-    }
-    free(text);
-    free(yaml);
-    free(file);
-    return is_fine;
+    g_autofree char *text = g_strdup_printf(form, yaml, row, reads < 0.001 ? 0.001 : reads, READS_OF_ROWS);
+    return cli_file_write(path, text, strlen(text), error);
 }
 
-struct lines {
-    struct wl_trace_batch *items;
-    size_t count, capacity;
-};
-
-static int by_line(const void *one, const void *other)
+static gint by_line(gconstpointer one, gconstpointer other)
 {
     const struct wl_trace_batch *a = one, *b = other;
     if (a->time_ns != b->time_ns)
@@ -448,56 +393,35 @@ static void write_line(FILE *stream, const struct wl_trace_batch *batch, uint64_
 
 static bool write_rows(struct wl_trace *trace, FILE *stream, struct sim_error *error)
 {
-    struct lines lines = {0};
+    GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct wl_trace_batch));
     struct wl_trace_batch batch;
     bool has_sizes = wl_trace_has_sizes(trace), is_held = wl_trace_has_counts(trace), more = true,
          is_fine = true;
     fprintf(stream, "timestamp_ms,key,%s\n", has_sizes ? "bytes" : "count");
     while (is_fine && more) {
         is_fine = wl_trace_next(trace, &batch, &more, error);
-        if (!is_fine || !more)
-            break;
-        if (!is_held) {
+        if (is_fine && more && is_held)
+            g_array_append_val(lines, batch);
+        else if (is_fine && more)
             write_line(stream, &batch, has_sizes ? batch.bytes : 1);
-        } else if (sim_grow(&lines.items, &lines.capacity, lines.count + 1, sizeof *lines.items)) {
-            lines.items[lines.count++] = batch;
-        } else {
-            is_fine = sim_fail_memory(error);
-        }
     }
-    if (is_fine && lines.count > 0)
-        qsort(lines.items, lines.count, sizeof *lines.items, by_line);
-    for (size_t i = 0; is_fine && i < lines.count; i++)
-        write_line(stream, &lines.items[i], lines.items[i].rows);
-    free(lines.items);
+    g_array_sort(lines, by_line);
+    for (guint i = 0; is_fine && i < lines->len; i++) {
+        const struct wl_trace_batch *line = &g_array_index(lines, struct wl_trace_batch, i);
+        write_line(stream, line, line->rows);
+    }
+    g_array_free(lines, TRUE);
     return is_fine;
-}
-
-static bool fail_file(const char *path, int code, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: cannot be written (%s); free space there, or name another file", path,
-                    strerror(code));
 }
 
 static bool write_file(struct wl_trace *trace, const char *path, struct sim_error *error)
 {
-    struct report_partial output;
-    int code = report_partial_open(&output, path, false);
-    FILE *stream = code == 0 ? report_partial_stream(&output) : NULL;
-    if (stream == NULL) {
-        code = code == 0 ? errno : code;
-        report_partial_end(&output, false);
-        return fail_file(path, code, error);
-    }
-    bool is_fine = write_rows(trace, stream, error);
-    code = fflush(stream) != 0 || ferror(stream) != 0 ? errno : 0;
-    if (fclose(stream) != 0 && code == 0)
-        code = errno;
-    code = code != 0 ? code : report_partial_sync(&output);
-    int ended = report_partial_end(&output, is_fine && code == 0);
-    code = code != 0 ? code : ended;
-    return is_fine && (code == 0 || fail_file(path, code, error));
+    struct cli_file file;
+    struct sim_error ignored;
+    if (!cli_file_open(&file, path, error))
+        return false;
+    const bool is_fine = write_rows(trace, file.stream, error);
+    return cli_file_close(&file, is_fine, is_fine ? error : &ignored) && is_fine;
 }
 
 /* Writes the trace in the plain form to a file, or to stdout for "-". Keys are replaced by their numbers in
@@ -521,8 +445,8 @@ static const struct cli_option options[] = {
     {"anonymise", "FILE", "write the rows with numbers instead of keys; - for stdout"},
     {"scenario", "FILE", "write a scenario of these rows, for run and tune"},
     {"emit-scenario", "FILE", "write a synthetic scenario fitted to the trace"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* A scenario with only the trace, so that the fields are read as in any scenario. */
@@ -530,19 +454,15 @@ static bool read_format(const struct cli_args *args, struct lab_scenario **out, 
 {
     static const char head[] = "strategies: [{unbucketed: {}}]\n";
     bool is_written = cli_has(args, "scenario");
-    char *yaml = trace_yaml(args, cli_argument(args, 0), is_written, error);
-    size_t size = yaml == NULL ? 0 : sizeof head + strlen(yaml), count = 0;
-    char *text = malloc(size + 1);
+    g_autofree char *yaml = trace_yaml(args, cli_argument(args, 0), is_written, error);
+    size_t count = 0;
     struct lab_override *overrides = NULL;
-    *out = NULL;
-    bool is_fine = yaml != NULL && (text != NULL || sim_fail_memory(error));
-    if (is_fine)
-        snprintf(text, size, "%s%s", head, yaml);
-    is_fine = is_fine && (is_written || cli_overrides(args, &overrides, &count, error)) &&
-              lab_scenario_parse("bucketlab trace", text, size - 1, overrides, count, NULL, out, error);
-    free(overrides);
-    free(text);
-    free(yaml);
+    if (yaml == NULL || (!is_written && !cli_overrides(args, &overrides, &count, error)))
+        return false;
+    g_autofree char *text = g_strconcat(head, yaml, NULL);
+    bool is_fine =
+        lab_scenario_parse("bucketlab trace", text, strlen(text), overrides, count, NULL, out, error);
+    g_free(overrides);
     return is_fine;
 }
 
@@ -704,24 +624,21 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     struct trace_fit fit;
     const char *file = cli_argument(args, 0), *fitted = cli_value(args, "emit-scenario", NULL);
     const char *written = cli_value(args, "scenario", NULL);
-    if (!cli_has(args, "quiet"))
+    if (!args->is_quiet)
         cli_warnings_files(stderr, scenario);
     if (!trace_summary_make(scenario, &summary, error))
         return false;
-    bool is_json = cli_has(args, "json");
-    if (!is_json)
+    if (!args->is_json)
         print_text(file, &summary);
     bool is_fine = written == NULL || write_scenario(args, &summary, written, error);
-    if (is_fine && written != NULL && !is_json) {
+    if (is_fine && written != NULL && !args->is_json) {
         printf("\nwrote ");
         cli_print_text(stdout, written);
-        printf("; next: bucketlab tune ");
-        cli_print_text(stdout, written);
-        putchar('\n');
+        cli_print_line(stdout, "; next: bucketlab tune ", written);
     }
     is_fine = is_fine && (fitted == NULL || (trace_fit_make(scenario, &summary, &fit, error) &&
                                              trace_fit_write(&fit, fitted, error)));
-    if (is_fine && is_json)
+    if (is_fine && args->is_json)
         is_fine = print_json(file, &summary, &fit, fitted, error);
     else if (is_fine && fitted != NULL)
         trace_fit_print(&fit, fitted);
@@ -734,71 +651,64 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
  * would split it. */
 static void name_option(struct sim_error *error)
 {
-    static const char form[] = "as in columns: {", option[] = "with --columns ";
-    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-./:,[] ";
-    char *from = strstr(error->text, form), *to = from, *end = from == NULL ? NULL : strchr(from, '}');
+    static const char form[] = "as in columns: {";
+    /* [a, b] becomes a+b, and "name: column, " becomes "name=column,". */
+    static const char *const swaps[][2] = {
+        {", (?=[^\\[]*\\])", "+"}, {"[\\[\\]]", ""}, {": ", "="}, {", ", ","}};
+    g_autofree char *text = g_strdup(error->text);
+    char *from = strstr(text, form), *end = from == NULL ? NULL : strchr(from, '}');
     if (end == NULL)
         return;
-    memcpy(to, option, sizeof option - 1);
-    to += sizeof option - 1;
-    from += sizeof form - 1;
-    bool is_quoted = strspn(from, safe) < (size_t)(end - from);
-    for (const char *at = from; at < end; at++)
-        is_quoted = is_quoted || (*at == ' ' && at[-1] != ':' && at[-1] != ',');
-    if (is_quoted)
-        *to++ = '\'';
-    bool is_list = false;
-    for (char before = '\0'; from < end; from++) {
-        bool is_gap = *from == ' ' && (before == ':' || before == ',');
-        before = *from;
-        is_list = *from == '[' || (is_list && *from != ']');
-        if (!is_gap && *from != '[' && *from != ']')
-            *to++ = before == ':' ? '=' : before == ',' && is_list ? '+' : before;
+    g_autofree char *columns = g_strndup(from + strlen(form), (gsize)(end - from) - strlen(form));
+    for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
+        g_autoptr(GRegex) regex = g_regex_new(swaps[i][0], 0, 0, NULL);
+        g_autofree char *before = columns;
+        columns = g_regex_replace_literal(regex, before, -1, 0, swaps[i][1], 0, NULL);
     }
-    if (is_quoted)
-        *to++ = '\'';
-    memmove(to, end + 1, strlen(end + 1) + 1);
+    g_autofree char *quoted = cli_quoted(columns);
+    sim_fail(error, error->class, "%.*swith --columns %s%s", (int)(from - text), text, quoted, end + 1);
 }
 
-static int trace(const struct cli_args *args, struct sim_error *error)
+/* Checks the outputs, and writes the rows if they are asked for. */
+static bool write_outputs(const struct cli_args *args, const struct lab_scenario *scenario,
+                          struct sim_error *error)
 {
-    struct lab_scenario *scenario;
-    struct cli_outputs outputs = {0};
+    static const char *const files[] = {"anonymise", "scenario", "emit-scenario"};
     const char *anonymous = cli_value(args, "anonymise", NULL);
-    bool is_stdout = anonymous != NULL && strcmp(anonymous, "-") == 0;
-    static const char *const files[] = {"scenario", "emit-scenario"};
-    for (size_t i = 0; is_stdout && i < 2; i++) {
-        if (!cli_has(args, files[i]))
-            continue;
-        sim_fail(error, SIM_ERROR_INPUT,
-                 "bucketlab: --anonymise - conflicts with --%s; write the rows to a file", files[i]);
-        return (int)error->class;
-    }
-    if (!read_format(args, &scenario, error))
-        return (int)error->class;
-    if (anonymous != NULL && scenario->workload.is_late_trace) {
-        sim_fail(
+    struct cli_outputs outputs = {NULL};
+    if (anonymous != NULL && scenario->workload.is_late_trace)
+        return sim_fail(
             error, SIM_ERROR_INPUT,
             "bucketlab: --anonymise writes one time per row and conflicts with arrived=; remove one of them");
-        lab_scenario_destroy(scenario);
-        return (int)error->class;
-    }
     cli_outputs_input(&outputs, "the trace", scenario->trace_path);
-    cli_outputs_file(&outputs, "anonymise", anonymous);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         cli_outputs_file(&outputs, files[i], cli_value(args, files[i], NULL));
-    bool is_fine = cli_outputs_check(&outputs, error);
-    for (size_t i = 0; is_fine && i < 2; i++)
-        is_fine =
-            !cli_has(args, files[i]) || cli_text_file_check(files[i], cli_value(args, files[i], NULL), error);
-    if (is_fine && anonymous != NULL)
-        is_fine = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
-                  anonymise(scenario, anonymous, error);
-    is_fine = is_fine && (is_stdout || describe(args, scenario, error));
+    if (!cli_outputs_check(&outputs, error))
+        return false;
+    for (size_t i = 0; i < 3; i++) {
+        if (!cli_file_check(files[i], cli_value(args, files[i], NULL), error))
+            return false;
+    }
+    return anonymous == NULL || anonymise(scenario, anonymous, error);
+}
+
+static bool trace(const struct cli_args *args, struct sim_error *error)
+{
+    struct lab_scenario *scenario = NULL;
+    static const char *const files[] = {"scenario", "emit-scenario"};
+    const bool is_stdout = strcmp(cli_value(args, "anonymise", ""), "-") == 0;
+    for (size_t i = 0; is_stdout && i < 2; i++) {
+        if (cli_has(args, files[i]))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --anonymise - conflicts with --%s; write the rows to a file",
+                            files[i]);
+    }
+    bool is_fine = read_format(args, &scenario, error) && write_outputs(args, scenario, error) &&
+                   (is_stdout || describe(args, scenario, error));
     if (!is_fine)
         name_option(error);
     lab_scenario_destroy(scenario);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_trace = {

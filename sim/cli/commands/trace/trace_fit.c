@@ -308,7 +308,7 @@ static const char *const labels[TRACE_FIT_STRATEGIES] = {"unbucketed", "time", "
 static const char *const figures[TRACE_FIT_FIGURES] = {"rows p50", "rows p99", "bytes p50", "bytes p99"};
 static const char *const members[TRACE_FIT_FIGURES] = {"rows_p50", "rows_p99", "bytes_p50", "bytes_p99"};
 
-static bool print_table(FILE *file, const struct trace_fit *fit, const char *lead)
+static void print_table(FILE *file, const struct trace_fit *fit, const char *lead)
 {
     static const struct cli_column columns[] = {
         {"strategy", "strategy", CLI_LABEL, .group = NULL}, {"partition", "figure", CLI_WORDS, .group = NULL},
@@ -328,7 +328,6 @@ static bool print_table(FILE *file, const struct trace_fit *fit, const char *lea
     cli_table_print(
         file, &(struct cli_table){.rows = rows, .columns = columns, .count = 6, .lead = lead, .gap = 2});
     json_decref(rows);
-    return rows != NULL;
 }
 
 /* What the scenario has of the trace's late rows; NULL when the trace has none. */
@@ -348,20 +347,18 @@ bool trace_fit_write(const struct trace_fit *fit, const char *path, struct sim_e
 {
     char *whole = NULL;
     size_t size;
-    FILE *stream = open_memstream(&whole, &size);
-    if (stream == NULL)
-        return sim_fail_memory(error);
+    FILE *stream = cli_memory_open(&whole, &size);
     fprintf(stream,
             "# Fitted to a trace by bucketlab trace, on another seed than this one. Its partitions:\n");
-    bool is_fine = print_table(stream, fit, "#   ");
+    print_table(stream, fit, "#   ");
     if (late_text(fit) != NULL)
         fprintf(stream, "# %s\n", late_text(fit));
     if (fit->off > TRACE_FIT_WITHIN)
         fprintf(stream, "# The fit failed: figures are more than %.0f %% off. Run the trace itself.\n",
                 100 * TRACE_FIT_WITHIN);
     fputs(fit->text, stream);
-    is_fine = (fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
-    is_fine = is_fine && cli_text_file_write(path, whole, size, error);
+    cli_memory_close(stream);
+    bool is_fine = cli_file_write(path, whole, size, error);
     free(whole);
     return is_fine;
 }

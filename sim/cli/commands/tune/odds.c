@@ -31,8 +31,8 @@ static const struct cli_option options[] = {
     {"quantile", "P",
      "show the least N with P(rows <= N) >= P; repeatable\n"
      "(default 0.001 0.01 0.5 0.99 0.999)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Above this mean, sizes would not be exact in binary64, and their tails would not fit into 64 bits. */
@@ -315,7 +315,7 @@ static void print_plain(const struct question *question)
     }
 }
 
-static int odds(const struct cli_args *args, struct sim_error *error)
+static bool odds(const struct cli_args *args, struct sim_error *error)
 {
     const bool is_weighted = cli_has(args, "weighted");
     struct question question = {.args = args,
@@ -331,7 +331,7 @@ static int odds(const struct cli_args *args, struct sim_error *error)
     else if (is_fine)
         print_plain(&question);
     json_decref(question.answer);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
 const struct cli_command cli_odds = {

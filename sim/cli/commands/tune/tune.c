@@ -28,12 +28,12 @@ static const struct cli_option options[] = {
     {"bits", "A..B", "with --rows: the range of bits (default 0..32)"},
     {"probability", "any", "with --rows: try every probability 1/N instead of bits"},
     {"max-increments", "X", "with --rows: at most X counter increments per\n1000 rows (default: any number)"},
-    {"seed", "N", "use this seed instead of the scenario's"},
+    {CLI_OPTION_SEED},
     {"seeds", "N",
      "the most seeds that a setting is run with (default\n"
      "the scenario's tune.seeds, or 8)"},
-    {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
-    CLI_OPTION_SAMPLE,
+    {CLI_OPTION_SET},
+    {CLI_OPTION_SAMPLE},
     {"db", "FILE",
      "database (default bucketlab.db); the same command\n"
      "resumes from it when it was interrupted"},
@@ -41,11 +41,11 @@ static const struct cli_option options[] = {
      "write the recommended setting in the form that the core's\n"
      "bk_strategy_parse() reads"},
     {"out", "DIR", "folder of the charts (default bucketlab-out)"},
-    CLI_OPTION_FORMAT,
+    {CLI_OPTION_FORMAT},
     {"no-charts", NULL, "draw no charts"},
-    CLI_OPTION_JOBS,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JOBS},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 /* Tuning with and without a scenario has different options. */
@@ -449,7 +449,7 @@ static bool refuse(const struct cli_args *args, const struct limits *limits, con
         has_risk ? risk_cure : "", has_risk ? " or " : "", cure);
 }
 
-static int tune_rows(const struct cli_args *args, struct sim_error *error)
+static bool tune_rows(const struct cli_args *args, struct sim_error *error)
 {
     struct answer answer = {0};
     struct limits limits = {.bits_most = BK_BITS_MAX, .increments = 1000};
@@ -464,17 +464,14 @@ static int tune_rows(const struct cli_args *args, struct sim_error *error)
     else if (is_fine)
         print_answer(&answer);
     tune_found_free(&answer.found);
-    return is_fine ? 0 : (int)error->class;
+    return is_fine;
 }
 
-static int tune(const struct cli_args *args, struct sim_error *error)
+static bool tune(const struct cli_args *args, struct sim_error *error)
 {
-    bool is_scenario = cli_argument_count(args) > 0;
-    if (!check_options(args, is_scenario, error))
-        return (int)error->class;
-    if (is_scenario)
-        return cli_tune_scenario(args, error);
-    return tune_rows(args, error);
+    bool is_scenario = args->count > 0;
+    return check_options(args, is_scenario, error) &&
+           (is_scenario ? cli_tune_scenario(args, error) : tune_rows(args, error));
 }
 
 const struct cli_command cli_tune = {

@@ -16,7 +16,6 @@
 #include "cli/contest_answer.h"
 #include "cli/execute.h"
 #include "cli/files.h"
-#include "cli/page.h"
 #include "cli/result.h"
 #include "cli/scenario.h"
 #include "cli/table.h"
@@ -42,7 +41,7 @@ struct job {
     uint32_t threads;
     bool is_quiet, is_json, has_charts;
     struct cli_charts charts;
-    struct cli_signals signals;
+    const struct cli_args *args;
     struct cli_tune_memory memory;
     struct tune_contest contest;
     struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies, */
@@ -109,7 +108,7 @@ static bool emit_setting(const char *path, const struct lab_result *result, uint
                         "# in a scenario: %s: {%s}\n%s%s",
                         (int)(rest - text), text, BUCKETLAB_VERSION, result->seed, best->placement_digest,
                         lab_kind_name(lab_settings_kind(&best->settings)), told, needs, rest);
-    return cli_text_file_write(path, whole, (size_t)size, error);
+    return cli_file_write(path, whole, (size_t)size, error);
 }
 
 /* --- before the work */
@@ -118,7 +117,7 @@ static bool emit_setting(const char *path, const struct lab_result *result, uint
 static bool stop(struct job *job, struct sim_error *error)
 {
     struct sim_error ignored;
-    return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
+    return cli_tune_memory_stop(&job->memory, job->args->signals->caught != 0 ? error : &ignored);
 }
 
 bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct sim_error *error)
@@ -192,8 +191,6 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
 static bool open_memory(struct job *job, struct sim_error *error)
 {
     const struct lab_scenario *scenario = job->scenario;
-    if (job->database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     job->path = realpath(scenario->path, NULL);
     if (!cli_tune_memory_open(&job->memory, job->database, scenario,
                               job->path != NULL ? job->path : scenario->path, &job->terms, error))
@@ -208,18 +205,18 @@ static bool open_memory(struct job *job, struct sim_error *error)
 
 static bool check_emitted(struct job *job, struct sim_error *error)
 {
-    return job->emitted == NULL || (cli_text_file_check("emit", job->emitted, error) &&
+    return job->emitted == NULL || (cli_file_check("emit", job->emitted, error) &&
                                     digest_of(job->scenario, &job->scenario_digest, error));
 }
 
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    job->database = cli_value(args, "db", "bucketlab.db");
-    if (!cli_jobs(args, &job->threads, error) || !cli_charts_read(args, &job->charts, error) ||
-        !load(args, job, error))
+    job->database = args->database;
+    job->threads = args->jobs;
+    if (!cli_charts_read(args, &job->charts, error) || !load(args, job, error))
         return false;
     job->terms = job->scenario->tune;
-    struct cli_outputs outputs = {0};
+    struct cli_outputs outputs = {NULL};
     cli_outputs_scenario(&outputs, job->scenario);
     cli_outputs_database(&outputs, "db", job->database, true);
     cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
@@ -237,12 +234,11 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
 static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
                    const char *unit, struct sim_error *error)
 {
-    const struct cli_task task = {
-        .name = job->scenario->name, .unit = unit, .is_quiet = job->is_quiet, .run = run, .context = job};
+    const struct cli_task task = {.name = job->scenario->name, .unit = unit, .run = run, .context = job};
     int64_t elapsed_ms;
-    bool is_fine = cli_attend(&task, &job->signals, &elapsed_ms, error);
+    bool is_fine = cli_attend(job->args, &task, &elapsed_ms, error);
     job->elapsed_ms += elapsed_ms;
-    return is_fine && job->signals.caught == 0;
+    return is_fine && job->args->signals->caught == 0;
 }
 
 static bool fly(void *context, struct lab_progress *progress, struct sim_error *error)
@@ -468,24 +464,17 @@ static void free_job(struct job *job)
     free(job->path);
 }
 
-int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
+bool cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
 {
-    struct job job = {.emitted = cli_value(args, "emit", NULL),
-                      .is_quiet = cli_has(args, "quiet"),
-                      .is_json = cli_has(args, "json"),
+    struct job job = {.args = args,
+                      .emitted = cli_value(args, "emit", NULL),
+                      .is_quiet = args->is_quiet,
+                      .is_json = args->is_json,
                       .has_charts = !cli_has(args, "no-charts")};
-    int code = 0;
-    if (!read_job(args, &job, error)) {
-        code = (int)error->class;
-    } else {
-        cli_signals_hold(&job.signals);
-        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error) &&
-                       emit(&job, error);
-        code = is_fine ? 0 : cli_exit_code(&job.signals, error);
-        cli_signals_release(&job.signals);
-        if (is_fine && !print_answer(&job, error))
-            code = (int)error->class;
-    }
+    bool is_fine = read_job(args, &job, error) && (work(&job, error) || stop(&job, error)) &&
+                   store(&job, error) && draw(&job, error) && emit(&job, error);
+    cli_release(args);
+    is_fine = is_fine && print_answer(&job, error);
     free_job(&job);
-    return code;
+    return is_fine;
 }

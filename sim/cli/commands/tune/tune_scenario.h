@@ -7,7 +7,7 @@
 
 /* Reads --risk, which is given: at most 0.5, or below `most` = 1. */
 bool cli_tune_risk(const struct cli_args *args, double most, double *out, struct sim_error *error);
-/* `tune SCENARIO`; returns the exit code. */
-int cli_tune_scenario(const struct cli_args *args, struct sim_error *error);
+/* `tune SCENARIO`. */
+bool cli_tune_scenario(const struct cli_args *args, struct sim_error *error);
 
 #endif

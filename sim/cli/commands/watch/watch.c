@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -22,7 +21,6 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/file.h"
-#include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/drift.h"
 #include "lab/quantity.h"
@@ -30,19 +28,16 @@
 
 /* The request, according to the command line and the database. */
 struct watch {
-    const char *database;
-    const char *path;    /* the file to read; NULL: the output of `command` is read */
+    const struct cli_args *args;
+    char *path;          /* the file to read; NULL: the output of `command` is read */
     const char *command; /* NULL: the file is read */
     const char *prometheus;
-    int64_t every_ms; /* 0: one look */
-    uint64_t looks;   /* 0: until a signal comes */
-    bool is_json, is_quiet, is_check;
-    int64_t run; /* the number of the run that predicts the sizes */
-    struct lab_result *result;
+    int64_t every_ms;         /* 0: one look */
+    uint64_t looks;           /* 0: until a signal comes */
+    struct cli_stored stored; /* the run that predicts the sizes */
     const struct lab_strategy_result *predicted;
     struct lab_drift_question question; /* without the fields that each look fills */
     uint64_t looked, failed;            /* by this process */
-    struct cli_signals signals;
 };
 
 /* A look: what was observed, stored under the number `run`. */
@@ -59,12 +54,11 @@ struct watch_look {
 static pid_t start(const char *command, const struct cli_signals *signals, const int pipe[2])
 {
     char shell[] = "sh", option[] = "-c";
-    char *words[] = {shell, option, strdup(command), NULL};
+    g_autofree char *copy = g_strdup(command);
+    char *words[] = {shell, option, copy, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     pid_t process = -1;
-    if (words[2] == NULL)
-        return -1;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&how);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
@@ -74,25 +68,29 @@ static pid_t start(const char *command, const struct cli_signals *signals, const
     code = code != 0 ? code : posix_spawn(&process, "/bin/sh", &files, &how, words, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
-    free(words[2]);
     errno = code;
     return code == 0 ? process : -1;
 }
 
-/* Copies the output until it ends. Returns false, with an error, when the command must be killed. */
-static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *out, struct sim_error *error)
+static bool fail_store(struct sim_error *error)
 {
-    static const struct timespec at_once;
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "the command's output cannot be stored (%s); free space in /tmp", strerror(errno));
+}
+
+/* Copies the output until it ends. Returns false, with an error, when the command must be killed. */
+static bool copy(const struct watch *watch, int from, FILE *out, struct sim_error *error)
+{
     struct pollfd output = {.fd = from, .events = POLLIN};
     int64_t begin_ms = cli_now_ms();
     char buffer[65536];
     for (;;) {
-        int signal = sigtimedwait(&signals->held, NULL, &at_once);
-        if (signal > 0 && signal != CLI_WAKE) {
-            signals->caught = signal;
+        const int signal = cli_wait(watch->args, 0);
+        if (signal != 0) {
+            watch->args->signals->caught = signal;
             return sim_fail(error, SIM_ERROR_CHECK, "interrupted; this look was not stored");
         }
-        if (limit_ms > 0 && cli_passed_ms(begin_ms) >= limit_ms)
+        if (watch->every_ms > 0 && cli_passed_ms(begin_ms) >= watch->every_ms)
             return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                             "the command still ran when the next look was due, and was killed; make it "
                             "faster, or --every longer");
@@ -102,28 +100,25 @@ static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *
         if (size == 0)
             return true;
         if (size > 0 && fwrite(buffer, 1, (size_t)size, out) != (size_t)size)
-            return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                            "the command's output cannot be stored (%s); free space in /tmp",
-                            strerror(errno));
+            return fail_store(error);
     }
 }
 
-/* Runs the command by a shell and writes what it prints to `out`. A command that runs longer than limit_ms
- * (0: no limit) is killed. A signal kills it too, and sets signals->caught. */
-static bool run_command(const char *command, int64_t limit_ms, struct cli_signals *signals, FILE *out,
-                        struct sim_error *error)
+/* Runs the command by a shell and writes what it prints to `out`. A command that still runs when the next
+ * look is due is killed. A signal kills it too, and is caught. */
+static bool run_command(const struct watch *watch, FILE *out, struct sim_error *error)
 {
     int pipe[2], status = 0;
     if (pipe2(pipe, O_CLOEXEC) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot create a pipe (%s); end other programs first",
                         strerror(errno));
-    pid_t process = start(command, signals, pipe);
+    pid_t process = start(watch->command, watch->args->signals, pipe);
     int code = errno;
     close(pipe[1]);
     bool is_fine = process != -1 ||
                    sim_fail(error, SIM_ERROR_ENVIRONMENT,
                             "/bin/sh could not be started (%s); end other programs first", strerror(code));
-    is_fine = is_fine && copy(pipe[0], limit_ms, signals, out, error);
+    is_fine = is_fine && copy(watch, pipe[0], out, error);
     close(pipe[0]);
     if (process == -1)
         return false;
@@ -135,11 +130,9 @@ static bool run_command(const char *command, int64_t limit_ms, struct cli_signal
         return false;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "'%s' ended with %s %d; run it by hand to see why",
-                        command, WIFEXITED(status) ? "exit code" : "signal",
+                        watch->command, WIFEXITED(status) ? "exit code" : "signal",
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-    return fflush(out) == 0 ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "the command's output cannot be stored (%s); free space in /tmp", strerror(errno));
+    return fflush(out) == 0 || fail_store(error);
 }
 
 /* Formats a size in its unit for display. */
@@ -168,7 +161,7 @@ static void print_line(const struct watch *watch, const struct watch_look *look)
            drift->is_drift ? "DRIFT from" : "fits");
     cli_print_text(stdout, watch->predicted->label);
     printf(" of run %" PRId64 "; distance %.3f, by chance at most %.3f (%s partitions, %s predicted)",
-           watch->run, drift->distance, drift->allowed, seen, predicted);
+           watch->stored.info.run, drift->distance, drift->allowed, seen, predicted);
     if (drift->is_far)
         printf("; %.1f%% of the partitions are up to %s%s, %.1f%% were predicted to be",
                100 * drift->observed, size, rows, 100 * drift->predicted);
@@ -186,7 +179,8 @@ static json_t *object_of(const struct watch *watch, const struct watch_look *loo
     const struct lab_drift *drift = &look->drift;
     json_t *object = CLI_OBJECT(
         {"run", json_integer(look->run)}, {"look", cli_json_whole(look->number)},
-        {"predicted_run", json_integer(watch->run)}, {"strategy", json_string(watch->predicted->label)},
+        {"predicted_run", json_integer(watch->stored.info.run)},
+        {"strategy", json_string(watch->predicted->label)},
         {"unit", json_string(watch->question.unit == LAB_IN_ROWS ? "rows" : "bytes")},
         {"partitions", cli_json_whole(drift->observed_count)}, {"distance", cli_json_number(drift->distance)},
         {"allowed", cli_json_number(drift->allowed)}, {"size", cli_json_whole(drift->size)},
@@ -205,23 +199,11 @@ static json_t *object_of(const struct watch *watch, const struct watch_look *loo
 
 static bool print_look(const struct watch *watch, const struct watch_look *look, struct sim_error *error)
 {
-    if (watch->is_json)
+    if (watch->args->is_json)
         return cli_json_print(object_of(watch, look), error) && fflush(stdout) == 0;
     print_line(watch, look);
     fflush(stdout);
     return true;
-}
-
-/* Writes a label with its value, in which backslash, quote and line break are escaped. */
-static void write_label(FILE *out, const char *name, const char *value)
-{
-    fprintf(out, "%s=\"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\' || *c == '\n')
-            fputc('\\', out);
-        fputc(*c == '\n' ? 'n' : *c, out);
-    }
-    fputc('"', out);
 }
 
 static void write_head(FILE *out, const char *name, const char *type, const char *help)
@@ -233,11 +215,10 @@ static void write_head(FILE *out, const char *name, const char *type, const char
 static void write_value(FILE *out, const struct watch *watch, const char *name, const char *more,
                         double value)
 {
-    fprintf(out, "%s{", name);
-    write_label(out, "scenario", watch->result->scenario_name);
-    fputc(',', out);
-    write_label(out, "strategy", watch->predicted->label);
-    fprintf(out, "%s%s} %.17g\n", *more == '\0' ? "" : ",", more, value);
+    g_autofree char *scenario = cli_json_quoted(watch->stored.result->scenario_name),
+                    *strategy = cli_json_quoted(watch->predicted->label);
+    fprintf(out, "%s{scenario=%s,strategy=%s%s%s} %.17g\n", name, scenario, strategy,
+            *more == '\0' ? "" : ",", more, value);
 }
 
 /* Writes the metrics with this name of either side. */
@@ -280,9 +261,7 @@ static bool write_prometheus(const struct watch *watch, const struct watch_look 
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return sim_fail_memory(error);
+    FILE *out = cli_memory_open(&text, &size);
     write_sizes(out, watch, look);
     const struct {
         const char *name, *type, *help;
@@ -305,12 +284,8 @@ static bool write_prometheus(const struct watch *watch, const struct watch_look 
         write_head(out, singles[i].name, singles[i].type, singles[i].help);
         write_value(out, watch, singles[i].name, "", singles[i].value);
     }
-    bool is_lost = ferror(out) != 0;
-    if (fclose(out) != 0 || is_lost) {
-        free(text);
-        return sim_fail_memory(error);
-    }
-    bool is_fine = cli_text_file_write(watch->prometheus, text, size, error);
+    cli_memory_close(out);
+    bool is_fine = cli_file_write(watch->prometheus, text, size, error);
     free(text);
     return is_fine;
 }
@@ -321,7 +296,7 @@ static const struct cli_option options[] = {
     {"every", "DURATION", "look at this interval, as in 1h (default: once)"},
     {"looks", "N", "with --every: end after N looks"},
     {"check", NULL, "end with exit code 1 at the first look that finds drift"},
-    {"by", "UNIT", "bytes or rows (default bytes)"},
+    {"by", "bytes|rows", "the unit of sizes (default bytes)"},
     {"tolerance", "SHARE", "sizes that differ by less are equal (default 10%)"},
     {"false-alarms", "SHARE", "chance that any look reports drift when there is none\n(default 1%)"},
     {"partitions", "N",
@@ -330,12 +305,10 @@ static const struct cli_option options[] = {
      "does)"},
     {"prometheus", "FILE", "write the figures of each look to FILE, for Prometheus"},
     {"table", "KS.TABLE", "which table, if the file has several (default: the only\none)"},
-    {"format", "F",
-     "sstablepartitions, tablehistograms or large_partitions\n"
-     "(default: detected)"},
-    CLI_OPTION_DB,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {"format", "sstablepartitions|tablehistograms|large_partitions", "(default: detected)"},
+    {CLI_OPTION_DB},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
 static bool read_share(const struct cli_args *args, const char *name, const char *fallback, double *out,
@@ -345,120 +318,58 @@ static bool read_share(const struct cli_args *args, const char *name, const char
     return fault == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: %s", name, fault);
 }
 
-static bool read_every(const struct cli_args *args, struct watch *watch, struct sim_error *error)
+static bool read_options(struct watch *watch, struct sim_error *error)
 {
+    const struct cli_args *args = watch->args;
     int64_t every_ns = 0;
-    const char *text = cli_value(args, "every", NULL);
-    const char *fault = text == NULL ? NULL : lab_quantity_duration(text, &every_ns);
-    if (fault != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --every: %s", fault);
-    if (text != NULL && every_ns < SIM_MS)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --every %s: write 1ms or more", text);
-    if (text == NULL && cli_has(args, "looks"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --looks applies only with --every; add --every 1h");
-    watch->every_ms = every_ns / SIM_MS;
-    return cli_whole(args, "looks", 1, INT64_MAX, &watch->looks, error);
-}
-
-static bool read_options(const struct cli_args *args, struct watch *watch, struct sim_error *error)
-{
-    const char *by = cli_value(args, "by", "bytes");
-    bool is_rows = strcmp(by, "rows") == 0;
-    if (!is_rows && strcmp(by, "bytes") != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --by: no unit '%s'; choose bytes or rows", by);
-    watch->question.unit = is_rows ? LAB_IN_ROWS : LAB_IN_BYTES;
-    watch->path = cli_argument_count(args) == 2 ? cli_argument(args, 1) : NULL;
-    if (watch->path != NULL && strcmp(watch->path, SIM_STANDARD_INPUT) == 0)
-        watch->path = "/dev/stdin";
+    watch->question.unit = cli_chooses(args, "by", "rows") ? LAB_IN_ROWS : LAB_IN_BYTES;
     watch->command = cli_value(args, "command", NULL);
-    if ((watch->path == NULL) == (watch->command == NULL))
-        return sim_fail(
-            error, SIM_ERROR_INPUT, "bucketlab: %s; name a FILE, or a --command that prints the sizes",
-            watch->path == NULL ? "nothing to look at" : "a file and a --command exclude each other");
-    if (!cli_observed_check(args, error) || !read_every(args, watch, error) ||
+    watch->prometheus = cli_value(args, "prometheus", NULL);
+    if ((args->count < 2) == (watch->command == NULL))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: %s; name a FILE, or a --command that prints the sizes",
+                        args->count < 2 ? "nothing to look at" : "a file and a --command exclude each other");
+    watch->path = args->count < 2 ? NULL : cli_input_path(cli_argument(args, 1));
+    if (!cli_observed_check(args, error) || !cli_duration(args, "every", SIM_MS, &every_ns, error) ||
+        !cli_whole(args, "looks", 1, INT64_MAX, &watch->looks, error) ||
         !read_share(args, "tolerance", "10%", &watch->question.tolerance, error) ||
         !read_share(args, "false-alarms", "1%", &watch->question.false_alarm, error) ||
         !cli_whole(args, "partitions", 1, INT64_MAX, &watch->question.partitions, error))
         return false;
+    watch->every_ms = every_ns / SIM_MS;
     if (!(watch->question.false_alarm > 0 && watch->question.false_alarm < 1))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --false-alarms: write more than 0%% and less than 100%%");
     if (watch->path != NULL && watch->every_ms > 0 && sim_input_is_descriptor(watch->path))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: standard input can be read only once; leave out --every, or name a file");
-    return watch->prometheus == NULL || cli_text_file_check("prometheus", watch->prometheus, error);
+    return cli_file_check("prometheus", watch->prometheus, error);
 }
 
-static bool choose_strategy(const struct cli_args *args, struct watch *watch, struct sim_error *error)
+static bool load_prediction(struct watch *watch, struct sim_error *error)
 {
-    const char *label = cli_value(args, "strategy", NULL), *labels[LAB_STRATEGIES_MAX];
-    const size_t count = watch->result->strategy_count;
-    char where[CLI_NUMBER_SIZE];
-    for (size_t i = 0; i < count && i < LAB_STRATEGIES_MAX; i++) {
-        labels[i] = watch->result->strategies[i].label;
-        if (label == NULL ? count == 1 : strcmp(labels[i], label) == 0)
-            watch->predicted = &watch->result->strategies[i];
-    }
-    snprintf(where, sizeof where, "run %" PRId64, watch->run);
-    if (watch->predicted == NULL)
-        return cli_fail_label(where, label, labels, count, error);
+    const struct cli_args *args = watch->args;
+    struct cli_outputs outputs = {NULL};
+    cli_outputs_database(&outputs, "db", args->database, true);
+    cli_outputs_input(&outputs, "the input", cli_argument(args, 1));
+    cli_outputs_file(&outputs, "prometheus", watch->prometheus);
+    if (!cli_outputs_check(&outputs, error) ||
+        !cli_stored_open(args, cli_argument(args, 0), &watch->stored, error) ||
+        !cli_stored_find(&watch->stored, cli_value(args, "strategy", NULL), &watch->predicted, error))
+        return false;
     if (watch->predicted->settings.observed != WL_OBSERVED_AUTO)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: '%s' of run %" PRId64
                         " was observed, and predicts nothing; name a run of a scenario",
-                        watch->predicted->label, watch->run);
-    return watch->predicted->open_rows.count + watch->predicted->closed_rows.count > 0 ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: '%s' of run %" PRId64 " has no partitions; name another run",
-                    watch->predicted->label, watch->run);
-}
-
-static bool load_prediction(const struct cli_args *args, struct watch *watch, struct sim_error *error)
-{
-    struct store *store;
-    struct store_run_info info;
-    struct cli_outputs outputs = {0};
-    if (!cli_run_number(args, &watch->run, error))
-        return false;
-    cli_outputs_database(&outputs, "db", watch->database, true);
-    cli_outputs_input(&outputs, "the input", watch->path);
-    cli_outputs_file(&outputs, "prometheus", watch->prometheus);
-    if (!cli_outputs_check(&outputs, error) || !store_open(watch->database, STORE_READ, &store, error))
-        return false;
-    bool is_fine = store_load_run(store, watch->run, &info, &watch->result, error);
-    watch->run = is_fine ? info.run : 0;
-    store_close(store);
-    if (!is_fine || !choose_strategy(args, watch, error))
-        return false;
-    const struct lab_limits *limits = &watch->result->limits;
+                        watch->predicted->label, watch->stored.info.run);
+    const struct lab_limits *limits = &watch->stored.result->limits;
     watch->question.predicted = watch->predicted;
     watch->question.limit =
         watch->question.unit == LAB_IN_ROWS ? limits->partition_rows : limits->partition_bytes;
-    return true;
-}
-
-/* Reads the sizes as a run of one strategy, observed, with the prediction's label and limits. */
-static bool observe(const struct cli_args *args, const char *path, struct watch *watch,
-                    struct store_run_info *info, struct lab_scenario **scenario, struct watch_look *look,
-                    struct sim_error *error)
-{
-    char *text = cli_observed_scenario(args, watch->result->scenario_name, &watch->result->limits,
-                                       watch->predicted->label, path);
-    if (text == NULL)
-        return sim_fail_memory(error);
-    bool is_fine = lab_scenario_parse(path, text, strlen(text), NULL, 0, NULL, scenario, error);
-    free(text);
-    if (!is_fine || !cli_execute(*scenario, 1, NULL, watch->is_quiet, NULL, NULL, &watch->signals,
-                                 &look->result, &info->elapsed_ms, error))
-        return false;
-    struct lab_strategy_result *observed = &look->result->strategies[0];
-    look->observed = observed;
-    if (watch->command != NULL) {
-        free(observed->settings.observed_file);
-        observed->settings.observed_file = sim_text_copy(watch->command);
-    }
-    return observed->settings.observed_file != NULL || sim_fail_memory(error);
+    return watch->predicted->open_rows.count + watch->predicted->closed_rows.count > 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: '%s' of run %" PRId64 " has no partitions; name another run",
+                    watch->predicted->label, watch->stored.info.run);
 }
 
 static bool judge(struct watch *watch, struct store *store, struct watch_look *look, struct sim_error *error)
@@ -473,30 +384,38 @@ static bool judge(struct watch *watch, struct store *store, struct watch_look *l
     if (question->unit == LAB_IN_ROWS && look->observed->open_rows.count == 0)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: the file has no row counts; leave out --by rows");
     question->observed = look->observed;
-    if (!store_count_looks(store, watch->run, watch->predicted->label, &look->number, error))
+    if (!store_count_looks(store, watch->stored.info.run, watch->predicted->label, &look->number, error))
         return false;
     question->look = ++look->number;
     if (!lab_drift_judge(question, &look->drift) ||
-        !lab_drift_metrics(&look->drift, watch->run, look->number, &look->result->strategies[0].metrics))
+        !lab_drift_metrics(&look->drift, watch->stored.info.run, look->number,
+                           &look->result->strategies[0].metrics))
         return sim_fail_memory(error);
     return true;
 }
 
-static bool look_at(const struct cli_args *args, const char *path, struct watch *watch,
-                    struct watch_look *look, struct sim_error *error)
+/* Reads the sizes as a run of one strategy, observed, with the prediction's label and limits. */
+static bool look_at(const char *path, struct watch *watch, struct watch_look *look, struct sim_error *error)
 {
     struct lab_scenario *scenario = NULL;
     struct store *store = NULL;
-    struct store_run_info info = {.version = BUCKETLAB_VERSION};
-    look->time_s = info.created_unix_s = (int64_t)time(NULL);
-    bool is_fine = observe(args, path, watch, &info, &scenario, look, error) &&
-                   store_open(watch->database, STORE_WRITE, &store, error) &&
-                   judge(watch, store, look, error);
+    bool is_fine =
+        cli_observed_load(watch->args, watch->stored.result->scenario_name, &watch->stored.result->limits,
+                          watch->predicted->label, path, &scenario, error);
+    struct cli_execution execution = {.scenario = scenario, .jobs = 1};
+    is_fine = is_fine && cli_execute(watch->args, &execution, error);
+    look->result = execution.result;
     if (is_fine) {
-        info.scenario_path = path;
-        info.scenario_text = scenario->text;
-        info.overrides = scenario->overrides;
-        is_fine = store_save_run(store, &info, look->result, error);
+        struct lab_strategy_result *observed = &look->result->strategies[0];
+        struct store_run_info info = cli_info_of(scenario, path, execution.elapsed_ms);
+        look->observed = observed;
+        look->time_s = info.created_unix_s;
+        if (watch->command != NULL) {
+            free(observed->settings.observed_file);
+            observed->settings.observed_file = g_strdup(watch->command);
+        }
+        is_fine = store_open(watch->args->database, STORE_WRITE, &store, error) &&
+                  judge(watch, store, look, error) && store_save_run(store, &info, look->result, error);
         look->run = info.run;
     }
     store_close(store);
@@ -505,27 +424,21 @@ static bool look_at(const struct cli_args *args, const char *path, struct watch 
 }
 
 /* Takes one look; on false *look is unchanged. */
-static bool take_look(const struct cli_args *args, struct watch *watch, struct watch_look *look,
-                      struct sim_error *error)
+static bool take_look(struct watch *watch, struct watch_look *look, struct sim_error *error)
 {
     struct watch_look new = {0};
     char descriptor[32];
-    bool is_file = watch->path != NULL && !sim_input_is_descriptor(watch->path);
-    char *path = is_file ? realpath(watch->path, NULL) : NULL;
     FILE *output = watch->command == NULL ? NULL : tmpfile();
     bool is_fine = watch->command == NULL || output != NULL ||
                    sim_fail(error, SIM_ERROR_ENVIRONMENT,
                             "cannot create a file for the command's output; free space in /tmp");
     if (is_fine && output != NULL) {
-        is_fine = run_command(watch->command, watch->every_ms, &watch->signals, output, error);
+        is_fine = run_command(watch, output, error);
         snprintf(descriptor, sizeof descriptor, "/dev/fd/%d", fileno(output));
     }
-    /* If the file does not exist, reading it reports the error. */
-    const char *from = output != NULL ? descriptor : path != NULL ? path : watch->path;
-    is_fine = is_fine && look_at(args, from, watch, &new, error);
+    is_fine = is_fine && look_at(output != NULL ? descriptor : watch->path, watch, &new, error);
     if (output != NULL)
         fclose(output);
-    free(path);
     if (!is_fine) {
         lab_result_destroy(new.result);
         return false;
@@ -538,74 +451,57 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
 
 /* If a later look fails, the failure is printed and counted, and watch continues, since a node may be down
  * temporarily. */
-static bool look_again(const struct cli_args *args, struct watch *watch, struct watch_look *look,
-                       struct sim_error *error)
+static bool look_again(struct watch *watch, struct watch_look *look, struct sim_error *error)
 {
-    bool is_fine = take_look(args, watch, look, error);
-    if (!is_fine && watch->signals.caught == 0 && watch->looked > 0 && watch->every_ms > 0) {
-        fputs("look failed: ", stderr);
-        cli_print_text(stderr, error->text);
-        fputc('\n', stderr);
+    bool is_fine = take_look(watch, look, error);
+    if (!is_fine && watch->args->signals->caught == 0 && watch->looked > 0 && watch->every_ms > 0) {
+        cli_print_line(stderr, "look failed: ", error->text);
         watch->failed++;
         *error = (struct sim_error){0};
         is_fine = true;
     }
     is_fine = is_fine && (watch->prometheus == NULL || write_prometheus(watch, look, error));
-    if (is_fine && watch->is_check && look->drift.is_drift)
+    if (is_fine && cli_has(watch->args, "check") && look->drift.is_drift)
         return sim_fail(error, SIM_ERROR_CHECK,
                         "the sizes no longer fit '%s' of run %" PRId64 "; see 'bucketlab diff %" PRId64
                         " %" PRId64 "'",
-                        watch->predicted->label, watch->run, watch->run, look->run);
+                        watch->predicted->label, watch->stored.info.run, watch->stored.info.run, look->run);
     return is_fine;
 }
 
 /* Waits until a look is due, on a monotonic clock. False when a signal arrived first. */
-static bool wait_until(struct watch *watch, int64_t due_ms)
+static bool wait_until(const struct watch *watch, int64_t due_ms)
 {
-    for (;;) {
-        int64_t left_ms = due_ms - cli_now_ms();
-        if (left_ms <= 0)
-            return true;
-        const struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000L};
-        int signal = sigtimedwait(&watch->signals.held, NULL, &left);
-        if (signal > 0 && signal != CLI_WAKE) {
-            watch->signals.caught = signal;
-            return false;
-        }
-    }
+    int *caught = &watch->args->signals->caught;
+    for (int64_t left_ms; *caught == 0 && (left_ms = due_ms - cli_now_ms()) > 0;)
+        *caught = cli_wait(watch->args, left_ms);
+    return *caught == 0;
 }
 
-static bool keep_watching(const struct cli_args *args, struct watch *watch, struct sim_error *error)
+static bool keep_watching(struct watch *watch, struct sim_error *error)
 {
     struct watch_look look = {0};
     int64_t due_ms = cli_now_ms();
     bool is_fine;
+    cli_hold(watch->args);
     do {
-        is_fine = look_again(args, watch, &look, error);
+        is_fine = look_again(watch, &look, error);
         while (watch->every_ms > 0 && due_ms <= cli_now_ms())
             due_ms += watch->every_ms;
     } while (is_fine && watch->every_ms > 0 && (watch->looks == 0 || watch->looked < watch->looks) &&
              wait_until(watch, due_ms));
     lab_result_destroy(look.result);
-    return is_fine && watch->signals.caught == 0;
+    return is_fine && watch->args->signals->caught == 0;
 }
 
-static int watch(const struct cli_args *args, struct sim_error *error)
+static bool watch(const struct cli_args *args, struct sim_error *error)
 {
-    struct watch watch = {.database = cli_value(args, "db", "bucketlab.db"),
-                          .prometheus = cli_value(args, "prometheus", NULL),
-                          .is_json = cli_has(args, "json"),
-                          .is_quiet = cli_has(args, "quiet"),
-                          .is_check = cli_has(args, "check")};
-    bool is_fine = read_options(args, &watch, error) && load_prediction(args, &watch, error);
-    int code = (int)error->class;
-    if (is_fine) {
-        cli_signals_hold(&watch.signals);
-        code = keep_watching(args, &watch, error) ? 0 : cli_exit_code(&watch.signals, error);
-        cli_signals_release(&watch.signals);
-    }
-    lab_result_destroy(watch.result);
-    return code;
+    struct watch watch = {.args = args};
+    bool is_fine =
+        read_options(&watch, error) && load_prediction(&watch, error) && keep_watching(&watch, error);
+    cli_stored_close(&watch.stored);
+    g_free(watch.path);
+    return is_fine;
 }
 
 const struct cli_command cli_watch = {

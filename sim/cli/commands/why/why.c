@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/command.h"
 #include "cli/execute.h"
@@ -19,7 +18,6 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "kernel/time.h"
-#include "lab/crew.h"
 #include "lab/metric.h"
 #include "lab/oracle.h"
 #include "lab/quantity.h"
@@ -41,70 +39,30 @@ struct why_causes {
 struct why {
     const struct lab_scenario *scenario;
     int64_t slow_ns;
-    uint32_t jobs;
     /* Run 0 has all faults, run 1 none, run 2 + f all but fault f. */
     struct lab_result **runs;
     size_t run_count;
-    int64_t elapsed_ms;
 };
 
 /* The number of races differs from run to run by chance: a difference below this many standard deviations,
  * computed as if races were independent, is ignored. */
 #define CHANCE_DEVIATIONS 3
 
-static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                    struct sim_error *error)
+static bool make(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error)
 {
-    const struct why *why = context;
-    struct lab_scenario scenario = *why->scenario;
-    struct lab_result *result = NULL;
-    scenario.faults_left_out = job == 0 ? 0 : job == 1 ? UINT64_MAX : UINT64_C(1) << (job - 2);
-    bool is_fine = lab_run(&scenario, 1, progress, &result, error);
-    *made = result;
-    return is_fine;
-}
-
-static void drop(void *made)
-{
-    lab_result_destroy(made);
-}
-
-static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
-{
-    struct why *why = context;
-    (void)is_enough;
-    (void)error;
-    why->runs[job] = made;
+    const struct lab_scenario *base = ((const struct why *)context)->scenario;
+    if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed, out, error))
+        return false;
+    (*out)->faults_left_out = job == 0 ? 0 : job == 1 ? UINT64_MAX : UINT64_C(1) << (job - 2);
     return true;
 }
 
-static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error)
+static bool take(void *context, uint64_t job, struct lab_result *result, int64_t elapsed_ms,
+                 struct sim_error *error)
 {
-    struct why *why = context;
-    uint64_t taken;
-    const struct lab_crew crew = {
-        .context = why, .count = why->run_count, .work = run_one, .take = take, .drop = drop};
-    return lab_crew_run(&crew, why->jobs, progress, &taken, error);
-}
-
-static bool run_all_runs(struct why *why, bool is_quiet, struct cli_signals *signals, struct sim_error *error)
-{
-    const struct cli_task task = {
-        .name = "why", .unit = "runs/s", .is_quiet = is_quiet, .run = run_all, .context = why};
-    why->run_count = why->scenario->fault_count == 0 ? 1 : why->scenario->fault_count + 2;
-    why->runs = calloc(why->run_count, sizeof *why->runs);
-    if (why->runs == NULL)
-        return sim_fail_memory(error);
-    bool is_fine = cli_attend(&task, signals, &why->elapsed_ms, error);
-    return signals->caught == 0 ? is_fine
-                                : sim_fail(error, SIM_ERROR_CHECK, "interrupted; there is no result");
-}
-
-static void free_runs(struct why *why)
-{
-    for (size_t i = 0; why->runs != NULL && i < why->run_count; i++)
-        lab_result_destroy(why->runs[i]);
-    free(why->runs);
+    (void)elapsed_ms, (void)error;
+    ((struct why *)context)->runs[job] = result;
+    return true;
 }
 
 static uint64_t figure(const struct lab_strategy_result *strategy, const char *name)
@@ -287,59 +245,58 @@ static json_t *as_json(const struct why *why)
 #define SLOW_DEFAULT (SIM_SECOND / 10)
 
 static const struct cli_option options[] = {
-    {"seed", "N", "use this seed instead of the scenario's"},
-    {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
+    {CLI_OPTION_SEED},
+    {CLI_OPTION_SET},
     {"slow", "DURATION", "rows that took this long or longer are slow (default\n100ms)"},
-    CLI_OPTION_JOBS,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
+    {CLI_OPTION_JOBS},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_QUIET},
     {NULL, NULL, NULL}};
 
-static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
+static bool check(const struct lab_scenario *scenario, struct sim_error *error)
 {
-    const char *path = cli_argument(args, 0);
-    bool is_fine = true;
-    if (!cli_scenario_load(args, path, out, error))
-        return false;
-    if ((*out)->engine != LAB_ENGINE_CLUSTER)
-        is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                           "%s: 'why' needs agents: without them nothing goes wrong; add, for example, "
-                           "'agents: {count: 8}'",
-                           path);
-    if (is_fine && (*out)->fault_count > WHY_FAULTS_MAX)
-        is_fine =
-            sim_fail(error, SIM_ERROR_INPUT, "%s: %zu faults; 'why' tries at most %u; remove some with --set",
-                     path, (*out)->fault_count, WHY_FAULTS_MAX);
-    if (is_fine)
-        return true;
-    lab_scenario_destroy(*out);
-    *out = NULL;
-    return false;
+    if (scenario->engine != LAB_ENGINE_CLUSTER)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: 'why' needs agents: without them nothing goes wrong; add, for example, "
+                        "'agents: {count: 8}'",
+                        scenario->path);
+    return scenario->fault_count <= WHY_FAULTS_MAX ||
+           sim_fail(error, SIM_ERROR_INPUT, "%s: %zu faults; 'why' tries at most %u; remove some with --set",
+                    scenario->path, scenario->fault_count, WHY_FAULTS_MAX);
 }
 
-static int why(const struct cli_args *args, struct sim_error *error)
+static bool run_all(const struct cli_args *args, struct why *job, struct sim_error *error)
+{
+    job->run_count = job->scenario->fault_count == 0 ? 1 : job->scenario->fault_count + 2;
+    job->runs = g_new0(struct lab_result *, job->run_count);
+    const struct cli_runs runs = {.name = "why",
+                                  .lost = "there is no result",
+                                  .count = job->run_count,
+                                  .context = job,
+                                  .make = make,
+                                  .take = take};
+    if (!args->is_quiet)
+        cli_warnings_files(stderr, job->scenario);
+    return cli_run_all(args, &runs, error);
+}
+
+static bool why(const struct cli_args *args, struct sim_error *error)
 {
     struct why job = {.slow_ns = SLOW_DEFAULT};
     struct lab_scenario *scenario = NULL;
-    struct cli_signals signals = {0};
-    bool is_quiet = cli_has(args, "quiet");
-    if (!cli_jobs(args, &job.jobs, error) || !cli_duration_option(args, "slow", &job.slow_ns, error) ||
-        !load(args, &scenario, error))
-        return (int)error->class;
+    bool is_fine = cli_duration(args, "slow", SIM_MS, &job.slow_ns, error) &&
+                   cli_scenario_load(args, cli_argument(args, 0), &scenario, error) && check(scenario, error);
     job.scenario = scenario;
-    if (!is_quiet)
-        cli_warnings_files(stderr, scenario);
-    cli_signals_hold(&signals);
-    bool is_fine = run_all_runs(&job, is_quiet, &signals, error);
-    if (is_fine && cli_has(args, "json"))
+    is_fine = is_fine && run_all(args, &job, error);
+    if (is_fine && args->is_json)
         is_fine = cli_json_print(as_json(&job), error);
     else if (is_fine)
         print(&job);
-    int code = is_fine ? 0 : cli_exit_code(&signals, error);
-    cli_signals_release(&signals);
-    free_runs(&job);
+    for (size_t i = 0; i < job.run_count; i++)
+        lab_result_destroy(job.runs[i]);
+    g_free(job.runs);
     lab_scenario_destroy(scenario);
-    return code;
+    return is_fine;
 }
 
 const struct cli_command cli_why = {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A command, and its arguments.
  *
- * A command is a table entry: its name, its options (which determine both the parser and `--help`) and a
- * function that returns the exit code. If that function fills the error, main() prints it as one line to
- * stderr. */
+ * A command is a table entry: its name, its options and a function that returns whether it succeeded. The
+ * table of options is also what the parser, `--help` and the completions of shells follow: which option takes
+ * a value, which values there are, and with which other option it applies. main() prints the error as one
+ * line to stderr, and returns its class, or 128 + the signal that ended the command, as the exit code. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,11 +20,24 @@
 
 struct cli_option {
     const char *name;     /* without the dashes; NULL ends a table */
-    const char *argument; /* placeholder of its value in the help; NULL: a flag */
-    const char *help;     /* one line, the default in brackets */
+    const char *argument; /* placeholder of its value in the help; NULL: a flag. "open|closed": one of these
+                             values; "png|svg,...": a list of them */
+    const char *help;     /* one line, the default in brackets. One that begins with "with --NAME: " applies
+                             only with that option */
 };
 
-struct cli_args;
+struct cli_args {
+    const struct cli_command *command;
+    const char **arguments;
+    size_t count; /* of arguments */
+    struct cli_given *given;
+    size_t given_count;
+    const char *database;        /* --db */
+    bool is_json, is_quiet;      /* --json, --quiet */
+    uint32_t jobs;               /* --jobs: threads of this rank */
+    struct lab_team team;        /* all ranks, each with that number of threads */
+    struct cli_signals *signals; /* see cli/execute.h */
+};
 
 struct cli_command {
     const char *name;
@@ -31,43 +46,27 @@ struct cli_command {
     const char *example;   /* command lines, each with a line break */
     const struct cli_option *options;
     size_t least, most; /* number of arguments in addition to the options */
-    int (*run)(const struct cli_args *args, struct sim_error *error);
+    bool (*run)(const struct cli_args *args, struct sim_error *error);
 };
 
 #define CLI_ANY_NUMBER SIZE_MAX
 
 /* Options that several commands have. */
-#define CLI_OPTION_DB                                                                                        \
-    {                                                                                                        \
-        "db", "FILE", "the run database (default bucketlab.db)"                                              \
-    }
-#define CLI_OPTION_OUT                                                                                       \
-    {                                                                                                        \
-        "out", "DIR", "folder of the charts (default bucketlab-out)"                                         \
-    }
-#define CLI_OPTION_JOBS                                                                                      \
-    {                                                                                                        \
-        "jobs", "N", "worker threads (default: as many as processors)"                                       \
-    }
-#define CLI_OPTION_JSON                                                                                      \
-    {                                                                                                        \
-        "json", NULL, "JSON on stdout, and nothing else there"                                               \
-    }
-#define CLI_OPTION_QUIET                                                                                     \
-    {                                                                                                        \
-        "quiet", NULL, "no progress on stderr"                                                               \
-    }
-#define CLI_OPTION_FORMAT                                                                                    \
-    {                                                                                                        \
-        "format", "F,...", "png, svg, pdf or html; repeatable (default png)"                                 \
-    }
+#define CLI_OPTION_DB     "db", "FILE", "the run database (default bucketlab.db)"
+#define CLI_OPTION_OUT    "out", "DIR", "folder of the charts (default bucketlab-out)"
+#define CLI_OPTION_JOBS   "jobs", "N", "worker threads (default: as many as processors)"
+#define CLI_OPTION_JSON   "json", NULL, "JSON on stdout, and nothing else there"
+#define CLI_OPTION_QUIET  "quiet", NULL, "no progress on stderr"
+#define CLI_OPTION_SEED   "seed", "N", "use this seed instead of the scenario's"
+#define CLI_OPTION_SET    "set", "PATH=VALUE", "change one field of the scenario; repeatable"
+#define CLI_OPTION_FORMAT "format", "png|svg|pdf|html,...", "repeatable (default png)"
 
-/* Parses argv, where argv[0] is the command's name. On false the error is SIM_ERROR_INPUT. The caller must
- * free *out with cli_args_free() in either case. */
-bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
-                    struct sim_error *error);
+/* Parses argv, where argv[0] is the command's name; ranks: NULL when there are no others. On false the error
+ * is SIM_ERROR_INPUT. The caller must call cli_args_free() in either case. */
+bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
+                    struct cli_args *out, struct sim_error *error);
 void cli_args_free(struct cli_args *args);
-size_t cli_argument_count(const struct cli_args *args);
+/* NULL when there are fewer arguments. */
 const char *cli_argument(const struct cli_args *args, size_t index);
 /* Whether an option was given. */
 bool cli_has(const struct cli_args *args, const char *name);
@@ -75,24 +74,22 @@ bool cli_has(const struct cli_args *args, const char *name);
 const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
 /* The index-th value given for an option, in order; NULL when there are fewer. */
 const char *cli_value_at(const struct cli_args *args, const char *name, size_t index);
+/* Whether this is the value of an option that has a fixed set of them; of a list, whether it is in one of the
+ * lists. */
+bool cli_chooses(const struct cli_args *args, const char *name, const char *value);
+/* Fails with SIM_ERROR_INPUT when both options were given. */
+bool cli_exclude(const struct cli_args *args, const char *one, const char *other, struct sim_error *error);
 /* Parses the last value of an option as a whole number from least to most; *out is unchanged when there is
  * none. */
 bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, uint64_t most, uint64_t *out,
                struct sim_error *error);
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error);
-/* Parses the value of --NAME, a duration of at least a millisecond. */
-bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
-                         struct sim_error *error);
-/* Parses the first argument, the number of a run, or "last", which sets *out to 0. */
-bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
+/* Parses the value of --NAME, a duration of at least least_ns. */
+bool cli_duration(const struct cli_args *args, const char *name, int64_t least_ns, int64_t *out_ns,
+                  struct sim_error *error);
+/* Parses the number of a run, or "last", which sets *out to 0. */
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
-bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
-/* Sets the ranks for cli_team(); NULL: there are no other ranks. main() calls it after the arguments were
- * parsed. */
-void cli_args_lend(struct cli_args *args, struct ranks *ranks);
-/* The other ranks, each with the number of threads that cli_jobs() returns for this one. */
-bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error);
 /* Lists the values of --set in order. The caller must free the list; the texts are owned by args, and have no
  * line breaks. The list has room for CLI_OVERRIDES_MORE further overrides, for other options that act like
  * --set. */

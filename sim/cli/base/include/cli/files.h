@@ -4,25 +4,41 @@
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/command.h"
 #include "kernel/error.h"
 #include "lab/scenario.h"
+#include "reports/output.h"
 #include "reports/reports.h"
 
-/* --- a text file */
+/* --- files of text. A temporary file next to the target is flushed and renamed; a pipe or a device is
+ * written directly. Errors: SIM_ERROR_INPUT for a name that no file can have, otherwise
+ * SIM_ERROR_ENVIRONMENT */
 
-/* Checks, before anything is run, that the file of the option --NAME can be written. Whether it would
- * overwrite an input is checked by outputs.h. Errors: SIM_ERROR_INPUT or SIM_ERROR_ENVIRONMENT. */
-bool cli_text_file_check(const char *name, const char *path, struct sim_error *error);
-/* Writes a temporary file next to the target, flushes it and renames it; a pipe or a device is written
- * directly. Errors: SIM_ERROR_INPUT for a folder, otherwise SIM_ERROR_ENVIRONMENT. */
-bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
+/* The error for an errno; returns false. */
+bool cli_file_fail(int code, const char *path, struct sim_error *error);
+/* Checks, before anything is run, that the file of the option --NAME can be written; path may be NULL.
+ * Whether it would overwrite an input is checked below. */
+bool cli_file_check(const char *name, const char *path, struct sim_error *error);
+bool cli_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
 
-/* The folder of a file; "." when its path has none. The caller must free it; NULL when out of memory. */
-char *cli_folder_of(const char *path);
+/* A stream into memory, whose text, which the caller must free, is there when it is closed. */
+FILE *cli_memory_open(char **text, size_t *size);
+void cli_memory_close(FILE *stream);
+
+/* A file that is written as a stream. Without a stream it is closed. */
+struct cli_file {
+    const char *path;
+    FILE *stream;
+    struct report_partial output;
+};
+bool cli_file_open(struct cli_file *file, const char *path, struct sim_error *error);
+/* Gives the file its name if it is whole, otherwise removes it. */
+bool cli_file_close(struct cli_file *file, bool is_whole, struct sim_error *error);
 
 /* --- charts and the page: --format and --out */
 
@@ -57,13 +73,11 @@ bool cli_folder_check(const char *folder, struct sim_error *error);
  * -journal */
 
 struct cli_outputs {
-    struct cli_output_file *files;
-    size_t count, capacity;
-    bool out_of_memory;
+    GPtrArray *files; /* NULL: none yet */
 };
 
-/* Adds an input. A NULL path is ignored, here and below. Texts must live until cli_outputs_check(). `what`
- * describes the input in messages: "the scenario". */
+/* Adds an input. A NULL path is ignored, here and below. `what` describes the input in messages: "the
+ * scenario". */
 void cli_outputs_input(struct cli_outputs *outputs, const char *what, const char *path);
 /* Adds a scenario's file, its trace and its observed files as inputs. */
 void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario *scenario);

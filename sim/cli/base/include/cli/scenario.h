@@ -14,38 +14,49 @@
 /* Loads a scenario with the values of --seed, --set and --sample, as far as the command has these options. */
 bool cli_scenario_load(const struct cli_args *args, const char *path, struct lab_scenario **out,
                        struct sim_error *error);
-/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s", malloc'ed; NULL
- * when out of memory. overrides: one per line. */
+/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s", which the
+ * caller must free. overrides: one per line. */
 char *cli_run_line(const char *path, uint64_t seed, const char *overrides);
 /* An absolute path, so that a stored run can be repeated from any folder; unchanged if the file does not
- * exist. malloc'ed; NULL when out of memory. */
+ * exist. The caller must free it. */
 char *cli_absolute(const char *path);
 
 /* --- the scenario of a stored run. A database may be of unknown origin, so its scenarios read no file
  * outside the folders of the database, of --files, and of the scenario, if that is still there as it was
  * stored */
 
-#define CLI_OPTION_FILES                                                                                     \
-    {                                                                                                        \
-        "files", "DIR", "a stored scenario may read the files of this folder too"                            \
-    }
+#define CLI_OPTION_FILES "files", "DIR", "a stored scenario may read the files of this folder too"
 
-/* Applies the run's overrides, and `more`. files: the value of --files, or NULL. SIM_ERROR_INPUT when this
- * version of the program refuses what another version stored, or a file is elsewhere. */
-bool cli_scenario_again(const struct store_run_info *info, const char *database, const char *files,
+/* Applies the run's overrides, and `more`, which may be NULL. SIM_ERROR_INPUT when this version of the
+ * program refuses what another version stored, or a file is elsewhere. */
+bool cli_scenario_again(const struct cli_args *args, const struct store_run_info *info,
                         const struct lab_override *more, uint64_t seed, struct lab_scenario **out,
                         struct sim_error *error);
+
+/* A stored run. */
+struct cli_stored {
+    struct store *store;
+    struct store_run_info info; /* its texts live until cli_stored_close() */
+    struct lab_result *result;
+};
+/* Loads the run of this number, or "last", from --db. The caller must call cli_stored_close() in any case. */
+bool cli_stored_open(const struct cli_args *args, const char *run, struct cli_stored *out,
+                     struct sim_error *error);
+void cli_stored_close(struct cli_stored *stored);
+/* The strategy of this label, or the only one when label is NULL. */
+bool cli_stored_find(const struct cli_stored *stored, const char *label,
+                     const struct lab_strategy_result **out, struct sim_error *error);
+/* What is stored beside the result of a scenario that was run now. The texts are those of the scenario. */
+struct store_run_info cli_info_of(const struct lab_scenario *scenario, const char *path, int64_t elapsed_ms);
 
 /* --- --sample FILE: measures how well a user's rows compress, and sets `row.compression` of the scenario to
  * that ratio. It is stored with the run, so the file is not needed again */
 
 #define CLI_OPTION_SAMPLE                                                                                    \
-    {                                                                                                        \
-        "sample", "FILE",                                                                                    \
-            "rows of the table as CSV, as COPY TO writes them WITH\n"                                        \
-            "HEADER = TRUE: they are compressed as Cassandra does it,\n"                                     \
-            "and the ratio becomes row.compression"                                                          \
-    }
+    "sample", "FILE",                                                                                        \
+        "rows of the table as CSV, as COPY TO writes them WITH\n"                                            \
+        "HEADER = TRUE: they are compressed as Cassandra does it,\n"                                         \
+        "and the ratio becomes row.compression"
 
 #define CLI_SAMPLE_TEXT_SIZE 48
 
@@ -58,12 +69,16 @@ bool cli_sample_override(const struct cli_args *args, const char *scenario_path,
 /* --- a scenario with the single strategy `observed`, so that the output of Cassandra's tools is handled like
  * a run */
 
-/* Checks that the values of --label, --table and --format, if given, are valid in a scenario. */
+/* Checks that the values of --label and --table, if given, are valid in a scenario. */
 bool cli_observed_check(const struct cli_args *args, struct sim_error *error);
-/* Makes the scenario's text, malloc'ed, with the --table and --format of args. name: the scenario's name;
- * NULL: derived from the file's. limits: may be NULL. Returns NULL when out of memory. */
-char *cli_observed_scenario(const struct cli_args *args, const char *name, const struct lab_limits *limits,
-                            const char *label, const char *path);
+/* Makes the scenario of a file, with the --table, --format and --set of args. name: the scenario's name;
+ * NULL: derived from the file's. limits: may be NULL. */
+bool cli_observed_load(const struct cli_args *args, const char *name, const struct lab_limits *limits,
+                       const char *label, const char *path, struct lab_scenario **out,
+                       struct sim_error *error);
+/* The path of an input: absolute, or that of an open descriptor; "-" is /dev/stdin. The caller must free
+ * it. */
+char *cli_input_path(const char *name);
 
 /* --- the lint warnings of a scenario before it runs, as text or as JSON */
 

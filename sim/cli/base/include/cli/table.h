@@ -31,7 +31,7 @@ json_t *cli_json_number(double value);
 json_t *cli_json_whole(uint64_t value);
 /* A digest: 16 hexadecimal digits. */
 json_t *cli_json_digest(uint64_t value);
-/* A text; null for NULL. */
+/* A text, in which U+FFFD stands for what is not UTF-8; null for NULL. */
 json_t *cli_json_words(const char *text);
 
 struct cli_member {
@@ -47,8 +47,10 @@ json_t *cli_json_object(const struct cli_member *members, size_t count);
 json_t *cli_json_with(json_t *object, const char *name, json_t *value);
 json_t *cli_json_append(json_t *list, json_t *item);
 
-/* Formats a value as one line, malloc'ed, with 17 significant digits. NULL when out of memory. */
+/* Formats a value as one line, with 17 significant digits. The caller must free it. */
 char *cli_json_text(const json_t *value);
+/* A text in double quotes, as in JSON, in YAML, and in Prometheus' format. The caller must free it. */
+char *cli_json_quoted(const char *text);
 /* Prints a value as one line, with 17 significant digits, and frees it. A NULL value is reported as out of
  * memory. */
 bool cli_json_print(json_t *value, struct sim_error *error);

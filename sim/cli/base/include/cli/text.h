@@ -12,14 +12,14 @@
 void cli_print_text(FILE *stream, const char *text);
 /* As cli_print_text(), but keeps line breaks. */
 void cli_print_lines(FILE *stream, const char *text);
-/* Quotes text as one word for a POSIX shell, and returns its size. buffer must have four bytes per byte of
- * text, plus three for the quotes and the NUL. */
-size_t cli_quote(const char *text, char *buffer);
-/* Appends a space and the quoted word to a command line that is malloc'ed. When out of memory, or when either
- * is NULL, frees the line and returns NULL. */
+/* A line of two parts, the second as by cli_print_text(). */
+void cli_print_line(FILE *stream, const char *before, const char *text);
+/* Text quoted as one word for a POSIX shell, if it must be; the caller must free it. */
+char *cli_quoted(const char *text);
+/* Appends a space and the quoted word to a command line that is malloc'ed. */
 char *cli_line_with(char *line, const char *word);
-/* Prints text quoted for a shell, with each part as by cli_print_text(). */
-void cli_print_quoted(FILE *stream, const char *text);
+/* The lines of a text, whose last may have a line break; the caller must g_strfreev() them. */
+char **cli_lines(const char *text);
 /* The number of terminal columns of text as cli_print_text() prints it: two for a wide character, none for a
  * combining one. */
 size_t cli_text_width(const char *text);

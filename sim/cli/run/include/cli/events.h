@@ -7,9 +7,9 @@
 
 #include "cli/command.h"
 #include "cli/execute.h"
+#include "cli/files.h"
 #include "lab/context.h"
 #include "lab/result.h"
-#include "reports/output.h"
 
 /* --- the events as a Chrome trace, which Perfetto and chrome://tracing display */
 
@@ -17,11 +17,9 @@ struct cli_chrome_trace {
     FILE *stream;
     uint32_t strategy; /* number of the strategy, from 1; 0: none has begun */
     int64_t last_ns;
-    bool is_begun, out_of_memory;
-    struct cli_chrome_open *open; /* events that have begun and not ended */
-    size_t open_count, open_capacity;
-    uint32_t *named; /* processes of this strategy whose names were written */
-    size_t named_count, named_capacity;
+    bool is_begun;
+    GArray *open;  /* events that have begun and not ended */
+    GArray *named; /* processes of this strategy whose names were written */
 };
 
 /* --- `run --trace-events FILE`: the event trace of a cluster run, one event per line or as a Chrome trace,
@@ -32,8 +30,8 @@ struct cli_chrome_trace {
 struct cli_event_trace {
     struct cli_listener listener;
     const char *path; /* as given by the user; NULL: no event trace */
-    struct report_partial output;
-    FILE *stream;
+    struct cli_file file;
+    FILE *stream; /* of the file, or stdout */
     struct cli_chrome_trace chrome;
     bool is_chrome;
     int code; /* errno of the first failed write */
@@ -70,8 +68,7 @@ bool cli_difference_find(const struct lab_event_log *one, const struct lab_event
 #define CLI_EVENT_SIZE 512
 /* Runs one strategy again, and writes the event `difference->first` to buffer: "0.017868470 s: kind 3 ...",
  * or "" when there is no such event now. Returns false when that run failed or was interrupted. */
-bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
-                         const struct cli_difference *difference, bool is_quiet, struct cli_signals *signals,
-                         char *buffer, struct sim_error *error);
+bool cli_difference_tell(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                         const struct cli_difference *difference, char *buffer, struct sim_error *error);
 
 #endif

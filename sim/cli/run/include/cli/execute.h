@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "cli/command.h"
 #include "lab/context.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
@@ -23,8 +24,8 @@ int64_t cli_passed_ms(int64_t begin_ms);
 /* SIGINT, SIGTERM and SIGHUP are blocked while they are held, except those that the parent process
  * ignored. */
 struct cli_signals {
-    sigset_t held;
-    sigset_t before;
+    sigset_t held, before;
+    bool is_held;
     int caught; /* the signal that ended a run, or 0 */
 };
 
@@ -40,10 +41,13 @@ struct cli_listener {
 /* How long to wait for a signal before progress is shown again. */
 #define CLI_FRAME_MS 200
 
-void cli_signals_hold(struct cli_signals *signals);
-/* Unblocks the signals. A pending signal takes its usual effect now, unless an earlier signal has ended the
- * run; then it is discarded, so that the program can still print how to resume. */
-void cli_signals_release(struct cli_signals *signals);
+/* Holds the signals of args, as cli_attend() does too. */
+void cli_hold(const struct cli_args *args);
+/* Unblocks the signals, if they are held. A pending signal takes its usual effect now, unless an earlier
+ * signal has ended the run; then it is discarded, so that the program can still print how to resume. */
+void cli_release(const struct cli_args *args);
+/* Waits for a held signal, at most this long; 0: none came. */
+int cli_wait(const struct cli_args *args, int64_t ms);
 
 struct cli_partial;
 
@@ -51,7 +55,7 @@ struct cli_partial;
 struct cli_task {
     const char *name; /* name before the bar */
     const char *unit; /* unit of the rate of `rows`: "rows/s", "runs/s" */
-    bool is_quiet;
+    const char *lost; /* "nothing was judged": what a signal means, if cli_attend() must fail then */
     /* Called once, on the caller's thread. It must end soon after `progress->stop` is set. */
     bool (*run)(void *context, struct lab_progress *progress, struct sim_error *error);
     /* Called before progress is shown, on another thread while run() runs, to sum up into `progress` what
@@ -62,32 +66,50 @@ struct cli_task {
     struct cli_partial *partial;   /* may be NULL */
 };
 
-/* Runs the task, with its progress on stderr, and returns its result. The signals must be held. A signal sets
- * `stop` and signals->caught; a second one ends the process immediately. */
-bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
-                struct sim_error *error);
-/* Calls lab_run_in() while the signals are held; team, listener and partial may be NULL. A signal ends the
- * run with SIM_ERROR_CHECK and "interrupted", and sets signals->caught; a second one ends the process
+/* Runs the task, with its progress on stderr, and returns its result; elapsed_ms may be NULL. From now on the
+ * signals are held. A signal sets `stop` and args->signals->caught; a second one ends the process
  * immediately. */
-bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
-                 bool is_quiet, struct cli_listener *listener, struct cli_partial *partial,
-                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
+bool cli_attend(const struct cli_args *args, const struct cli_task *task, int64_t *elapsed_ms,
+                struct sim_error *error);
+
+/* A run of a scenario; pointers may be NULL. */
+struct cli_execution {
+    const struct lab_scenario *scenario;
+    uint32_t jobs;
+    const struct lab_team *team;
+    struct cli_listener *listener;
+    struct cli_partial *partial;
+    struct lab_result *result; /* made by cli_execute() */
+    int64_t elapsed_ms;
+};
+/* Runs the scenario. A signal ends the run with SIM_ERROR_CHECK and "interrupted". */
+bool cli_execute(const struct cli_args *args, struct cli_execution *execution, struct sim_error *error);
+
+/* Many runs, on several threads. */
+struct cli_runs {
+    const char *name, *lost; /* as of a task */
+    uint64_t count;
+    void *context;
+    /* Makes the scenario of a job, on any thread; NULL: its run is not needed. */
+    bool (*make)(void *context, uint64_t job, struct lab_scenario **out, struct sim_error *error);
+    /* Takes ownership of a result, which is NULL when it was not needed; called in the order of jobs. */
+    bool (*take)(void *context, uint64_t job, struct lab_result *result, int64_t elapsed_ms,
                  struct sim_error *error);
-/* The exit code of a failed command: 128 + signal, or the error's class. */
-int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
+};
+bool cli_run_all(const struct cli_args *args, const struct cli_runs *runs, struct sim_error *error);
 
 /* --- the partial result of a run of the stream engine, stored in the database every second, so that the same
  * command resumes from it. A run of the cluster engine has none: its seed makes it again */
 
 struct cli_partial {
     struct lab_partial lab;
-    const char *database;
+    const struct cli_args *args;
     const struct lab_scenario *scenario;
     struct store *store; /* NULL: the run has no partial results */
     struct store_work work;
     struct store_outcome *known; /* the one from which the run resumes, if known_count is 1 */
     size_t known_count;
-    bool is_quiet, has_sources;
+    bool has_sources;
     uint64_t sources; /* lab_sources(), if has_sources */
     int64_t begin_ms;
     _Atomic int64_t next_ms; /* when the next one is due, since the run began */
@@ -95,14 +117,16 @@ struct cli_partial {
     struct sim_error lost;   /* why the last one could not be stored */
 };
 
+/* Adds bytes to a digest. */
+uint64_t cli_add_bytes(uint64_t digest, const void *bytes, size_t size);
 /* The digests of a scenario's run, or of another work on it: `options` are a digest of its own options. Files
  * that the scenario reads are not part of them. */
 struct store_work cli_work_of(const struct lab_scenario *scenario, const char *path, uint64_t options);
 
 /* Finds the partial result of a run with this scenario, and says on stderr when the run resumes from it. The
  * caller must call cli_partial_close(), even when it fails, and for a zeroed struct. */
-bool cli_partial_open(struct cli_partial *partial, const char *database, const struct lab_scenario *scenario,
-                      const char *path, bool is_quiet, struct sim_error *error);
+bool cli_partial_open(struct cli_partial *partial, const struct cli_args *args,
+                      const struct lab_scenario *scenario, const char *path, struct sim_error *error);
 void cli_partial_close(struct cli_partial *partial);
 /* Removes the partial results of this run, whose result is stored. */
 bool cli_partial_forget(struct cli_partial *partial, struct sim_error *error);

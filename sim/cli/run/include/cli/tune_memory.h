@@ -4,6 +4,7 @@
 #ifndef CLI_TUNE_MEMORY_H
 #define CLI_TUNE_MEMORY_H
 
+#include <glib.h>
 #include <pthread.h>
 
 #include "lab/scenario.h"
@@ -17,9 +18,9 @@ struct cli_tune_memory {
     struct store *store;
     struct store_outcome *known; /* outcomes that were stored when it began */
     size_t known_count;
-    pthread_mutex_t lock;        /* guards the members below, and the store */
-    struct store_outcome *batch; /* outcomes that are not stored yet */
-    size_t batch_count, batch_capacity, kept_count;
+    pthread_mutex_t lock; /* guards the members below, and the store */
+    GArray *batch;        /* outcomes that are not stored yet */
+    size_t kept_count;
     int64_t batch_ms; /* when storing the last batch succeeded or failed */
 };
 

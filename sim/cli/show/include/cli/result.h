@@ -5,8 +5,10 @@
 
 #include <jansson.h>
 
+#include "cli/files.h"
 #include "lab/result.h"
 #include "reports/option.h"
+#include "store/store.h"
 
 /* The object of `run` and `show`; takes ownership of `warnings`. NULL when out of memory, or when warnings is
  * NULL. */
@@ -22,15 +24,26 @@ void cli_print_answer(const struct report_answer *answer);
 bool cli_print_agents(const struct lab_result *result, struct sim_error *error);
 /* The value of a metric; NaN when there is none. */
 double cli_figure(const struct lab_metrics *metrics, const char *name);
-/* Formats a strategy's settings: "bits 9, threshold 40, three-state, lead 10s". buffer must have
- * CLI_SETTINGS_SIZE bytes. */
-#define CLI_SETTINGS_SIZE 256
-void cli_settings(const struct lab_strategy_result *result, char *buffer);
+/* A strategy's settings as in a scenario: "bits: 9, threshold: 40, coordination: three-state". */
+#define CLI_SETTINGS_SIZE 4096
+void cli_settings(const struct lab_settings *settings, char buffer[CLI_SETTINGS_SIZE]);
 /* Prints the settings of all strategies, a paragraph each. scenario: for settings that a result does not have
  * (changes and how readers read); NULL when it cannot be parsed again. */
 void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario);
 /* Returns true when all expectations hold; otherwise fails with SIM_ERROR_CHECK: "1 of 3 expectations of
  * chat-channels failed". */
 bool cli_expects_hold(const struct lab_result *result, struct sim_error *error);
+
+/* --- --format html: the page of one run, with the data that it shows in addition to the result */
+
+struct cli_page {
+    const struct lab_result *result;
+    const struct store_run_info *info;
+    const char *database;
+    const json_t *answer; /* answer of tune (contest_json.c); NULL without one */
+};
+
+/* Writes the page, if one was requested. */
+bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error);
 
 #endif
