@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct cli_figure *figure_of(struct cli_figures *figures, const char *label, const char *name)
+static struct cli_sampled *figure_of(struct cli_figures *figures, const char *label, const char *name)
 {
     for (size_t i = 0; i < figures->count; i++) {
-        struct cli_figure *figure = &figures->items[(figures->next + i) % figures->count];
+        struct cli_sampled *figure = &figures->items[(figures->next + i) % figures->count];
         if (strcmp(figure->name, name) == 0 && strcmp(figure->label, label) == 0) {
             figures->next = (size_t)(figure - figures->items) + 1;
             return figure;
@@ -20,15 +20,15 @@ static struct cli_figure *figure_of(struct cli_figures *figures, const char *lab
     }
     if (figures->count == figures->capacity) {
         figures->capacity = 2 * figures->capacity + 64;
-        figures->items = g_renew(struct cli_figure, figures->items, figures->capacity);
+        figures->items = g_renew(struct cli_sampled, figures->items, figures->capacity);
     }
     size_t at = figures->count;
     while (at > 0 && strcmp(figures->items[at - 1].label, label) != 0)
         at--;
     at = at > 0 ? at : figures->count;
-    struct cli_figure *figure = &figures->items[at];
+    struct cli_sampled *figure = &figures->items[at];
     memmove(figure + 1, figure, (figures->count - at) * sizeof *figure);
-    *figure = (struct cli_figure){.label = g_strdup(label)};
+    *figure = (struct cli_sampled){.label = g_strdup(label)};
     snprintf(figure->name, sizeof figure->name, "%s", name);
     figures->count++;
     figures->next = at + 1;
@@ -37,7 +37,7 @@ static struct cli_figure *figure_of(struct cli_figures *figures, const char *lab
 
 void cli_figures_add(struct cli_figures *figures, const char *label, const char *name, double value)
 {
-    struct cli_figure *figure = figure_of(figures, label, name);
+    struct cli_sampled *figure = figure_of(figures, label, name);
     if (isfinite(value))
         tune_sample_add(&figure->sample, value);
 }

@@ -839,7 +839,7 @@ static void make_baseline(const struct cli_checked *item, const struct cli_figur
     /* Relative to the repository's folder, so that it is the same on every machine. */
     out->info.scenario_path = item->scenario->path;
     for (size_t i = 0; i < figures->count; i++) {
-        const struct cli_figure *figure = &figures->items[i];
+        const struct cli_sampled *figure = &figures->items[i];
         struct tune_interval next = tune_sample_next_interval(&figure->sample, CONFIDENCE);
         struct store_baseline_metric *metric = &out->metrics[i];
         *metric = (struct store_baseline_metric){.label = figure->label,

@@ -431,7 +431,7 @@ static json_t *settings_as_json(const char *settings)
 static json_t *strategies_as_json(const struct sum *sum)
 {
     json_t *list = json_array();
-    const struct cli_figure *figures = sum->figures.items;
+    const struct cli_sampled *figures = sum->figures.items;
     for (size_t i = 0, next; i < sum->figures.count; i = next) {
         const char *label = figures[i].label;
         json_t *metrics = json_object();

@@ -7,7 +7,7 @@
 #include "tune/sample.h"
 
 /* One metric of one strategy. */
-struct cli_figure {
+struct cli_sampled {
     char *label;
     char name[LAB_METRIC_NAME_SIZE];
     struct tune_sample sample;
@@ -15,7 +15,7 @@ struct cli_figure {
 
 /* In order; those of a strategy are together. */
 struct cli_figures {
-    struct cli_figure *items;
+    struct cli_sampled *items;
     size_t count, capacity, next;
 };
 
