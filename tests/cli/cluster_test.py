@@ -115,7 +115,8 @@ class ClusterTest(ProgramTest):
         self.write("agents.yaml", whole + "strategies:\n  - probabilistic: {bits: 2, threshold: 3, "
                    "coordination: guarded, grant: 1500ms, label: guarded}\n")
         events = "\n".join(self.events())
-        self.assertIn("coordination: guarded, counter: counter, grant: 1500ms}", " ".join(self.good("show", "last").split()))
+        told = " ".join(self.good("show", "last").split())
+        self.assertIn("coordination: guarded, counter: counter, grant: 1500ms}", told)
         self.assertRegex(events, r"agent \d sets bucket = 0, before = the beginning, start = the beginning, "
                          r"until = -?\d+\.\d{6} s if there is no state\n")
         self.assertRegex(events, r"agent \d sets bucket = 3, before = \S+ s, start = (\S+) s, until = \S+ s "
