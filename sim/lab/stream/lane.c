@@ -118,7 +118,7 @@ static bool make_room(struct lab_book *book, size_t place)
 }
 
 /* Finds or makes the partition of a bucket in a book in order of buckets; NULL when out of memory. */
-static struct lab_entry *find(struct lab_lane *lane, struct lab_tally *tally, int64_t bucket)
+static struct lab_entry *find(struct lab_lane *lane, int64_t bucket)
 {
     struct lab_book *book = &lane->book;
     if (book->recent < book->count && item(book, book->recent)->bucket == bucket)
@@ -129,7 +129,7 @@ static struct lab_entry *find(struct lab_lane *lane, struct lab_tally *tally, in
         return item(book, place - 1);
     }
     if (!make_room(book, place)) {
-        tally->out_of_memory = true;
+        lane->tally->out_of_memory = true;
         return NULL;
     }
     book->recent = place;
@@ -180,32 +180,30 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
 
 /* Adds an entry that gets no more rows, and the size of its partition, to the tally, and to the nodes
  * `replicas`, which may be NULL in a race of `tune`. */
-static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_key_name *key, struct lab_entry *entry,
+static void finish_on(struct lab_lane *lane, const uint32_t *replicas, struct lab_entry *entry,
                       const struct cass_partition *whole, bool is_closed)
 {
     free(entry->disk);
     entry->disk = NULL;
-    if (lab_rows_go(settings->scenario))
-        lab_tally_left(tally, entry->size.rows - entry->gone,
-                       lab_tombstones_of(settings->scenario, entry->gone));
-    tally->placed += entry->size.rows;
-    lab_tally_partition(tally, &settings->scenario->limits, whole, entry->first_ns, is_closed);
-    if (settings->scenario->is_raced)
+    if (lab_rows_go(lane->settings->scenario))
+        lab_tally_left(lane->tally, entry->size.rows - entry->gone,
+                       lab_tombstones_of(lane->settings->scenario, entry->gone));
+    lane->tally->placed += entry->size.rows;
+    lab_tally_partition(lane->tally, &lane->settings->scenario->limits, whole, entry->first_ns, is_closed);
+    if (lane->settings->scenario->is_raced)
         return;
-    lab_tally_largest(tally, key, entry->bucket, whole);
-    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
-        tally->nodes[replicas[i]].rows += whole->rows;
-        lab_bytes_add(&tally->nodes[replicas[i]].bytes, whole->bytes);
+    lab_tally_largest(lane->tally, lane->key, entry->bucket, whole);
+    for (uint32_t i = 0; i < cass_ring_replication_factor(lane->settings->ring); i++) {
+        lane->tally->nodes[replicas[i]].rows += whole->rows;
+        lab_bytes_add(&lane->tally->nodes[replicas[i]].bytes, whole->bytes);
     }
 }
 
 /* Goes step by step through several entries, so that the memory loads of the searches in histograms and in
  * the ring overlap. */
-void lab_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                const struct lab_key_name *key, struct lab_entry *entries, size_t count, bool is_closed)
+void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed)
 {
-    const bool is_raced = settings->scenario->is_raced;
+    const bool is_raced = lane->settings->scenario->is_raced;
     for (size_t end; count > 0; entries += end, count -= end) {
         const uint32_t *replicas[LAB_FINISHED_AT_ONCE] = {NULL};
         struct cass_partition whole[LAB_FINISHED_AT_ONCE];
@@ -215,36 +213,35 @@ void lab_finish(const struct lab_lane_settings *settings, struct lab_tally *tall
             const struct lab_disk *disk = entries[i].disk;
             if (entries[i].size.rows == 0)
                 continue;
-            whole[i] = lab_lane_weigh(settings->scenario, key, disk == NULL ? &entries[i].size : &disk->most,
-                                      entries[i].gone);
-            lab_tally_prefetch(tally, &whole[i], is_closed);
+            whole[i] = lab_lane_weigh(lane->settings->scenario, lane->key,
+                                      disk == NULL ? &entries[i].size : &disk->most, entries[i].gone);
+            lab_tally_prefetch(lane->tally, &whole[i], is_closed);
         }
         for (size_t i = 0; !is_raced && i < end; i++)
-            tokens[i] =
-                entries[i].size.rows > 0 ? cass_token_bucketed(key->text, key->size, entries[i].bucket) : 0;
+            tokens[i] = entries[i].size.rows > 0
+                            ? cass_token_bucketed(lane->key->text, lane->key->size, entries[i].bucket)
+                            : 0;
         for (size_t i = 0; !is_raced && i < end; i++)
-            replicas[i] = cass_ring_replicas(settings->ring, tokens[i]);
+            replicas[i] = cass_ring_replicas(lane->settings->ring, tokens[i]);
         for (size_t i = 0; i < end; i++) {
             if (entries[i].size.rows > 0)
-                finish_on(replicas[i], settings, tally, key, &entries[i], &whole[i], is_closed);
+                finish_on(lane, replicas[i], &entries[i], &whole[i], is_closed);
         }
     }
 }
 
-struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                                struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                                int64_t first_ns, const struct lab_horizon *horizon)
+struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns)
 {
     struct lab_book *book = &lane->book;
     if (book->count > 0) {
-        lab_finish(settings, tally, key, lab_open(lane), 1, true);
-        if (settings->scenario->reads.present)
-            lab_lane_forget(lane, settings, horizon);
+        lab_finish(lane, lab_open(lane), 1, true);
+        if (lane->settings->scenario->reads.present)
+            lab_lane_forget(lane);
         else
             book->begin = book->count = 0;
     }
     if (!make_room(book, book->count)) {
-        tally->out_of_memory = true;
+        lane->tally->out_of_memory = true;
         return NULL;
     }
     struct lab_entry *open = lab_open(lane);
@@ -271,59 +268,55 @@ struct cass_partition lab_over_bound(const struct lab_scenario *scenario, const 
     return bound;
 }
 
-static bool is_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
-                    const struct cass_partition *rows, uint64_t gone)
+static bool is_over(struct lab_lane *lane, const struct cass_partition *rows, uint64_t gone)
 {
-    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone);
-    return lab_is_over(&settings->scenario->limits, &whole);
+    const struct cass_partition whole = lab_lane_weigh(lane->settings->scenario, lane->key, rows, gone);
+    return lab_is_over(&lane->settings->scenario->limits, &whole);
 }
 
 /* Notes when a partition exceeded a limit, if it did so by one of the rows [from, to), after which it has
  * rows->rows rows of rows->bytes bytes, of which `gone` are deleted at the end of the run; their tombstones
  * count from then on. A partition only grows, so this row is found by bisection. */
-static void note_over(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                      const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+static void note_over(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to,
                       const struct cass_partition *rows, uint64_t gone)
 {
     size_t low = from, high = to - 1;
-    if (!is_over(settings, key, rows, gone))
+    if (!is_over(lane, rows, gone))
         return;
     while (low < high) {
         const size_t middle = low + (high - low) / 2, after = middle + 1;
         const struct cass_partition then = {rows->rows - (to - after),
                                             rows->bytes - lab_batch_bytes(batch, after, to)};
-        if (is_over(settings, key, &then, gone - lab_gone_between(batch, after, to)))
+        if (is_over(lane, &then, gone - lab_gone_between(batch, after, to)))
             high = middle;
         else
             low = after;
     }
-    lab_tally_over(tally, batch->times_ns[low]);
+    lab_tally_over(lane->tally, batch->times_ns[low]);
 }
 
 /* Puts the rows on disk, and notes the same. */
-static void put_on_disk(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                        const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to,
+static void put_on_disk(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to,
                         struct lab_entry *partition)
 {
     for (size_t i = from, next; i < to; i = next) {
-        next = lab_first_at(batch->times_ns, i + 1, to, lab_disk_until(&settings->disk, batch->times_ns[i]));
-        if (!lab_disk_add(&partition->disk, &settings->disk, batch->times_ns[i], next - i,
+        next = lab_first_at(batch->times_ns, i + 1, to,
+                            lab_disk_until(&lane->settings->disk, batch->times_ns[i]));
+        if (!lab_disk_add(&partition->disk, &lane->settings->disk, batch->times_ns[i], next - i,
                           lab_batch_bytes(batch, i, next))) {
-            tally->out_of_memory = true;
+            lane->tally->out_of_memory = true;
             return;
         }
         const struct cass_partition *now = &partition->disk->now;
         if ((now->rows > batch->over_rows || now->bytes > batch->over_bytes) &&
-            batch->times_ns[i] < tally->first_over_ns)
-            note_over(settings, tally, key, batch, i, next, now,
-                      partition->gone - lab_gone_between(batch, next, to));
+            batch->times_ns[i] < lane->tally->first_over_ns)
+            note_over(lane, batch, i, next, now, partition->gone - lab_gone_between(batch, next, to));
     }
 }
 
 /* Adds the rows [from, to) to a partition. Cheap for those that have no limit, or are far below it. */
-static inline void add_rows(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                            const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
-                            size_t to, struct lab_entry *partition)
+static inline void add_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to,
+                            struct lab_entry *partition)
 {
     struct cass_partition *size = &partition->size;
     if (size->rows == 0)
@@ -332,24 +325,24 @@ static inline void add_rows(const struct lab_lane_settings *settings, struct lab
     lab_bytes_add(&size->bytes, lab_batch_bytes(batch, from, to));
     partition->gone += lab_gone_between(batch, from, to);
     partition->end_row = batch->first_row + to;
-    if (settings->disk.window_ns != 0)
-        put_on_disk(settings, tally, key, batch, from, to, partition);
+    if (lane->settings->disk.window_ns != 0)
+        put_on_disk(lane, batch, from, to, partition);
     else if ((size->rows > batch->over_rows || size->bytes > batch->over_bytes) &&
-             batch->times_ns[from] < tally->first_over_ns)
-        note_over(settings, tally, key, batch, from, to, size, partition->gone);
+             batch->times_ns[from] < lane->tally->first_over_ns)
+        note_over(lane, batch, from, to, size, partition->gone);
 }
 
 /* --- Rows by range --- */
 
-static void watch_peak(const struct lab_entry *open, struct lab_tally *tally, const struct lab_batch *batch,
+static void watch_peak(struct lab_lane *lane, const struct lab_entry *open, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
     const uint64_t first_row = open->end_row - open->size.rows;
     for (size_t i = from; i < to; i++) {
         uint64_t begin = batch->second_begin[i] > first_row ? batch->second_begin[i] : first_row;
         uint64_t rows = batch->first_row + i - begin + 1;
-        if (rows > tally->peak_rows_per_s)
-            tally->peak_rows_per_s = rows;
+        if (rows > lane->tally->peak_rows_per_s)
+            lane->tally->peak_rows_per_s = rows;
     }
 }
 
@@ -365,29 +358,26 @@ static size_t first_firing(struct lab_lane *lane, const uint16_t *firing, size_t
 
 /* Counts the rows from `row` on that fire, but only raise the counter, so that no bucket ends. Returns the
  * next one that fires. */
-static size_t count_firing(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                           struct lab_tally *tally, const struct lab_batch *batch, size_t row, size_t to)
+static size_t count_firing(struct lab_lane *lane, const struct lab_batch *batch, size_t row, size_t to)
 {
-    const struct bk_strategy *strategy = settings->strategy;
+    const struct bk_strategy *strategy = lane->settings->strategy;
     const uint64_t before = lane->state.counter, most = bk_threshold(strategy) - 1;
     const uint64_t unit = strategy->kind == BK_WEIGHTED ? strategy->of.weighted.bytes : UINT64_MAX;
     while (row < to && lane->state.counter < most && lab_batch_payload(batch, row) < unit) {
         lane->state.counter++;
-        row = settings->firing[++lane->firing_place];
+        row = lane->settings->firing[++lane->firing_place];
     }
-    tally->counter_increments += lane->state.counter - before;
+    lane->tally->counter_increments += lane->state.counter - before;
     return row < to ? row : to;
 }
 
-static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                          struct lab_tally *tally, const struct lab_key_name *key,
-                          const struct lab_batch *batch, size_t from, size_t to)
+static void rows_by_range(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
-    const struct bk_strategy *strategy = settings->strategy;
+    const struct bk_strategy *strategy = lane->settings->strategy;
     const bool counts = bk_kind_fires(strategy->kind) && strategy->max_age_ns == 0;
     if (from == 0)
         lane->firing_place = 0;
-    size_t firing = first_firing(lane, settings->firing, from, to);
+    size_t firing = first_firing(lane, lane->settings->firing, from, to);
     while (from < to) {
         struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
         struct bk_route route;
@@ -402,9 +392,9 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (route.sequence_high - row.sequence < end - from)
             end = from + (size_t)(route.sequence_high - row.sequence);
         if (firing < from)
-            firing = first_firing(lane, settings->firing, from, to);
+            firing = first_firing(lane, lane->settings->firing, from, to);
         if (counts)
-            firing = count_firing(lane, settings, tally, batch, firing, to);
+            firing = count_firing(lane, batch, firing, to);
         if (firing < end)
             end = firing + 1;
         if (route.begins)
@@ -412,17 +402,16 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
 
         struct lab_entry *open = lab_open(lane);
         if (open == NULL || route.bucket != open->bucket) {
-            open = lab_open_next(lane, settings, tally, key, route.bucket, batch->times_ns[from],
-                                 batch->horizon);
+            open = lab_open_next(lane, route.bucket, batch->times_ns[from]);
             if (open == NULL)
                 return;
         }
-        add_rows(settings, tally, key, batch, from, end, open);
+        add_rows(lane, batch, from, end, open);
         sim_placement_add(&lane->placement, route.bucket, end - from);
-        if (tally->stored != NULL)
-            lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
-        if (batch->most_in_second > tally->peak_rows_per_s)
-            watch_peak(open, tally, batch, from, end);
+        if (lane->tally->stored != NULL)
+            lab_stored_rows(lane->tally->stored, lane->key, batch, from, end, route.bucket);
+        if (batch->most_in_second > lane->tally->peak_rows_per_s)
+            watch_peak(lane, open, batch, from, end);
 
         struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_payload(batch, end - 1)};
@@ -430,13 +419,13 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (!counts || firing < to) /* otherwise the last row is counted already, if it fires */
             status = bk_advance(strategy, &lane->state, &last, &effect);
         assert(status == BK_OK);
-        tally->counter_increments += effect.counter_increments;
-        tally->state_writes += effect.state_writes;
-        if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->scenario_strategy))
+        lane->tally->counter_increments += effect.counter_increments;
+        lane->tally->state_writes += effect.state_writes;
+        if (last.sequence == route.sequence_high - 1 &&
+            lab_closes_when_full(lane->settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
         if (lane->expected != NULL)
-            lab_expect_rows(lane, settings, tally, &(struct lab_row_times){batch->times_ns + from, 0, 0},
-                            end - from);
+            lab_expect_rows(lane, &(struct lab_row_times){batch->times_ns + from, 0, 0}, end - from);
         from = end;
     }
 }
@@ -445,28 +434,27 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
 
 /* Updates the figures that depend on each single row: stored rows, deleted or expired rows, and the busiest
  * second. */
-static void watch_row(struct lab_entry *cell, struct lab_tally *tally, const struct lab_key_name *key,
-                      const struct lab_batch *batch, size_t row)
+static void watch_row(struct lab_lane *lane, struct lab_entry *cell, const struct lab_batch *batch,
+                      size_t row)
 {
     const uint64_t number = batch->first_row + row;
-    if (tally->stored != NULL)
-        lab_stored_rows(tally->stored, key, batch, row, row + 1, cell->bucket);
+    if (lane->tally->stored != NULL)
+        lab_stored_rows(lane->tally->stored, lane->key, batch, row, row + 1, cell->bucket);
     cell->gone += lab_gone_between(batch, row, row + 1);
     if (number >= batch->last_second)
-        lab_watch_second(batch->last_second, &cell->second, &cell->rows_in_second, tally);
-    else if (batch->most_in_second > tally->peak_rows_per_s)
-        lab_watch_second(batch->second_begin[row], &cell->second, &cell->rows_in_second, tally);
+        lab_watch_second(batch->last_second, &cell->second, &cell->rows_in_second, lane->tally);
+    else if (batch->most_in_second > lane->tally->peak_rows_per_s)
+        lab_watch_second(batch->second_begin[row], &cell->second, &cell->rows_in_second, lane->tally);
 }
 
-/* Returns the first row that watch_row() must process: the first of the batch, or only the first of the last
- * second of the batch, which may become the busiest one. */
-static size_t first_watched(const struct lab_lane_settings *settings, const struct lab_tally *tally,
-                            const struct lab_batch *batch, size_t from)
+/* Returns the first row that watch_row(lane, ) must process: the first of the batch, or only the first of the
+ * last second of the batch, which may become the busiest one. */
+static size_t first_watched(struct lab_lane *lane, const struct lab_batch *batch, size_t from)
 {
-    if (settings->scenario->is_raced && tally->stored == NULL && batch->gone_before == NULL)
+    if (lane->settings->scenario->is_raced && lane->tally->stored == NULL && batch->gone_before == NULL)
         return batch->count;
-    if (tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
-        batch->most_in_second > tally->peak_rows_per_s)
+    if (lane->tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
+        batch->most_in_second > lane->tally->peak_rows_per_s)
         return from;
     size_t first = (size_t)(batch->last_second - batch->first_row);
     return first > from ? first : from;
@@ -500,16 +488,15 @@ static bool place_rows(struct lab_lane *lane, uint32_t bucket_count, const struc
 }
 
 /* Takes rows back, from the last one on, as long as the cell is above a limit. */
-static void take_back(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                      const struct lab_key_name *key, const struct lab_batch *batch, size_t from,
+static void take_back(struct lab_lane *lane, const struct lab_batch *batch, size_t from,
                       const int32_t *buckets, size_t count, const struct lab_entry *cell)
 {
     struct cass_partition rows = cell->size;
     uint64_t gone = cell->gone;
-    for (size_t i = count; i-- > 0 && is_over(settings, key, &rows, gone);) {
+    for (size_t i = count; i-- > 0 && is_over(lane, &rows, gone);) {
         if (buckets[i] != cell->bucket)
             continue;
-        lab_tally_over(tally, batch->times_ns[from + i]);
+        lab_tally_over(lane->tally, batch->times_ns[from + i]);
         rows.rows--;
         rows.bytes -= lab_batch_bytes(batch, from + i, from + i + 1);
         gone -= lab_gone_between(batch, from + i, from + i + 1);
@@ -517,35 +504,32 @@ static void take_back(const struct lab_lane_settings *settings, struct lab_tally
 }
 
 /* Notes when a cell exceeded a limit by the rows from `from` on with these buckets, which the cells have. */
-static void watch_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_batch *batch, size_t from, const int32_t *buckets, size_t count)
+static void watch_cells(struct lab_lane *lane, const struct lab_batch *batch, size_t from,
+                        const int32_t *buckets, size_t count)
 {
-    const bool is_stored = settings->disk.window_ns != 0;
+    const bool is_stored = lane->settings->disk.window_ns != 0;
     if (!is_stored && ((batch->over_rows == UINT64_MAX && batch->over_bytes == UINT64_MAX) ||
-                       batch->times_ns[from] >= tally->first_over_ns))
+                       batch->times_ns[from] >= lane->tally->first_over_ns))
         return;
     /* The cells have counted the deleted rows of the whole batch; rows on disk are examined one by one. */
-    const bool counts_again = is_stored && settings->scenario->deletes.share > 0;
+    const bool counts_again = is_stored && lane->settings->scenario->deletes.share > 0;
     for (size_t i = 0; counts_again && i < count; i++)
         lab_cell_at(&lane->book, buckets[i])->gone -= lab_gone_between(batch, from + i, from + i + 1);
     for (size_t i = 0; i < count; i++) {
         struct lab_entry *cell = lab_cell_at(&lane->book, buckets[i]);
         cell->gone += counts_again ? lab_gone_between(batch, from + i, from + i + 1) : 0;
         if (is_stored)
-            put_on_disk(settings, tally, key, batch, from + i, from + i + 1, cell);
+            put_on_disk(lane, batch, from + i, from + i + 1, cell);
         else if (cell->size.rows > batch->over_rows || cell->size.bytes > batch->over_bytes)
-            take_back(settings, tally, key, batch, from, buckets, count, cell);
+            take_back(lane, batch, from, buckets, count, cell);
     }
 }
 
-static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
-                       size_t from, size_t to)
+static void rows_by_id(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
-    const uint32_t bucket_count = settings->strategy->of.hash.buckets;
+    const uint32_t bucket_count = lane->settings->strategy->of.hash.buckets;
     int32_t buckets[IDS_AT_ONCE];
-    size_t watched = first_watched(settings, tally, batch, from);
+    size_t watched = first_watched(lane, batch, from);
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
         const size_t count = end - begin;
@@ -553,12 +537,12 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         bk_buckets_of_ids(batch->ids + begin, count, bucket_count, buckets);
         digest_rows(&lane->placement, buckets, count);
         if (!place_rows(lane, bucket_count, batch, begin, buckets, count)) {
-            tally->out_of_memory = true;
+            lane->tally->out_of_memory = true;
             return;
         }
         for (; watched < end; watched++)
-            watch_row(lab_cell_at(&lane->book, buckets[watched - begin]), tally, key, batch, watched);
-        watch_cells(lane, settings, tally, key, batch, begin, buckets, count);
+            watch_row(lane, lab_cell_at(&lane->book, buckets[watched - begin]), batch, watched);
+        watch_cells(lane, batch, begin, buckets, count);
     }
 }
 
@@ -576,27 +560,25 @@ static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, st
     return last->bucket;
 }
 
-static void rows_by_window(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                           struct lab_tally *tally, const struct lab_key_name *key,
-                           const struct lab_batch *batch, size_t from, size_t to)
+static void rows_by_window(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
-    const struct bk_strategy *strategy = settings->strategy;
+    const struct bk_strategy *strategy = lane->settings->strategy;
     struct bk_route own = {0}, current = {0};
     for (size_t i = from; i < to; i++) {
         const int64_t bucket = window_at(strategy, batch->own_ns[i], &own);
-        struct lab_entry *window = find(lane, tally, bucket);
+        struct lab_entry *window = find(lane, bucket);
         if (window == NULL)
             return;
         if (bucket < window_at(strategy, batch->times_ns[i], &current)) {
-            tally->rows_into_closed++;
-            tally->reopened += !window->is_reopened;
+            lane->tally->rows_into_closed++;
+            lane->tally->reopened += !window->is_reopened;
             window->is_reopened = true;
         }
-        if (tally->stored != NULL)
-            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
-        add_rows(settings, tally, key, batch, i, i + 1, window);
+        if (lane->tally->stored != NULL)
+            lab_stored_rows(lane->tally->stored, lane->key, batch, i, i + 1, bucket);
+        add_rows(lane, batch, i, i + 1, window);
         window->end_row = window->size.rows;
-        lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
+        lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, lane->tally);
         sim_placement_add(&lane->placement, bucket, 1);
     }
 }
@@ -606,10 +588,12 @@ static void rows_by_window(struct lab_lane *lane, const struct lab_lane_settings
 /* Begins the regimes up to a time. A regime that forgets the older settings still has the contents of the
  * database: the number of rows, from which a reader with BK_COUNT derives the newest bucket, and the key's
  * state row, whose count may be above the new threshold. */
-void lab_lane_enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
+void lab_lane_enter(struct lab_lane *lane, int64_t time_ns)
 {
-    while (lane->regime + 1 < regimes->count && time_ns >= regimes->items[lane->regime + 1].from_ns) {
-        const struct bk_strategy *strategy = &regimes->items[++lane->regime].history.eras[0].strategy;
+    while (lane->regime + 1 < lane->settings->regimes->count &&
+           time_ns >= lane->settings->regimes->items[lane->regime + 1].from_ns) {
+        const struct bk_strategy *strategy =
+            &lane->settings->regimes->items[++lane->regime].history.eras[0].strategy;
         struct bk_key_state key = lane->history.key;
         memset(&lane->history, 0, sizeof lane->history);
         if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
@@ -648,10 +632,9 @@ static size_t stretch(const struct bk_history *history, const struct lab_batch *
 /* Returns whether the partition is closed at the end: whether current rows go to a later era, or to a later
  * bucket of the same era. A partition that only forgotten settings wrote is closed, too, unless rows of the
  * current settings may go to any bucket. */
-static bool is_era_closed(const struct lab_lane *lane, const struct lab_regimes *regimes,
-                          const struct lab_entry *partition, int64_t end_ns)
+static bool is_era_closed(const struct lab_lane *lane, const struct lab_entry *partition, int64_t end_ns)
 {
-    const struct bk_history *history = &regimes->items[lane->regime].history;
+    const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
     const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
     if (era->strategy.kind == BK_HASH)
         return partition->bucket < era->shift ||
@@ -668,46 +651,44 @@ static bool is_era_closed(const struct lab_lane *lane, const struct lab_regimes 
     return partition->bucket < current;
 }
 
-static void watch_closed(const struct lab_lane *lane, const struct lab_regimes *regimes,
-                         struct lab_entry *partition, struct lab_tally *tally, const struct lab_batch *batch,
-                         size_t from, size_t to)
+static void watch_closed(const struct lab_lane *lane, struct lab_entry *partition,
+                         const struct lab_batch *batch, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        if (!is_era_closed(lane, regimes, partition, batch->times_ns[i]))
+        if (!is_era_closed(lane, partition, batch->times_ns[i]))
             continue;
-        tally->rows_into_closed++;
-        tally->reopened += !partition->is_reopened;
+        lane->tally->rows_into_closed++;
+        lane->tally->reopened += !partition->is_reopened;
         partition->is_reopened = true;
     }
 }
 
-static void rows_by_era(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_batch *batch, size_t from, size_t to)
+static void rows_by_era(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     const int64_t *own_ns = own_times(batch);
     while (from < to) {
-        lab_lane_enter(lane, settings->regimes, batch->times_ns[from]);
-        const struct bk_history *history = &settings->regimes->items[lane->regime].history;
+        lab_lane_enter(lane, batch->times_ns[from]);
+        const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
         struct bk_row row = {own_ns[from], batch->first_row + from, batch->ids[from],
                              lab_batch_payload(batch, from)};
         struct bk_route route;
         enum bk_status status = bk_history_route(history, &lane->history, &row, &route);
         assert(status == BK_OK);
-        bool is_last = lane->regime + 1 == settings->regimes->count;
-        int64_t until_ns = is_last ? INT64_MAX : settings->regimes->items[lane->regime + 1].from_ns;
+        bool is_last = lane->regime + 1 == lane->settings->regimes->count;
+        int64_t until_ns = is_last ? INT64_MAX : lane->settings->regimes->items[lane->regime + 1].from_ns;
         bool is_alone = route.scope == BK_SCOPE_ROW || route.begins;
         size_t end = is_alone ? from + 1 : stretch(history, batch, from, to, &route, until_ns);
-        struct lab_entry *partition = find(lane, tally, route.bucket);
+        struct lab_entry *partition = find(lane, route.bucket);
         if (partition == NULL)
             return;
-        add_rows(settings, tally, key, batch, from, end, partition);
+        add_rows(lane, batch, from, end, partition);
         partition->regime = (uint16_t)lane->regime;
         lane->is_unordered = lane->is_unordered || batch->own_ns != NULL;
         for (size_t i = from; i < end; i++)
-            lab_watch_second(batch->second_begin[i], &partition->second, &partition->rows_in_second, tally);
+            lab_watch_second(batch->second_begin[i], &partition->second, &partition->rows_in_second,
+                             lane->tally);
         if (batch->own_ns != NULL)
-            watch_closed(lane, settings->regimes, partition, tally, batch, from, end);
+            watch_closed(lane, partition, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_payload(batch, end - 1)};
@@ -715,45 +696,43 @@ static void rows_by_era(struct lab_lane *lane, const struct lab_lane_settings *s
         status = bk_history_advance(history, &lane->history, &last, &effect);
         assert(status == BK_OK);
         (void)status;
-        tally->counter_increments += effect.counter_increments;
-        tally->state_writes += effect.state_writes;
+        lane->tally->counter_increments += effect.counter_increments;
+        lane->tally->state_writes += effect.state_writes;
         from = end;
     }
 }
 
 /* --- A key --- */
 
-void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
+void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to)
 {
     if (from == to)
         return;
     if (lane->placement.rows == 0 &&
-        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-        tally->state_reads++; /* the writer's cache does not have the key yet */
-    tally->rows += to - from;
+        (bk_kind_fires(lane->settings->strategy->kind) || lane->settings->strategy->max_age_ns != 0))
+        lane->tally->state_reads++; /* the writer's cache does not have the lane->key yet */
+    lane->tally->rows += to - from;
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
-        tally->late_rows += batch->late_ns[i] > 0;
-    if (settings->regimes != NULL)
-        rows_by_era(lane, settings, tally, key, batch, from, to);
-    else if (settings->strategy->kind == BK_HASH)
-        rows_by_id(lane, settings, tally, key, batch, from, to);
-    else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
-        rows_by_window(lane, settings, tally, key, batch, from, to);
+        lane->tally->late_rows += batch->late_ns[i] > 0;
+    if (lane->settings->regimes != NULL)
+        rows_by_era(lane, batch, from, to);
+    else if (lane->settings->strategy->kind == BK_HASH)
+        rows_by_id(lane, batch, from, to);
+    else if (lane->settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
+        rows_by_window(lane, batch, from, to);
     else
-        rows_by_range(lane, settings, tally, key, batch, from, to);
+        rows_by_range(lane, batch, from, to);
 }
 
 /* Returns the bucket of a row at the end of the run: a bucket that ends by time has ended even if no row came
  * later. For BK_HASH it is 0, below which there are no buckets. */
-static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                              int64_t end_ns)
+static int64_t current_bucket(const struct lab_lane *lane, int64_t end_ns)
 {
     struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
     struct bk_route route;
-    if (settings->strategy->kind != BK_TIME && settings->strategy->max_age_ns == 0)
+    if (lane->settings->strategy->kind != BK_TIME && lane->settings->strategy->max_age_ns == 0)
         return lane->state.bucket;
-    bk_route(settings->strategy, &lane->state, &now, &route);
+    bk_route(lane->settings->strategy, &lane->state, &now, &route);
     return route.bucket;
 }
 
@@ -826,37 +805,36 @@ static void count_cost(const struct lab_strategy *strategy, uint64_t rows, struc
     }
 }
 
-void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                  const struct lab_key_name *key, int64_t end_ns)
+void lab_lane_end(struct lab_lane *lane, int64_t end_ns)
 {
     struct lab_book *book = &lane->book;
-    const bool has_eras = settings->regimes != NULL;
+    const bool has_eras = lane->settings->regimes != NULL;
     if (lane->expected != NULL)
-        lab_expect_end(lane, settings, tally, end_ns);
-    if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
-        count_cost(settings->scenario_strategy, lane->placement.rows, tally);
-    const int64_t current = current_bucket(lane, settings, end_ns);
-    if (tally->stored != NULL && lane->placement.rows > 0)
-        lab_stored_key_end(tally->stored, key, current);
-    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+        lab_expect_end(lane, end_ns);
+    if (lane->placement.rows > 0 && lane->settings->strategy->kind == BK_COUNT)
+        count_cost(lane->settings->scenario_strategy, lane->placement.rows, lane->tally);
+    const int64_t current = current_bucket(lane, end_ns);
+    if (lane->tally->stored != NULL && lane->placement.rows > 0)
+        lab_stored_key_end(lane->tally->stored, lane->key, current);
+    lane->tally->placement_digest += sim_placement_finish(&lane->placement, lane->key->index);
     if (has_eras)
-        lab_lane_enter(lane, settings->regimes, end_ns);
-    if (!has_eras && settings->strategy->kind == BK_HASH) {
+        lab_lane_enter(lane, end_ns);
+    if (!has_eras && lane->settings->strategy->kind == BK_HASH) {
         if (book->count > 0) {
-            lab_finish(settings, tally, key, book->items, book->capacity, false);
+            lab_finish(lane, book->items, book->capacity, false);
             memset(book->items, 0, book->capacity * sizeof *book->items);
         }
         book->count = 0;
         return;
     }
     /* Where rows come in the order of buckets, all partitions but the last have finished already. */
-    const bool is_all =
-        has_eras || (settings->strategy->kind == BK_TIME && wl_has_own_times(&settings->scenario->workload));
+    const bool is_all = has_eras || (lane->settings->strategy->kind == BK_TIME &&
+                                     wl_has_own_times(&lane->settings->scenario->workload));
     for (size_t i = is_all || book->count == 0 ? 0 : book->count - 1; i < book->count; i++) {
         struct lab_entry *partition = item(book, i);
-        const bool is_closed = has_eras ? is_era_closed(lane, settings->regimes, partition, end_ns)
-                                        : partition->bucket < current;
-        lab_finish(settings, tally, key, partition, 1, is_closed);
+        const bool is_closed =
+            has_eras ? is_era_closed(lane, partition, end_ns) : partition->bucket < current;
+        lab_finish(lane, partition, 1, is_closed);
     }
     book->begin = book->count = 0;
 }

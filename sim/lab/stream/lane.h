@@ -66,7 +66,14 @@ struct lab_expected {
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 
+struct lab_thin;
+
 struct lab_lane {
+    const struct lab_lane_settings *settings;
+    struct lab_tally *tally;
+    struct lab_thin *thin;          /* NULL: every row is drawn */
+    const struct lab_key_name *key; /* in progress */
+    const struct lab_horizon *horizon;
     struct bk_key_state state;
     struct sim_placement placement;
     struct lab_book book;
@@ -99,17 +106,14 @@ struct lab_read_event {
     enum lab_read_kind kind;
     int64_t now_ns, birth_ns; /* birth: time of the key's first row */
     uint64_t key_rows;        /* rows of the key so far */
-    const struct lab_horizon *horizon;
 };
 
-/* Begins a key. The lane must be zeroed, or the previous key ended by lab_lane_end(), which keeps the lane's
- * memory. */
+/* Begins a key, which the caller has set. The previous one, if there was one, must have been ended by
+ * lab_lane_end(), which keeps the lane's memory. */
 void lab_lane_begin(struct lab_lane *lane);
-void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
+void lab_lane_rows(struct lab_lane *lane, const struct lab_batch *batch, size_t from, size_t to);
 /* Called after the key's last row; end_ns: end of the run. */
-void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                  const struct lab_key_name *key, int64_t end_ns);
+void lab_lane_end(struct lab_lane *lane, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
 
 /* The open partition of a lane whose rows come in the order of its buckets; NULL before the first row. */
@@ -119,14 +123,11 @@ static inline struct lab_entry *lab_open(const struct lab_lane *lane)
     return book->count == 0 ? NULL : &book->items[book->begin + book->count - 1];
 }
 /* Finishes the open partition, if there is one, and begins the next one, which has no rows yet. NULL when out
- * of memory. horizon: as in lab_read_event. */
-struct lab_entry *lab_open_next(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                                struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                                int64_t first_ns, const struct lab_horizon *horizon);
+ * of memory. */
+struct lab_entry *lab_open_next(struct lab_lane *lane, int64_t bucket, int64_t first_ns);
 #define LAB_FINISHED_AT_ONCE 32u
 /* Adds entries that get no more rows to the tally; those without rows are none. */
-void lab_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                const struct lab_key_name *key, struct lab_entry *entries, size_t count, bool is_closed);
+void lab_finish(struct lab_lane *lane, struct lab_entry *entries, size_t count, bool is_closed);
 /* The number of partitions with buckets up to this one, in a book in order of buckets. */
 size_t lab_book_up_to(const struct lab_book *book, int64_t bucket);
 /* BK_HASH: the item of a bucket, or the free one into which it would be inserted. */
@@ -167,41 +168,36 @@ struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy);
 bool lab_closes_when_full(const struct lab_strategy *strategy);
 
 /* Begins the regimes up to a time, if the settings change. */
-void lab_lane_enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
+void lab_lane_enter(struct lab_lane *lane, int64_t time_ns);
 
 /* lane_read.c: lab_lane_reads() makes reads at the given times, between which no row arrives; they differ
  * from `first` only in now_ns. */
-void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct lab_read_event *first, const int64_t *times_ns, size_t count);
+void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, const int64_t *times_ns,
+                    size_t count);
 /* Returns the greatest number of buckets that one step of a read queries. */
 uint32_t lab_read_width(const struct lab_lane_settings *settings);
 /* Called when the open partition has finished: removes those from the book that no later read can reach. */
-void lab_lane_forget(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                     const struct lab_horizon *horizon);
+void lab_lane_forget(struct lab_lane *lane);
 /* For lab_reads.are_expected. reads_per_ns: the rate of the key's reads. Returns false when out of memory. */
-bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
-                      int64_t start_ns);
+bool lab_expect_begin(struct lab_lane *lane, double reads_per_ns, int64_t start_ns);
 /* The arrival times of rows or, when each_ns is NULL, their expected arrival times, with equal gaps. */
 struct lab_row_times {
     const int64_t *each_ns;
     int64_t first_ns;
     double gap_ns;
 };
-void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows);
+void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows);
 /* Called after `rows` rows were added to the open partition, with the key's state after these rows. */
-static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                                   struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
+static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows)
 {
     const struct lab_entry *open = lab_open(lane);
     if (open->size.rows == rows || lane->expected->rows_left <= rows ||
-        (settings->strategy->kind != BK_TIME && lane->state.bucket != open->bucket))
-        lab_expect_changes(lane, settings, tally, times, rows);
+        (lane->settings->strategy->kind != BK_TIME && lane->state.bucket != open->bucket))
+        lab_expect_changes(lane, times, rows);
     else if (lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
 }
-void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    int64_t end_ns);
+void lab_expect_end(struct lab_lane *lane, int64_t end_ns);
 /* The index of the first row in [from, to) whose time is at least until_ns, or `to`: a binary search in
  * ascending times. */
 size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);

@@ -18,7 +18,6 @@
 /* The state of a read. */
 struct reading {
     struct lab_lane *lane;
-    const struct lab_lane_settings *settings;
     const struct lab_read_event *event;
     struct bk_reader reader;
     uint64_t row_from, row_until; /* the range of row numbers that the read is for */
@@ -49,15 +48,15 @@ static bool rows_expire(const struct lab_lane_settings *settings)
 static void find_rows(struct reading *reading)
 {
     const struct lab_read_event *event = reading->event;
+    const struct lab_lane *lane = reading->lane;
     reading->row_from = 0;
     reading->row_until = event->key_rows;
     if (event->kind == LAB_READ_RANGE) {
-        reading->row_from = row_at(event->horizon, reading->reader.from_ns);
-        reading->row_until = row_at(event->horizon, reading->reader.until_ns);
+        reading->row_from = row_at(lane->horizon, reading->reader.from_ns);
+        reading->row_until = row_at(lane->horizon, reading->reader.until_ns);
     }
-    if (rows_expire(reading->settings))
-        reading->live_from =
-            row_at(event->horizon, lab_live_since(reading->settings->scenario, event->now_ns));
+    if (rows_expire(lane->settings))
+        reading->live_from = row_at(lane->horizon, lab_live_since(lane->settings->scenario, event->now_ns));
 }
 
 static uint64_t wanted_between(const struct reading *reading, uint64_t from, uint64_t until)
@@ -70,7 +69,7 @@ static uint64_t wanted_between(const struct reading *reading, uint64_t from, uin
 
 static void begin(struct reading *reading)
 {
-    const struct lab_lane_settings *settings = reading->settings;
+    const struct lab_lane_settings *settings = reading->lane->settings;
     const struct lab_lane *lane = reading->lane;
     const struct lab_read_event *event = reading->event;
     struct bk_query query;
@@ -121,7 +120,7 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     uint64_t rows = 0;
     int64_t empty_high = step->bucket_high;
     bool saw_older = false;
-    const struct lab_reading *named = &reading->settings->scenario_strategy->settings.reading;
+    const struct lab_reading *named = &reading->lane->settings->scenario_strategy->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
     for (; (past = next_down(reading)) != NULL && past->bucket >= step->bucket_low; reading->left--) {
         uint64_t wanted = wanted_between(reading, first_row(past), past->end_row);
@@ -137,14 +136,14 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
             reading->done.scanned += is_older && reader->ends_at_older;
             saw_older = saw_older || is_older;
             if (empties != NULL && past->bucket < empty_high)
-                bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns,
+                bk_empties_learn(empties, reading->lane->settings->strategy, reader, reading->event->now_ns,
                                  named->late_ns, past->bucket + 1, empty_high);
             empty_high = past->bucket - 1;
         }
     }
     if (empties != NULL && step->bucket_low <= empty_high)
-        bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns, named->late_ns,
-                         step->bucket_low, empty_high);
+        bk_empties_learn(empties, reading->lane->settings->strategy, reader, reading->event->now_ns,
+                         named->late_ns, step->bucket_low, empty_high);
     bk_read_found_range(reader, rows, saw_older);
 }
 
@@ -177,7 +176,7 @@ static void read_whole(struct reading *reading)
 /* Returns whether some rows of a cell may be outside of the range or expired. */
 static bool is_counted(const struct reading *reading)
 {
-    return reading->event->kind == LAB_READ_RANGE || rows_expire(reading->settings);
+    return reading->event->kind == LAB_READ_RANGE || rows_expire(reading->lane->settings);
 }
 
 static uint64_t add_cell(struct reading *reading, const struct lab_entry *cell, uint64_t limit)
@@ -194,7 +193,7 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
 {
     const struct lab_book *book = &reading->lane->book;
     uint64_t rows = 0, buckets = (uint64_t)(step->bucket_high - step->bucket_low) + 1;
-    if (buckets == reading->settings->strategy->of.hash.buckets) {
+    if (buckets == reading->lane->settings->strategy->of.hash.buckets) {
         for (size_t i = 0; i < book->capacity; i++)
             rows += add_cell(reading, &book->items[i], step->rows);
     } else {
@@ -211,7 +210,7 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
 static bool count_range(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
-    const struct lab_horizon *horizon = reading->event->horizon;
+    const struct lab_horizon *horizon = reading->lane->horizon;
     if (lane->in_range_count != lane->book.capacity) {
         free(lane->in_range);
         lane->in_range = calloc(lane->book.capacity, sizeof *lane->in_range);
@@ -222,7 +221,7 @@ static bool count_range(struct reading *reading)
     uint64_t first = reading->row_from > reading->live_from ? reading->row_from : reading->live_from;
     for (uint64_t row = first; row < reading->row_until; row++) {
         uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
-        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->settings->strategy->of.hash.buckets);
+        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->lane->settings->strategy->of.hash.buckets);
         lane->in_range[lab_cell_at(&lane->book, bucket) - lane->book.items]++;
     }
     return true;
@@ -252,42 +251,40 @@ static bool keeps_all(const struct lab_lane_settings *settings)
 }
 
 /* Returns the bucket with which a reader begins at this time. Not for BK_HASH. */
-static int64_t newest_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                             int64_t now_ns)
+static int64_t newest_bucket(const struct lab_lane *lane, int64_t now_ns)
 {
     const struct bk_row row = {.time_ns = now_ns};
     struct bk_route route;
-    if (settings->strategy->kind != BK_TIME)
+    if (lane->settings->strategy->kind != BK_TIME)
         return lane->state.bucket;
-    bk_route(settings->strategy, NULL, &row, &route);
+    bk_route(lane->settings->strategy, NULL, &row, &route);
     return route.bucket;
 }
 
 /* Returns whether a read of the newest rows finds all of them in the newest partition, which it queries
  * first. Then its result needs no reader. */
-static bool ends_at_once(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         const struct lab_read_event *event)
+static bool ends_at_once(const struct lab_lane *lane, const struct lab_read_event *event)
 {
-    const struct bk_strategy *strategy = settings->strategy;
+    const struct bk_strategy *strategy = lane->settings->strategy;
     enum bk_plan plan;
     uint32_t at_once;
     if (event->kind != LAB_READ_LATEST || strategy->kind == BK_HASH || lane->book.count == 0 ||
-        lab_open(lane)->size.rows < settings->scenario->reads.kinds[LAB_READ_LATEST].rows ||
-        wl_has_own_times(&settings->scenario->workload) || rows_expire(settings) ||
-        settings->scenario_strategy->settings.reading.remembers_empty)
+        lab_open(lane)->size.rows < lane->settings->scenario->reads.kinds[LAB_READ_LATEST].rows ||
+        wl_has_own_times(&lane->settings->scenario->workload) || rows_expire(lane->settings) ||
+        lane->settings->scenario_strategy->settings.reading.remembers_empty)
         return false;
-    lab_read_plan(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, &plan, &at_once);
+    lab_read_plan(lane->settings->scenario, lane->settings->scenario_strategy, LAB_READ_LATEST, &plan,
+                  &at_once);
     return (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
-           lab_open(lane)->bucket == newest_bucket(lane, settings, event->now_ns);
+           lab_open(lane)->bucket == newest_bucket(lane, event->now_ns);
 }
 
 /* Computes what a read queries and finds; false when out of memory. Not for a strategy whose settings change.
  */
-static bool ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                const struct lab_read_event *event, struct lab_read_done *done)
+static bool ask(struct lab_lane *lane, const struct lab_read_event *event, struct lab_read_done *done)
 {
-    if (ends_at_once(lane, settings, event)) {
-        const uint64_t rows = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    if (ends_at_once(lane, event)) {
+        const uint64_t rows = lane->settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
         *done = (struct lab_read_done){.kind = LAB_READ_LATEST,
                                        .order = BK_ORDER_NEWEST_FIRST,
                                        .partitions = 1,
@@ -297,16 +294,16 @@ static bool ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                                        .scanned = rows};
         return true;
     }
-    struct reading reading = {.lane = lane, .settings = settings, .event = event};
+    struct reading reading = {.lane = lane, .event = event};
     bool ok = true;
-    if (settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
+    if (lane->settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
         lane->empties = calloc(1, sizeof *lane->empties);
         ok = lane->empties != NULL;
     }
     begin(&reading);
-    if (settings->strategy->kind == BK_HASH)
+    if (lane->settings->strategy->kind == BK_HASH)
         ok = ok && read_hash(&reading);
-    else if (event->kind == LAB_READ_ALL && !keeps_all(settings) && !rows_expire(settings))
+    else if (event->kind == LAB_READ_ALL && !keeps_all(lane->settings) && !rows_expire(lane->settings))
         read_whole(&reading);
     else
         read_walk(&reading);
@@ -317,22 +314,22 @@ static bool ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
     done->rows = reading.reader.rows_found;
     done->empties = done->partitions - done->filled;
     done->is_cut = reading.reader.status != BK_OK;
-    done->is_before = event->kind == LAB_READ_RANGE &&
-                      lab_range_is_before(settings->scenario, reading.reader.from_ns, settings->start_ns);
+    done->is_before =
+        event->kind == LAB_READ_RANGE &&
+        lab_range_is_before(lane->settings->scenario, reading.reader.from_ns, lane->settings->start_ns);
     return ok;
 }
 
-static void read_times(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_read_event *event, uint64_t times)
+static void read_times(struct lab_lane *lane, const struct lab_read_event *event, uint64_t times)
 {
     struct lab_read_done done;
-    if (!ask(lane, settings, event, &done)) {
-        tally->out_of_memory = true;
+    if (!ask(lane, event, &done)) {
+        lane->tally->out_of_memory = true;
         return;
     }
-    lab_read_count(&tally->reads, &done, times);
-    if (lab_read_kind_count(settings->scenario) > 1)
-        lab_read_count(&tally->reads_of[event->kind], &done, times);
+    lab_read_count(&lane->tally->reads, &done, times);
+    if (lab_read_kind_count(lane->settings->scenario) > 1)
+        lab_read_count(&lane->tally->reads_of[event->kind], &done, times);
 }
 
 /* BK_TIME: the end of the window of this time. */
@@ -357,19 +354,18 @@ static bool holds_newer(const struct lab_book *book, int64_t low, int64_t high, 
 }
 
 /* Makes a read where the settings change. */
-static void read_eras(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_read_event *event)
+static void read_eras(struct lab_lane *lane, const struct lab_read_event *event)
 {
-    const struct lab_read *read = &settings->scenario->reads.kinds[LAB_READ_LATEST];
+    const struct lab_read *read = &lane->settings->scenario->reads.kinds[LAB_READ_LATEST];
     struct lab_read_done done = {.kind = LAB_READ_LATEST};
     const struct lab_book *book = &lane->book;
-    lab_lane_enter(lane, settings->regimes, event->now_ns);
-    const struct bk_history *history = &settings->regimes->items[lane->regime].history;
+    lab_lane_enter(lane, event->now_ns);
+    const struct bk_history *history = &lane->settings->regimes->items[lane->regime].history;
     struct bk_query query;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    lab_read_query(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, event->now_ns,
-                   event->birth_ns, &query);
+    lab_read_query(lane->settings->scenario, lane->settings->scenario_strategy, LAB_READ_LATEST,
+                   event->now_ns, event->birth_ns, &query);
     enum bk_status status = bk_history_read_begin(history, &lane->history, &query, &reader);
     assert(status == BK_OK);
     (void)status;
@@ -399,18 +395,18 @@ static void read_eras(struct lab_lane *lane, const struct lab_lane_settings *set
     done.order = reader.reader.order;
     done.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
     done.is_early = done.order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
-    /* If older settings were forgotten, the read may find enough rows that are not the newest ones. */
+    /* If older lane->settings were forgotten, the read may find enough rows that are not the newest ones. */
     if (done.rows >= done.due && lane->regime > 0 && !lane->is_unordered)
         done.is_stale = holds_newer(book, low, high, event->key_rows - done.due);
-    lab_read_count(&tally->reads, &done, 1);
+    lab_read_count(&lane->tally->reads, &done, 1);
 }
 
-void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct lab_read_event *first, const int64_t *times_ns, size_t count)
+void lab_lane_reads(struct lab_lane *lane, const struct lab_read_event *first, const int64_t *times_ns,
+                    size_t count)
 {
-    const bool are_alike = settings->regimes == NULL && first->kind == LAB_READ_LATEST &&
-                           !rows_expire(settings) &&
-                           !settings->scenario_strategy->settings.reading.remembers_empty;
+    const bool are_alike = lane->settings->regimes == NULL && first->kind == LAB_READ_LATEST &&
+                           !rows_expire(lane->settings) &&
+                           !lane->settings->scenario_strategy->settings.reading.remembers_empty;
     struct lab_read_event event = *first;
     for (size_t i = 0, end; i < count; i = end) {
         end = i + 1;
@@ -418,15 +414,16 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
         event.birth_ns = event.key_rows > 0 ? first->birth_ns : event.now_ns;
         if (are_alike && end < count) {
             /* Until the next row, only the end of a window changes what a read queries. */
-            const int64_t until_ns =
-                settings->strategy->kind == BK_TIME ? window_end(settings, event.now_ns) : INT64_MAX;
+            const int64_t until_ns = lane->settings->strategy->kind == BK_TIME
+                                         ? window_end(lane->settings, event.now_ns)
+                                         : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
                 end++;
         }
-        if (settings->regimes != NULL)
-            read_eras(lane, settings, tally, &event);
+        if (lane->settings->regimes != NULL)
+            read_eras(lane, &event);
         else
-            read_times(lane, settings, tally, &event, end - i);
+            read_times(lane, &event, end - i);
     }
 }
 
@@ -448,30 +445,28 @@ uint32_t lab_read_width(const struct lab_lane_settings *settings)
 
 /* Returns whether a read may still query the oldest of the past partitions. A read that needs the partition
  * above the `width` oldest ones may query these in the same step, but none below. */
-static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        const struct lab_horizon *horizon, uint32_t width)
+static bool is_in_reach(const struct lab_lane *lane, uint32_t width)
 {
-    const struct lab_reads *reads = &settings->scenario->reads;
+    const struct lab_reads *reads = &lane->settings->scenario->reads;
     const struct lab_entry *above = &lane->book.items[lane->book.begin + width];
     if (reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
         lab_open(lane)->end_row - above->end_row < reads->kinds[LAB_READ_LATEST].rows)
         return true;
-    bool expires = rows_expire(settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
+    bool expires = rows_expire(lane->settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
     if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 && !expires)
         return false;
     /* A read of a range ends below the first partition that has only older rows, and a read of all rows does
      * not find expired ones. */
-    uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
+    uint64_t first_row = lane->horizon->end_row - (lane->horizon->end - lane->horizon->begin);
     return above->end_row > first_row;
 }
 
-void lab_lane_forget(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                     const struct lab_horizon *horizon)
+void lab_lane_forget(struct lab_lane *lane)
 {
     /* The last step of a read of a range is one below the step with the range's last rows. */
-    const uint32_t width = 2 * settings->width;
+    const uint32_t width = 2 * lane->settings->width;
     struct lab_book *book = &lane->book;
-    while (!keeps_all(settings) && book->count - 1 > width && !is_in_reach(lane, settings, horizon, width)) {
+    while (!keeps_all(lane->settings) && book->count - 1 > width && !is_in_reach(lane, width)) {
         book->begin++;
         book->count--;
     }
@@ -493,11 +488,11 @@ static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns
 /* Returns how many partitions a read that begins at this time queries. A walk ends where look() found its
  * end.
  */
-static uint64_t partitions_at(struct lab_lane *lane, const struct lab_lane_settings *settings, int64_t now_ns)
+static uint64_t partitions_at(struct lab_lane *lane, int64_t now_ns)
 {
     struct lab_read_done done;
     if (lane->expected->is_walk && lane->placement.rows > 0) {
-        const int64_t top = newest_bucket(lane, settings, now_ns);
+        const int64_t top = newest_bucket(lane, now_ns);
         if (top >= lane->expected->newest)
             return (uint64_t)(top - lane->expected->lowest) + 1;
     }
@@ -506,16 +501,16 @@ static uint64_t partitions_at(struct lab_lane *lane, const struct lab_lane_setti
                                          .now_ns = now_ns,
                                          .birth_ns = is_born ? lane->expected->birth_ns : now_ns,
                                          .key_rows = lane->placement.rows};
-    ask(lane, settings, &event, &done);
+    ask(lane, &event, &done);
     return done.partitions;
 }
 
 /* Finds the last partition that a walk queries: the newest partitions down to it hold as many rows as a read
  * wants. And finds how many more rows the open partition needs for the walk to end one partition sooner. */
-static void find_end(struct lab_lane *lane, const struct lab_lane_settings *settings)
+static void find_end(struct lab_lane *lane)
 {
     struct lab_expected *expected = lane->expected;
-    const uint64_t wanted = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    const uint64_t wanted = lane->settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
     const struct lab_book *book = &lane->book;
     uint64_t newer = 0, found = 0;
     expected->newest = expected->lowest = 0;
@@ -531,32 +526,31 @@ static void find_end(struct lab_lane *lane, const struct lab_lane_settings *sett
     expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
     if (found < wanted && expected->is_walk && lane->placement.rows > 0)
         expected->lowest =
-            settings->strategy->kind == BK_TIME ? newest_bucket(lane, settings, expected->birth_ns) : 0;
+            lane->settings->strategy->kind == BK_TIME ? newest_bucket(lane, expected->birth_ns) : 0;
 }
 
-static void count(struct lab_expected *expected, struct lab_tally *tally, uint64_t partitions,
-                  int64_t until_ns)
+static void count(struct lab_lane *lane, uint64_t partitions, int64_t until_ns)
 {
+    struct lab_expected *expected = lane->expected;
     const uint64_t parts = parts_until(expected, until_ns);
     if (parts > expected->parts && partitions < LAB_FEW_PARTITIONS)
         expected->parts_of[partitions] += parts - expected->parts;
     else if (parts > expected->parts)
-        lab_histogram_add(&tally->reads.partitions, partitions, parts - expected->parts, 1);
+        lab_histogram_add(&lane->tally->reads.partitions, partitions, parts - expected->parts, 1);
     expected->parts = parts;
     expected->since_ns = until_ns;
 }
 
 /* Each window that ends without a row is one more to query. If there are very many, each piece is evaluated
  * at its middle. */
-static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         struct lab_tally *tally, int64_t until_ns)
+static void pass_windows(struct lab_lane *lane, int64_t until_ns)
 {
     struct lab_expected *expected = lane->expected;
     for (unsigned i = 0; i < PIECES && expected->since_ns < until_ns; i++) {
-        const int64_t end_ns = window_end(settings, expected->since_ns);
-        count(expected, tally, expected->partitions, end_ns < until_ns ? end_ns : until_ns);
+        const int64_t end_ns = window_end(lane->settings, expected->since_ns);
+        count(lane, expected->partitions, end_ns < until_ns ? end_ns : until_ns);
         if (expected->since_ns == end_ns)
-            expected->partitions = partitions_at(lane, settings, end_ns);
+            expected->partitions = partitions_at(lane, end_ns);
     }
     if (expected->since_ns == until_ns)
         return;
@@ -564,34 +558,32 @@ static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *
     while (expected->since_ns < until_ns) {
         const int64_t left_ns = until_ns - expected->since_ns;
         const int64_t some_ns = left_ns < piece_ns ? left_ns : piece_ns;
-        const uint64_t partitions = partitions_at(lane, settings, expected->since_ns + some_ns / 2);
-        count(expected, tally, partitions, expected->since_ns + some_ns);
+        const uint64_t partitions = partitions_at(lane, expected->since_ns + some_ns / 2);
+        count(lane, partitions, expected->since_ns + some_ns);
     }
-    expected->partitions = partitions_at(lane, settings, until_ns);
+    expected->partitions = partitions_at(lane, until_ns);
 }
 
 /* Counts the reads up to until_ns, during which the lane did not change. An expected time may be after a time
  * that is drawn later; then nothing is counted twice and nothing is taken back. */
-static void go_to(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                  int64_t until_ns)
+static void go_to(struct lab_lane *lane, int64_t until_ns)
 {
     struct lab_expected *expected = lane->expected;
     if (until_ns <= expected->since_ns)
         return;
-    if (settings->strategy->kind == BK_TIME && lane->placement.rows > 0)
-        pass_windows(lane, settings, tally, until_ns);
+    if (lane->settings->strategy->kind == BK_TIME && lane->placement.rows > 0)
+        pass_windows(lane, until_ns);
     else
-        count(expected, tally, expected->partitions, until_ns);
+        count(lane, expected->partitions, until_ns);
 }
 
-static void look(struct lab_lane *lane, const struct lab_lane_settings *settings)
+static void look(struct lab_lane *lane)
 {
-    find_end(lane, settings);
-    lane->expected->partitions = partitions_at(lane, settings, lane->expected->since_ns);
+    find_end(lane);
+    lane->expected->partitions = partitions_at(lane, lane->expected->since_ns);
 }
 
-bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
-                      int64_t start_ns)
+bool lab_expect_begin(struct lab_lane *lane, double reads_per_ns, int64_t start_ns)
 {
     if (lane->expected == NULL)
         lane->expected = malloc(sizeof *lane->expected);
@@ -599,14 +591,15 @@ bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *set
         return false;
     enum bk_plan plan;
     uint32_t at_once;
-    lab_read_plan(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, &plan, &at_once);
+    lab_read_plan(lane->settings->scenario, lane->settings->scenario_strategy, LAB_READ_LATEST, &plan,
+                  &at_once);
     *lane->expected = (struct lab_expected){.start_ns = start_ns,
                                             .since_ns = start_ns,
-                                            .is_walk = settings->strategy->kind != BK_HASH &&
+                                            .is_walk = lane->settings->strategy->kind != BK_HASH &&
                                                        (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
-                                                       settings->scenario->reads.limit == 0,
+                                                       lane->settings->scenario->reads.limit == 0,
                                             .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
-    look(lane, settings);
+    look(lane);
     return true;
 }
 
@@ -626,8 +619,7 @@ static void count_rows(struct lab_lane *lane, struct lab_entry *open, uint64_t r
 
 /* Goes step by step from the lane's state before these rows to its state after them, which is restored at the
  * end. */
-void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
+void lab_expect_changes(struct lab_lane *lane, const struct lab_row_times *times, uint64_t rows)
 {
     struct lab_expected *expected = lane->expected;
     struct lab_entry *open = lab_open(lane);
@@ -640,26 +632,26 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *s
     while (expected->rows_left <= left) {
         const uint64_t some = expected->rows_left;
         left -= some;
-        go_to(lane, settings, tally, time_of(times, rows - left - 1));
+        go_to(lane, time_of(times, rows - left - 1));
         if (lane->placement.rows == 0)
             expected->birth_ns = time_of(times, 0);
         count_rows(lane, open, some);
-        look(lane, settings);
+        look(lane);
     }
     count_rows(lane, open, left);
     lane->state.bucket = bucket;
     if (expected->rows_left != UINT64_MAX)
         expected->rows_left -= left;
-    if (settings->strategy->kind != BK_TIME && bucket != open->bucket) {
-        go_to(lane, settings, tally, time_of(times, rows - 1));
-        look(lane, settings);
+    if (lane->settings->strategy->kind != BK_TIME && bucket != open->bucket) {
+        go_to(lane, time_of(times, rows - 1));
+        look(lane);
     }
 }
 
-void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    int64_t end_ns)
+void lab_expect_end(struct lab_lane *lane, int64_t end_ns)
 {
-    go_to(lane, settings, tally, end_ns);
+    go_to(lane, end_ns);
     for (unsigned partitions = 0; partitions < LAB_FEW_PARTITIONS; partitions++)
-        lab_histogram_add(&tally->reads.partitions, partitions, lane->expected->parts_of[partitions], 1);
+        lab_histogram_add(&lane->tally->reads.partitions, partitions, lane->expected->parts_of[partitions],
+                          1);
 }

@@ -332,9 +332,34 @@ static void choose_read(struct lab_key *key)
     key->next_read_ns = key->reads[key->next_read].next_ns;
 }
 
-void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
+bool lab_key_init(struct lab_key *key, struct lab_worker *worker)
+{
+    const size_t count = worker->lane_count;
+    const bool is_thinned = worker->scenario->engine == LAB_ENGINE_THINNED;
+    struct lab_thin *thins = is_thinned ? calloc(count, sizeof *thins) : NULL;
+    key->worker = worker;
+    key->lanes = calloc(count, sizeof *key->lanes);
+    if (key->lanes == NULL || (is_thinned && thins == NULL)) {
+        free(thins);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        key->lanes[i] = (struct lab_lane){.settings = &worker->settings[i],
+                                          .tally = &worker->tallies[i],
+                                          .key = &key->name,
+                                          .horizon = &key->horizon};
+        if (is_thinned)
+            lab_thin_prepare(&key->lanes[i], worker, &thins[i]);
+    }
+    return true;
+}
+
+void lab_key_begin(struct lab_key *key, const struct lab_key_name *name, uint64_t entity, double share,
                    int64_t start_ns)
 {
+    const struct lab_scenario *scenario = key->worker->scenario;
+    const struct lab_reads *reads = &scenario->reads;
+    key->name = *name;
     key->entity = entity;
     key->rows = key->bytes = 0;
     key->birth_ns = 0;
@@ -345,22 +370,22 @@ void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uin
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
     choose_read(key);
-}
-
-void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, double share, int64_t start_ns)
-{
-    const struct lab_reads *reads = &worker->scenario->reads;
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        lab_lane_begin(&lanes[i]);
+    for (size_t i = 0; i < key->worker->lane_count; i++) {
+        lab_lane_begin(&key->lanes[i]);
         if (reads->are_expected &&
-            !lab_expect_begin(&lanes[i], &worker->settings[i],
-                              reads->kinds[LAB_READ_LATEST].rate_per_s * share * 1e-9, start_ns))
-            worker->tallies[i].out_of_memory = true;
+            !lab_expect_begin(&key->lanes[i], reads->kinds[LAB_READ_LATEST].rate_per_s * share * 1e-9,
+                              start_ns))
+            key->lanes[i].tally->out_of_memory = true;
     }
 }
 
 void lab_key_clear(struct lab_key *key)
 {
+    if (key->lanes != NULL)
+        free(key->lanes[0].thin);
+    for (size_t i = 0; key->lanes != NULL && i < key->worker->lane_count; i++)
+        lab_lane_clear(&key->lanes[i]);
+    free(key->lanes);
     free(key->horizon.rows);
     free(key->disk);
     memset(key, 0, sizeof *key);
@@ -499,11 +524,10 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
 /* Performs the read that is due with every strategy. If it is a read of the newest rows, performs also the
  * next ones of this kind before until_ns, up to a few thousand: no row comes between them, so most of them
  * have the same result. Returns the number of reads. */
-static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                         uint64_t rows, int64_t until_ns)
+static unsigned read_due(struct lab_key *key, uint64_t rows, int64_t until_ns)
 {
-    struct lab_read_event event = {
-        .kind = key->next_read, .birth_ns = key->birth_ns, .key_rows = rows, .horizon = &key->horizon};
+    struct lab_worker *worker = key->worker;
+    struct lab_read_event event = {.kind = key->next_read, .birth_ns = key->birth_ns, .key_rows = rows};
     unsigned count = 0;
     do {
         worker->reads_ns[count++] = key->next_read_ns;
@@ -512,7 +536,7 @@ static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab
     } while (event.kind == LAB_READ_LATEST && key->next_read == LAB_READ_LATEST &&
              key->next_read_ns < until_ns && count < LAB_READS_AT_ONCE);
     for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
-        lab_lane_reads(&lanes[i], &worker->settings[i], &worker->tallies[i], &event, worker->reads_ns, count);
+        lab_lane_reads(&key->lanes[i], &event, worker->reads_ns, count);
     return count;
 }
 
@@ -550,16 +574,15 @@ static void list_firing(struct lab_worker *worker, const struct lab_batch *batch
     }
 }
 
-void lab_key_store(struct lab_key *key, struct lab_worker *worker, int64_t time_ns, uint64_t rows,
-                   uint64_t bytes)
+void lab_key_store(struct lab_key *key, int64_t time_ns, uint64_t rows, uint64_t bytes)
 {
-    if (!lab_disk_add(&key->disk, &worker->disk, time_ns, rows, bytes))
-        worker->tallies[0].out_of_memory = true;
+    if (!lab_disk_add(&key->disk, &key->worker->disk, time_ns, rows, bytes))
+        key->worker->tallies[0].out_of_memory = true;
 }
 
-void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  const struct lab_key_name *name, size_t count, uint64_t bytes_each)
+void lab_key_rows(struct lab_key *key, size_t count, uint64_t bytes_each)
 {
+    struct lab_worker *worker = key->worker;
     if (count == 0)
         return;
     bool has_own_times = wl_has_own_times(&worker->scenario->workload);
@@ -579,7 +602,6 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .bytes = worker->wants_bytes ? worker->bytes : NULL,
         .first_row = key->rows,
         .count = count,
-        .horizon = &key->horizon,
     };
     if (!worker->wants_seconds && worker->scenario->is_raced)
         batch.second_begin = NULL;
@@ -590,7 +612,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     batch.last_second = key->second_begin;
     lab_weigh_rows(worker, &batch, bytes_each);
     lab_bytes_add(&key->bytes, lab_batch_bytes(&batch, 0, count));
-    const struct cass_partition bound = lab_over_bound(worker->scenario, name);
+    const struct cass_partition bound = lab_over_bound(worker->scenario, &key->name);
     batch.over_rows = key->rows + count > bound.rows ? bound.rows : UINT64_MAX;
     batch.over_bytes = key->bytes > bound.bytes ? bound.bytes : UINT64_MAX;
     if (lab_rows_go(worker->scenario)) {
@@ -609,12 +631,12 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         }
         see_rows(key, worker, from, to);
         for (size_t i = 0; i < worker->lane_count; i++)
-            lab_lane_rows(&lanes[i], &worker->settings[i], &worker->tallies[i], name, &batch, from, to);
+            lab_lane_rows(&key->lanes[i], &batch, from, to);
         for (; has_own_times && from < to; from++)
             key->birth_ns = own_ns[from] < key->birth_ns ? own_ns[from] : key->birth_ns;
         from = to;
         if (from < count)
-            (void)read_due(key, lanes, worker, key->rows + from, worker->times_ns[from]);
+            (void)read_due(key, key->rows + from, worker->times_ns[from]);
         if (lab_worker_is_stopped(worker))
             return;
     }
@@ -622,7 +644,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     worker->rows += count;
     for (size_t i = 0, next; worker->disk.window_ns != 0 && i < count; i = next) {
         next = lab_first_at(batch.times_ns, i + 1, count, lab_disk_until(&worker->disk, batch.times_ns[i]));
-        lab_key_store(key, worker, batch.times_ns[i], next - i, lab_batch_bytes(&batch, i, next));
+        lab_key_store(key, batch.times_ns[i], next - i, lab_batch_bytes(&batch, i, next));
     }
 }
 
@@ -636,35 +658,36 @@ size_t lab_key_batch_rows(const struct lab_key *key, const int64_t *times_ns, si
     return count;
 }
 
-bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns)
+bool lab_key_reads(struct lab_key *key, int64_t end_ns)
 {
+    struct lab_worker *worker = key->worker;
     for (unsigned done = 0; done < LAB_READS_AT_ONCE && key->next_read_ns < end_ns;) {
-        done += read_due(key, lanes, worker, key->rows, end_ns);
+        done += read_due(key, key->rows, end_ns);
         if (lab_worker_is_stopped(worker))
             break;
     }
     return key->next_read_ns < end_ns;
 }
 
-void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                 const struct lab_key_name *name, int64_t end_ns)
+void lab_key_end(struct lab_key *key, int64_t end_ns)
 {
-    while (!lab_worker_is_stopped(worker) && lab_key_reads(key, lanes, worker, end_ns)) {
+    struct lab_worker *worker = key->worker;
+    while (!lab_worker_is_stopped(worker) && lab_key_reads(key, end_ns)) {
     }
     for (size_t i = 0; i < worker->lane_count; i++)
-        lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
+        lab_lane_end(&key->lanes[i], end_ns);
     const struct cass_partition rows = {key->rows, key->bytes},
                                 *held = key->disk == NULL ? &rows : &key->disk->most,
-                                whole = lab_lane_weigh(worker->scenario, name, held, 0);
+                                whole = lab_lane_weigh(worker->scenario, &key->name, held, 0);
     free(key->disk);
     key->disk = NULL;
     for (size_t i = 0; key->rows > 0 && i < worker->lane_count; i++)
         lab_tally_key(&worker->tallies[i], &whole);
 }
 
-void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker)
+void lab_key_read(struct lab_key *key)
 {
-    (void)read_due(key, lanes, worker, key->rows, INT64_MIN);
+    (void)read_due(key, key->rows, INT64_MIN);
 }
 
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)

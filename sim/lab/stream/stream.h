@@ -21,8 +21,11 @@
 /* The most reads between two safe points. */
 #define LAB_READS_AT_ONCE 1024u
 
-/* A key in progress: the data that its lanes share. */
+/* A key in progress: its lanes, one per strategy, and the data that they share. */
 struct lab_key {
+    struct lab_worker *worker;
+    struct lab_lane *lanes;
+    struct lab_key_name name;
     uint64_t entity;
     uint64_t rows, bytes; /* bytes: total size of the rows */
     struct lab_disk *disk;
@@ -126,30 +129,28 @@ static inline void lab_worker_tell(struct lab_worker *worker, uint64_t rows, uin
         lab_worker_tell_rest(worker);
 }
 
-/* Begins a key, which must be zeroed or ended. `share`: its share of all reads, which begin at start_ns. */
-void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
+/* Makes the lanes of a key, which must not move any more. `key` must be zeroed. Returns false when out of
+ * memory. */
+bool lab_key_init(struct lab_key *key, struct lab_worker *worker);
+/* Begins a key with its lanes, after the one before was ended. `share`: its share of all reads, which begin
+ * at start_ns. name: its text must outlive the key. */
+void lab_key_begin(struct lab_key *key, const struct lab_key_name *name, uint64_t entity, double share,
                    int64_t start_ns);
 void lab_key_clear(struct lab_key *key);
-/* Begins the lanes of a key, one per strategy, which must be zeroed or ended. share and start_ns as for
- * lab_key_begin(). */
-void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, double share, int64_t start_ns);
 /* Adds `count` rows from the worker's columns times_ns, ids, late_ns (if rows can be late) and bytes (unless
  * bytes_each > 0) to the lanes. */
-void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  const struct lab_key_name *name, size_t count, uint64_t bytes_each);
+void lab_key_rows(struct lab_key *key, size_t count, uint64_t bytes_each);
 /* Puts rows of one compaction window on disk, as if the key were one partition. */
-void lab_key_store(struct lab_key *key, struct lab_worker *worker, int64_t time_ns, uint64_t rows,
-                   uint64_t bytes);
+void lab_key_store(struct lab_key *key, int64_t time_ns, uint64_t rows, uint64_t bytes);
 /* Makes the read that is due, under every strategy. */
-void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker);
+void lab_key_read(struct lab_key *key);
 /* How many of the key's next `count` rows to pass to lab_key_rows() in one call, at least 1: fewer if there
  * are many reads between them, so that safe points are not too far apart. */
 size_t lab_key_batch_rows(const struct lab_key *key, const int64_t *times_ns, size_t count);
 /* Makes reads after the last row, at most LAB_READS_AT_ONCE; false when none is left before end_ns. */
-bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns);
+bool lab_key_reads(struct lab_key *key, int64_t end_ns);
 /* Makes the remaining reads, and ends the key. */
-void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                 const struct lab_key_name *name, int64_t end_ns);
+void lab_key_end(struct lab_key *key, int64_t end_ns);
 
 /* --- Synthetic workloads ---
  *
@@ -186,8 +187,6 @@ struct lab_stretch {
     bool is_gone; /* the rows will have expired when the run ends */
 };
 
-void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
-                      struct lab_worker *worker, struct lab_thin *out);
 /* The position within a key. */
 struct lab_thin_walk {
     struct wl_key arrivals;
@@ -196,20 +195,9 @@ struct lab_thin_walk {
     struct sim_random counts; /* of rows */
     struct lab_stretch piece;
 };
-/* Processes the rows and reads of a key, between its beginning and its end: lab_thin_begin(), and then
- * lab_thin_go(), which returns false when lab_worker_is_stopped(). */
-void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
-                    const struct lab_key_name *name);
-bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
-                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
-/* The key in progress. */
-struct lab_task {
-    struct lab_key key;
-    struct lab_lane *lanes;
-    struct wl_rows rows;       /* if every row is drawn */
-    struct lab_thin_walk walk; /* if rows are not drawn (thinned) */
-    struct lab_thin *thins;    /* one per lane; NULL: every row is drawn */
-};
+void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct lab_thin *out);
+/* Process the rows and reads of a key that has begun. Return false when lab_worker_is_stopped(). */
+bool lab_thin_key(struct lab_key *key);
 
 struct lab_stream_crew {
     const struct lab_scenario *scenario;
@@ -236,7 +224,7 @@ struct lab_stream_crew {
 struct lab_member {
     struct lab_stream_crew *crew;
     struct lab_worker *worker;
-    struct lab_task task;
+    struct lab_key key;
     uint64_t *done; /* bit set of the finished tasks that are not in the sum yet */
     pthread_t thread;
     bool is_running;

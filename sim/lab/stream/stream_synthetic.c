@@ -207,34 +207,19 @@ static void add(struct lab_member *member)
     pthread_mutex_unlock(&crew->lock);
 }
 
-static void begin_key(struct lab_member *member, const struct lab_key_name *name)
-{
-    struct lab_task *task = &member->task;
-    const struct lab_scenario *scenario = member->worker->scenario;
-    const struct wl_workload *workload = &scenario->workload;
-    const double share = sim_zipf_share(&workload->popularity, name->index);
-    lab_key_begin(&task->key, scenario, name->index, share, workload->start_ns);
-    lab_lanes_begin(task->lanes, member->worker, share, workload->start_ns);
-    if (task->thins == NULL)
-        wl_rows_init(&task->rows, workload, name->index);
-    else
-        lab_thin_begin(&task->walk, member->worker, task->thins, name);
-}
-
 /* Makes the reads before end_ns. Returns false if the run must stop. */
 static bool read_until(struct lab_member *member, int64_t end_ns)
 {
-    while (lab_key_reads(&member->task.key, member->task.lanes, member->worker, end_ns)) {
+    while (lab_key_reads(&member->key, end_ns)) {
         if (lab_worker_is_stopped(member->worker))
             return false;
     }
     return true;
 }
 
-static bool draw_rows(struct lab_member *member, const struct lab_key_name *name)
+static bool draw_rows(struct lab_member *member)
 {
     struct lab_worker *worker = member->worker;
-    struct lab_task *task = &member->task;
     const struct wl_workload *workload = &worker->scenario->workload;
     const size_t most = member->crew->batch_rows;
     bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
@@ -244,20 +229,22 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
                                        .bytes = is_constant ? NULL : worker->bytes,
                                        .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
+    struct wl_rows rows;
     size_t count;
     bool has_all_rows;
+    wl_rows_init(&rows, workload, member->key.name.index);
     do {
-        const struct wl_rows before = task->rows;
-        count = wl_rows_next(&task->rows, end_ns, most, &columns);
-        size_t fewer = lab_key_batch_rows(&task->key, worker->times_ns, count);
+        const struct wl_rows before = rows;
+        count = wl_rows_next(&rows, end_ns, most, &columns);
+        size_t fewer = lab_key_batch_rows(&member->key, worker->times_ns, count);
         bool is_cut = fewer < count;
         if (is_cut) {
-            task->rows = before;
-            count = wl_rows_next(&task->rows, end_ns, fewer, &columns);
+            rows = before;
+            count = wl_rows_next(&rows, end_ns, fewer, &columns);
         }
         if (count > 0 && !read_until(member, worker->times_ns[0]))
             return false;
-        lab_key_rows(&task->key, task->lanes, worker, name, count, bytes_each);
+        lab_key_rows(&member->key, count, bytes_each);
         lab_worker_tell(worker, count, count);
         has_all_rows = count < most && !is_cut;
         if (lab_worker_is_stopped(worker))
@@ -267,22 +254,18 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
 }
 
 /* Returns false if the run must stop. */
-static bool work_on_key(struct lab_member *member, uint64_t key)
+static bool work_on_key(struct lab_member *member, uint64_t index)
 {
-    struct lab_task *task = &member->task;
     struct lab_worker *worker = member->worker;
     const struct wl_workload *workload = &worker->scenario->workload;
     const int64_t end_ns = workload->start_ns + workload->duration_ns;
     char text[WL_KEY_NAME_SIZE];
-    struct lab_key_name name = {text, wl_key_name(key, text), key};
-    begin_key(member, &name);
-    if (!(task->thins == NULL
-              ? draw_rows(member, &name)
-              : lab_thin_go(&task->walk, &task->key, task->lanes, worker, task->thins, &name)))
+    lab_key_begin(&member->key, &(struct lab_key_name){text, wl_key_name(index, text), index}, index,
+                  sim_zipf_share(&workload->popularity, index), workload->start_ns);
+    if (!(member->key.lanes[0].thin == NULL ? draw_rows(member) : lab_thin_key(&member->key)) ||
+        !read_until(member, end_ns))
         return false;
-    if (!read_until(member, end_ns))
-        return false;
-    lab_key_end(&task->key, task->lanes, worker, &name, end_ns);
+    lab_key_end(&member->key, end_ns);
     lab_worker_tell(worker, 0, LAB_KEY_ROWS);
     return !lab_worker_is_stopped(worker);
 }
@@ -374,15 +357,6 @@ static size_t batch_rows(const struct lab_scenario *scenario)
     return rows < 1 ? 1 : (size_t)rows;
 }
 
-static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
-{
-    task->thins = calloc(worker->lane_count, sizeof *task->thins);
-    for (size_t i = 0; task->thins != NULL && i < worker->lane_count; i++)
-        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a, worker,
-                         &task->thins[i]);
-    return task->thins != NULL;
-}
-
 static bool member_init(struct lab_member *member, struct lab_stream_crew *crew, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
@@ -391,22 +365,13 @@ static bool member_init(struct lab_member *member, struct lab_stream_crew *crew,
         !lab_worker_start(member->worker, scenario->workload.start_ns, error))
         return false;
     member->done = calloc(lab_bit_words(crew->task_count), sizeof *member->done);
-    member->task.lanes = calloc(scenario->strategy_count, sizeof *member->task.lanes);
-    if (member->done == NULL || member->task.lanes == NULL)
-        return sim_fail_memory(error);
-    return scenario->engine != LAB_ENGINE_THINNED || prepare_thins(member->worker, &member->task) ||
-           sim_fail_memory(error);
+    return (member->done != NULL && lab_key_init(&member->key, member->worker)) || sim_fail_memory(error);
 }
 
-static void member_clear(struct lab_member *member, size_t lane_count)
+static void member_clear(struct lab_member *member)
 {
-    struct lab_task *task = &member->task;
-    for (size_t i = 0; task->lanes != NULL && i < lane_count; i++)
-        lab_lane_clear(&task->lanes[i]);
-    free(task->lanes);
-    free(task->thins);
     free(member->done);
-    lab_key_clear(&task->key);
+    lab_key_clear(&member->key);
     lab_worker_destroy(member->worker);
 }
 
@@ -449,7 +414,7 @@ static bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct
         ok = member_init(&members[i], crew, error);
     ok = ok && work(crew, members, jobs, error);
     for (uint32_t i = 0; members != NULL && i < jobs; i++)
-        member_clear(&members[i], scenario->strategy_count);
+        member_clear(&members[i]);
     free(members);
     free(crew->done);
     free(crew->before);

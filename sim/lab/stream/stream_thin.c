@@ -141,20 +141,18 @@ static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, 
     return rows;
 }
 
-static void advance(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct bk_row *row)
+static void advance(struct lab_lane *lane, const struct bk_row *row)
 {
     struct bk_effect effect;
-    enum bk_status status = bk_advance(settings->strategy, &lane->state, row, &effect);
+    enum bk_status status = bk_advance(lane->settings->strategy, &lane->state, row, &effect);
     assert(status == BK_OK);
     (void)status;
-    tally->counter_increments += effect.counter_increments;
-    tally->state_writes += effect.state_writes;
+    lane->tally->counter_increments += effect.counter_increments;
+    lane->tally->state_writes += effect.state_writes;
 }
 
 /* Passes the next rows to lab_expect_rows() with the expected times of order statistics of uniform points. */
-static void expect(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_rest *rest, uint64_t rows)
+static void expect(struct lab_lane *lane, const struct lab_rest *rest, uint64_t rows)
 {
     const double length_ns = (double)(rest->end_ns - rest->begin_ns);
     struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
@@ -162,7 +160,7 @@ static void expect(struct lab_lane *lane, const struct lab_lane_settings *settin
         times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
         times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
     }
-    lab_expect_rows(lane, settings, tally, &times, rows);
+    lab_expect_rows(lane, &times, rows);
 }
 
 /* Returns how many more rows certainly have the size of row_bytes[*class]: bytes_of_next() gives all of them
@@ -191,27 +189,27 @@ static void add_rows(struct lab_lane *lane, struct lab_entry *open, uint64_t row
 
 /* Takes the rows up to the last one whose increment neither ends the partition nor changes what a read
  * queries, so that nothing else happens at these rows. Their route is that of the row before. */
-static void take_increments(struct lab_lane *lane, struct lab_entry *open, struct lab_thin *thin,
-                            struct lab_tally *tally, struct lab_rest *rest, bool is_gone)
+static void take_increments(struct lab_lane *lane, struct lab_entry *open, struct lab_rest *rest,
+                            bool is_gone)
 {
-    const uint64_t most = thin->threshold - 1 - lane->state.counter;
+    const uint64_t most = lane->thin->threshold - 1 - lane->state.counter;
     uint32_t class;
-    uint64_t limit = rows_of_class(thin, rest, &class), rows = 0, count = 0;
+    uint64_t limit = rows_of_class(lane->thin, rest, &class), rows = 0, count = 0;
     if (lane->expected != NULL && limit >= lane->expected->rows_left)
         limit = lane->expected->rows_left - 1;
-    struct sim_random draws = thin->draws;
+    struct sim_random draws = lane->thin->draws;
     for (; rows < rest->rows && count < most && count < STEPS_A_LOOK; count++) {
-        if (thin->to_fire == 0)
-            thin->to_fire = sim_trials_next(&thin->trials, &draws);
-        if (thin->to_fire > limit - rows)
+        if (lane->thin->to_fire == 0)
+            lane->thin->to_fire = sim_trials_next(&lane->thin->trials, &draws);
+        if (lane->thin->to_fire > limit - rows)
             break;
-        rows += thin->to_fire;
-        thin->to_fire = 0;
+        rows += lane->thin->to_fire;
+        lane->thin->to_fire = 0;
     }
-    thin->draws = draws;
+    lane->thin->draws = draws;
     lane->state.counter += count;
-    add_rows(lane, open, rows, product(rows, thin->row_bytes[class]), is_gone);
-    tally->counter_increments += count;
+    add_rows(lane, open, rows, product(rows, lane->thin->row_bytes[class]), is_gone);
+    lane->tally->counter_increments += count;
     if (lane->expected != NULL && lane->expected->rows_left != UINT64_MAX)
         lane->expected->rows_left -= rows;
     rest->after += rows;
@@ -220,13 +218,13 @@ static void take_increments(struct lab_lane *lane, struct lab_entry *open, struc
 
 /* Returns by which of its new rows a partition exceeded a limit, from 1; their bytes are about equal. 0: it
  * has not. */
-static uint64_t first_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
-                           const struct cass_partition *before, const struct cass_partition *after)
+static uint64_t first_over(struct lab_lane *lane, const struct cass_partition *before,
+                           const struct cass_partition *after)
 {
-    const struct lab_scenario *scenario = settings->scenario;
+    const struct lab_scenario *scenario = lane->settings->scenario;
     const double bytes_each = (double)(after->bytes - before->bytes) / (double)(after->rows - before->rows);
-    struct cass_partition whole = lab_lane_weigh(scenario, key, after, 0),
-                          start = lab_lane_weigh(scenario, key, before, 0);
+    struct cass_partition whole = lab_lane_weigh(scenario, lane->key, after, 0),
+                          start = lab_lane_weigh(scenario, lane->key, before, 0);
     if (!lab_is_over(&scenario->limits, &whole) ||
         (before->rows > 0 && lab_is_over(&scenario->limits, &start)))
         return 0;
@@ -235,7 +233,7 @@ static uint64_t first_over(const struct lab_lane_settings *settings, const struc
         const uint64_t middle = low + (high - low) / 2;
         const struct cass_partition then = {before->rows + middle,
                                             before->bytes + (uint64_t)((double)middle * bytes_each)};
-        whole = lab_lane_weigh(scenario, key, &then, 0);
+        whole = lab_lane_weigh(scenario, lane->key, &then, 0);
         if (lab_is_over(&scenario->limits, &whole))
             high = middle;
         else
@@ -245,116 +243,113 @@ static uint64_t first_over(const struct lab_lane_settings *settings, const struc
 }
 
 /* first_ns: when the partition's first row came. */
-static bool may_be_over(const struct lab_thin *thin, const struct lab_tally *tally,
-                        const struct cass_partition *rows, int64_t first_ns,
+static bool may_be_over(struct lab_lane *lane, const struct cass_partition *rows, int64_t first_ns,
                         const struct lab_stretch *stretch)
 {
     const int64_t since_ns = first_ns > stretch->begin_ns ? first_ns : stretch->begin_ns;
-    return (rows->rows > thin->over.rows || rows->bytes > thin->over.bytes) &&
-           since_ns < tally->first_over_ns;
+    return (rows->rows > lane->thin->over.rows || rows->bytes > lane->thin->over.bytes) &&
+           since_ns < lane->tally->first_over_ns;
 }
 
 /* The time of the k-th of n rows of the stretch. `which` selects the draw: a row of the key has the same time
  * in all strategies. */
-static int64_t time_over(const struct lab_lane_settings *settings, const struct lab_key_name *key,
-                         const struct lab_stretch *stretch, uint64_t which, uint64_t k, uint64_t n)
+static int64_t time_over(struct lab_lane *lane, const struct lab_stretch *stretch, uint64_t which, uint64_t k,
+                         uint64_t n)
 {
     struct sim_random draws;
     if (stretch->begin_ns == stretch->end_ns)
         return stretch->begin_ns;
-    sim_random_init(&draws, settings->scenario->seed, SIM_THIN_OVER, sim_mix64(key->index) ^ which);
+    sim_random_init(&draws, lane->settings->scenario->seed, SIM_THIN_OVER,
+                    sim_mix64(lane->key->index) ^ which);
     return thin_place(&draws, stretch->begin_ns, stretch->end_ns, k, n);
 }
 
 /* Adds rows to what is on disk. A stretch is within one compaction window. */
-static const struct cass_partition *store(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                                          const struct lab_stretch *stretch, uint64_t rows, uint64_t bytes,
-                                          struct lab_disk **disk, const struct cass_partition *all)
+static const struct cass_partition *store(struct lab_lane *lane, const struct lab_stretch *stretch,
+                                          uint64_t rows, uint64_t bytes, struct lab_disk **disk,
+                                          const struct cass_partition *all)
 {
-    if (settings->disk.window_ns == 0)
+    if (lane->settings->disk.window_ns == 0)
         return all;
-    if (lab_disk_add(disk, &settings->disk, stretch->begin_ns, rows, bytes))
+    if (lab_disk_add(disk, &lane->settings->disk, stretch->begin_ns, rows, bytes))
         return &(*disk)->now;
-    tally->out_of_memory = true;
+    lane->tally->out_of_memory = true;
     return all;
 }
 
 /* Takes note of new rows of the open partition, the first of which is row `first` of the key: when the
  * partition exceeded a limit. They came after the partition's first row, and not after `rest`. */
-static void watch(struct lab_entry *open, const struct lab_lane_settings *settings,
-                  const struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                  const struct lab_stretch *stretch, const struct cass_partition *old,
-                  const struct lab_rest *rest)
+static void watch(struct lab_lane *lane, struct lab_entry *open, const struct lab_stretch *stretch,
+                  const struct cass_partition *old, const struct lab_rest *rest)
 {
     const uint64_t rows = open->size.rows - old->rows, bytes = open->size.bytes - old->bytes;
     if (rows == 0)
         return;
-    const struct cass_partition *now = store(settings, tally, stretch, rows, bytes, &open->disk, &open->size);
-    if (!may_be_over(thin, tally, now, open->first_ns, stretch))
+    const struct cass_partition *now = store(lane, stretch, rows, bytes, &open->disk, &open->size);
+    if (!may_be_over(lane, now, open->first_ns, stretch))
         return;
     const struct cass_partition before = {now->rows - rows, now->bytes - bytes};
-    const uint64_t over = first_over(settings, key, &before, now), row = open->end_row - rows + over - 1;
+    const uint64_t over = first_over(lane, &before, now), row = open->end_row - rows + over - 1;
     if (over == 0)
         return;
-    const int64_t time_ns =
-        time_over(settings, key, stretch, row, row - stretch->first_row + 1, stretch->rows);
+    const int64_t time_ns = time_over(lane, stretch, row, row - stretch->first_row + 1, stretch->rows);
     const int64_t since_ns = time_ns < open->first_ns ? open->first_ns : time_ns;
-    lab_tally_over(tally, since_ns < rest->end_ns ? since_ns : rest->end_ns);
+    lab_tally_over(lane->tally, since_ns < rest->end_ns ? since_ns : rest->end_ns);
 }
 
 /* Takes the rows of a stretch, which is a part of `whole`. */
-static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_stretch *stretch, const struct lab_stretch *whole)
+static bool take_ranges(struct lab_lane *lane, const struct lab_stretch *stretch,
+                        const struct lab_stretch *whole)
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     for (uint32_t step = 1; rest.rows > 0; step++) {
         struct lab_entry *open = lab_open(lane);
-        if (thin->goes_by_time)
-            locate(&rest, &thin->draws);
-        if (!rest.is_at && lane->state.counter + 1 < thin->threshold && open != NULL &&
+        if (lane->thin->goes_by_time)
+            locate(&rest, &lane->thin->draws);
+        if (!rest.is_at && lane->state.counter + 1 < lane->thin->threshold && open != NULL &&
             lane->state.bucket == open->bucket) {
             const struct cass_partition before = open->size;
-            take_increments(lane, open, thin, tally, &rest, stretch->is_gone);
-            watch(open, settings, thin, tally, key, whole, &before, &rest);
+            take_increments(lane, open, &rest, stretch->is_gone);
+            watch(lane, open, whole, &before, &rest);
             if (rest.rows == 0)
                 break;
         }
         const uint64_t sequence = lane->placement.rows;
-        struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
+        struct bk_row row = {rest.begin_ns, sequence, lane->thin->quiet, lane->thin->bytes_each};
         struct bk_route route;
-        enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);
+        enum bk_status status = bk_route(lane->settings->strategy, &lane->state, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
-        if (thin->goes_by_time && route.until_ns < rest.end_ns) {
+        if (lane->thin->goes_by_time && route.until_ns < rest.end_ns) {
             assert(later.rows == 0); /* no row is before a line that was passed */
-            later = cut(&rest, route.until_ns, &thin->draws);
+            later = cut(&rest, route.until_ns, &lane->thin->draws);
         }
         if (open == NULL || route.bucket != open->bucket) {
-            locate(&rest, &thin->draws);
-            open = lab_open_next(lane, settings, tally, key, route.bucket, rest.begin_ns, NULL);
+            locate(&rest, &lane->thin->draws);
+            open = lab_open_next(lane, route.bucket, rest.begin_ns);
             if (open == NULL)
                 return true;
         }
         bool fires;
-        const uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
+        const uint64_t rows = count_step(lane->thin, &route, sequence, rest.rows, &fires);
         const struct cass_partition before = open->size;
-        add_rows(lane, open, rows, bytes_of_next(thin, &rest, rows), stretch->is_gone);
-        watch(open, settings, thin, tally, key, whole, &before, &rest);
+        add_rows(lane, open, rows, bytes_of_next(lane->thin, &rest, rows), stretch->is_gone);
+        watch(lane, open, whole, &before, &rest);
         row.sequence = lane->placement.rows - 1;
         if (fires)
-            row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
-        advance(lane, settings, tally, &row);
-        if (lane->placement.rows == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
+            row.id = lane->thin->fires_always ? sim_random_next(&lane->thin->draws) : lane->thin->firing;
+        advance(lane, &row);
+        if (lane->placement.rows == route.sequence_high &&
+            lab_closes_when_full(lane->settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
         if (lane->expected != NULL)
-            expect(lane, settings, tally, &rest, rows);
+            expect(lane, &rest, rows);
         take(&rest, rows);
         if (rest.rows == 0) {
             rest = later;
             later.rows = 0;
         }
-        if (step % STEPS_A_LOOK == 0 && lab_worker_is_stopped(thin->worker))
+        if (step % STEPS_A_LOOK == 0 && lab_worker_is_stopped(lane->thin->worker))
             return false;
     }
     return true;
@@ -364,10 +359,6 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
  * they do not pass through the book. */
 struct grid {
     struct lab_lane *lane;
-    const struct lab_lane_settings *settings;
-    struct lab_thin *thin;
-    struct lab_tally *tally;
-    const struct lab_key_name *key;
     struct lab_stretch stretch; /* of the windows, a part of `whole` */
     const struct lab_stretch *whole;
     int64_t bucket; /* of the first one */
@@ -378,29 +369,28 @@ struct grid {
 
 static void finish_windows(struct grid *grid)
 {
-    lab_finish(grid->settings, grid->tally, grid->key, grid->done, grid->count, true);
+    lab_finish(grid->lane, grid->done, grid->count, true);
     grid->count = 0;
-    grid->is_stopped = lab_worker_is_stopped(grid->thin->worker);
+    grid->is_stopped = lab_worker_is_stopped(grid->lane->thin->worker);
 }
 
 static void take_window(struct grid *grid, uint64_t index, uint64_t rows)
 {
-    const int64_t length_ns = grid->settings->strategy->of.time.window_ns;
+    const int64_t length_ns = grid->lane->settings->strategy->of.time.window_ns;
     const int64_t begin_ns = grid->stretch.begin_ns + (int64_t)index * length_ns,
                   end_ns = begin_ns + length_ns;
     struct lab_entry *window = &grid->done[grid->count++];
     *window = (struct lab_entry){.bucket = grid->bucket + (int64_t)index, .first_ns = begin_ns};
-    add_rows(grid->lane, window, rows, thin_bytes(grid->thin, begin_ns, end_ns, rows, NULL),
+    add_rows(grid->lane, window, rows, thin_bytes(grid->lane->thin, begin_ns, end_ns, rows, NULL),
              grid->stretch.is_gone);
-    const bool may_exceed = may_be_over(grid->thin, grid->tally, &window->size, begin_ns, &grid->stretch);
+    const bool may_exceed = may_be_over(grid->lane, &window->size, begin_ns, &grid->stretch);
     /* From a stream of its own, since whether it is drawn depends on the keys before. */
-    if (may_exceed || !lab_slices_is_one(&grid->tally->slices, begin_ns, end_ns))
-        window->first_ns =
-            time_over(grid->settings, grid->key, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false},
-                      ~(uint64_t)window->bucket, 1, rows);
+    if (may_exceed || !lab_slices_is_one(&grid->lane->tally->slices, begin_ns, end_ns))
+        window->first_ns = time_over(grid->lane, &(struct lab_stretch){begin_ns, end_ns, 0, 0, false},
+                                     ~(uint64_t)window->bucket, 1, rows);
     if (may_exceed)
-        watch(window, grid->settings, grid->thin, grid->tally, grid->key, grid->whole,
-              &(struct cass_partition){0, 0}, &(struct lab_rest){.end_ns = end_ns});
+        watch(grid->lane, window, grid->whole, &(struct cass_partition){0, 0},
+              &(struct lab_rest){.end_ns = end_ns});
     if (grid->count == LAB_FINISHED_AT_ONCE)
         finish_windows(grid);
 }
@@ -411,7 +401,7 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
 {
     while (count > 1 && rows > 0 && !grid->is_stopped) {
         const uint64_t left = UINT64_C(1) << (63 - __builtin_clzll(count - 1));
-        const uint64_t some = sim_binomial(&grid->thin->draws, rows, (double)left / (double)count);
+        const uint64_t some = sim_binomial(&grid->lane->thin->draws, rows, (double)left / (double)count);
         divide(grid, index, left, some);
         index += left;
         count -= left;
@@ -423,45 +413,39 @@ static void divide(struct grid *grid, uint64_t index, uint64_t count, uint64_t r
 
 /* BK_TIME: only the rows before the first whole window of the stretch, and those after the last one, go row
  * by row. */
-static bool take_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                         const struct lab_stretch *stretch)
+static bool take_windows(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
     const struct bk_row row = {.time_ns = stretch->begin_ns};
-    const int64_t length_ns = settings->strategy->of.time.window_ns;
+    const int64_t length_ns = lane->settings->strategy->of.time.window_ns;
     struct bk_route route;
-    const enum bk_status status = bk_route(settings->strategy, NULL, &row, &route);
+    const enum bk_status status = bk_route(lane->settings->strategy, NULL, &row, &route);
     assert(status == BK_OK);
     (void)status;
     const bool is_cut = route.from_ns < stretch->begin_ns;
     const int64_t begin_ns = is_cut ? route.until_ns : route.from_ns;
     if (length_ns == 0 || begin_ns >= stretch->end_ns || stretch->end_ns - begin_ns < 2 * length_ns)
-        return take_ranges(lane, settings, thin, tally, key, stretch, stretch);
+        return take_ranges(lane, stretch, stretch);
     const uint64_t count = (uint64_t)((stretch->end_ns - begin_ns) / length_ns);
     const int64_t end_ns = begin_ns + (int64_t)count * length_ns;
     struct lab_stretch before = *stretch, after = *stretch;
     before.end_ns = begin_ns;
     before.rows =
-        sim_binomial(&thin->draws, stretch->rows,
+        sim_binomial(&lane->thin->draws, stretch->rows,
                      (double)(begin_ns - stretch->begin_ns) / (double)(stretch->end_ns - stretch->begin_ns));
     after.begin_ns = end_ns;
-    after.rows = sim_binomial(&thin->draws, stretch->rows - before.rows,
+    after.rows = sim_binomial(&lane->thin->draws, stretch->rows - before.rows,
                               (double)(stretch->end_ns - end_ns) / (double)(stretch->end_ns - begin_ns));
     struct grid grid = {.lane = lane,
-                        .settings = settings,
-                        .thin = thin,
-                        .tally = tally,
-                        .key = key,
                         .whole = stretch,
                         .stretch = {begin_ns, end_ns, stretch->first_row + before.rows,
                                     stretch->rows - before.rows - after.rows, stretch->is_gone},
                         .bucket = route.bucket + (is_cut ? 1 : 0)};
-    if (!take_ranges(lane, settings, thin, tally, key, &before, stretch))
+    if (!take_ranges(lane, &before, stretch))
         return false;
     divide(&grid, 0, count, grid.stretch.rows);
     finish_windows(&grid);
     after.first_row = grid.stretch.first_row + grid.stretch.rows;
-    return !grid.is_stopped && take_ranges(lane, settings, thin, tally, key, &after, stretch);
+    return !grid.is_stopped && take_ranges(lane, &after, stretch);
 }
 
 /* Draws the time of the first of `rows` rows of the stretch. */
@@ -473,72 +457,70 @@ static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct
 
 /* A row's id is hashed to a bucket, so buckets are uniformly distributed like ids. A few rows are drawn
  * individually; of many rows, each bucket in turn gets a random share of the remaining ones. */
-static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
-                       struct lab_tally *tally, const struct lab_key_name *key,
-                       const struct lab_stretch *stretch)
+static void take_cells(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
-    uint32_t buckets = settings->strategy->of.hash.buckets;
+    uint32_t buckets = lane->settings->strategy->of.hash.buckets;
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
     bool is_few = rest.rows / 4 < buckets;
     /* The times at which rows were written are drawn from a copy of the stream, so that the sizes of rows do
      * not affect their places. */
-    struct sim_random times, copy = thin->draws;
-    sim_random_init(&times, settings->scenario->seed, SIM_THIN_BYTES, sim_random_next(&copy));
+    struct sim_random times, copy = lane->thin->draws;
+    sim_random_init(&times, lane->settings->scenario->seed, SIM_THIN_BYTES, sim_random_next(&copy));
     for (uint32_t i = 0; rest.rows > 0; i++) {
-        uint32_t bucket = is_few ? (uint32_t)sim_random_below(&thin->draws, buckets) : i;
-        uint64_t rows = is_few ? 1 : sim_binomial(&thin->draws, rest.rows, 1 / (double)(buckets - i));
+        uint32_t bucket = is_few ? (uint32_t)sim_random_below(&lane->thin->draws, buckets) : i;
+        uint64_t rows = is_few ? 1 : sim_binomial(&lane->thin->draws, rest.rows, 1 / (double)(buckets - i));
         if (rows == 0)
             continue;
         struct lab_entry *cell = lab_cell(&lane->book, buckets, bucket);
         if (cell == NULL) {
-            tally->out_of_memory = true;
+            lane->tally->out_of_memory = true;
             return;
         }
         if (cell->size.rows == 0)
-            cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
-        const uint64_t bytes = is_few ? bytes_of_next(thin, &rest, 1)
-                                      : thin_bytes(thin, stretch->begin_ns, stretch->end_ns, rows, &times);
+            cell->first_ns =
+                is_few ? locate(&rest, &lane->thin->draws) : earliest(stretch, rows, &lane->thin->draws);
+        const uint64_t bytes = is_few
+                                   ? bytes_of_next(lane->thin, &rest, 1)
+                                   : thin_bytes(lane->thin, stretch->begin_ns, stretch->end_ns, rows, &times);
         add_rows(lane, cell, rows, bytes, stretch->is_gone);
-        const struct cass_partition after =
-            *store(settings, tally, stretch, rows, bytes, &cell->disk, &cell->size);
-        if (may_be_over(thin, tally, &after, cell->first_ns, stretch)) {
+        const struct cass_partition after = *store(lane, stretch, rows, bytes, &cell->disk, &cell->size);
+        if (may_be_over(lane, &after, cell->first_ns, stretch)) {
             const struct cass_partition then = {after.rows - rows, after.bytes - bytes};
-            const uint64_t over = first_over(settings, key, &then, &after);
+            const uint64_t over = first_over(lane, &then, &after);
             const uint64_t which = sim_mix64(stretch->first_row + i) ^ bucket;
             if (over > 0)
-                lab_tally_over(tally, time_over(settings, key, stretch, which, is_few ? i + 1 : over,
-                                                is_few ? stretch->rows : rows));
+                lab_tally_over(lane->tally, time_over(lane, stretch, which, is_few ? i + 1 : over,
+                                                      is_few ? stretch->rows : rows));
         }
         take(&rest, rows);
     }
 }
 
 /* Processes a stretch in a lane; false when the run must stop. */
-static bool lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                         const struct lab_stretch *stretch)
+static bool lane_stretch(struct lab_lane *lane, const struct lab_stretch *stretch)
 {
     if (stretch->rows == 0)
         return true;
     if (lane->placement.rows == 0 &&
-        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-        tally->state_reads++; /* the writer's cache does not have the key yet */
-    tally->rows += stretch->rows;
-    tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
-    lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
-    if (settings->strategy->kind == BK_TIME && settings->disk.window_ns == 0 &&
-        !settings->scenario->reads.present)
-        return take_windows(lane, settings, thin, tally, key, stretch);
-    if (settings->strategy->kind != BK_HASH)
-        return take_ranges(lane, settings, thin, tally, key, stretch, stretch);
-    take_cells(lane, settings, thin, tally, key, stretch);
+        (bk_kind_fires(lane->settings->strategy->kind) || lane->settings->strategy->max_age_ns != 0))
+        lane->tally->state_reads++; /* the writer's cache does not have the lane->key yet */
+    lane->tally->rows += stretch->rows;
+    lane->tally->rows_expired += stretch->is_gone ? stretch->rows : 0;
+    lab_bytes_add(&lane->tally->payload_bytes, product(stretch->rows, lane->thin->bytes_each));
+    if (lane->settings->strategy->kind == BK_TIME && lane->settings->disk.window_ns == 0 &&
+        !lane->settings->scenario->reads.present)
+        return take_windows(lane, stretch);
+    if (lane->settings->strategy->kind != BK_HASH)
+        return take_ranges(lane, stretch, stretch);
+    take_cells(lane, stretch);
     return true;
 }
 
-void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
-                      struct lab_worker *worker, struct lab_thin *out)
+void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct lab_thin *out)
 {
-    const struct bk_strategy *strategy = settings->strategy;
+    const struct bk_strategy *strategy = lane->settings->strategy;
+    const uint64_t bytes_each = (uint64_t)worker->scenario->workload.row_bytes.a;
+    lane->thin = out;
     double chance = 0;
     *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
@@ -566,21 +548,6 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
     sim_trials_init(&out->trials, chance);
 }
 
-void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
-                    const struct lab_key_name *name)
-{
-    const struct wl_workload *workload = &worker->scenario->workload;
-    wl_key_init(&walk->arrivals, workload, name->index);
-    walk->steady = (struct wl_stretch){workload->start_ns, workload->start_ns, 0};
-    walk->begin_ns = workload->start_ns;
-    sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
-        thins[i].over = lab_over_bound(worker->scenario, name);
-        thins[i].to_fire = 0;
-    }
-}
-
 /* Returns the length of the pieces of a stretch. */
 static int64_t piece_of(const struct wl_stretch *steady)
 {
@@ -602,12 +569,21 @@ static int64_t gone_before(const struct lab_scenario *scenario)
     return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
 }
 
+/* Adds a stretch to every lane. Returns false if the run must stop. */
+static bool lanes_stretch(struct lab_key *key, const struct lab_stretch *stretch)
+{
+    for (size_t i = 0; i < key->worker->lane_count; i++) {
+        if (!lane_stretch(&key->lanes[i], stretch))
+            return false;
+    }
+    return true;
+}
+
 /* Begins the rows up to the end of the piece. The key's first row is a piece of its own: readers go back to
  * it, so its time must be the same for all strategies. */
-static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
-                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
-                        int64_t piece_ns)
+static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, int64_t piece_ns)
 {
+    struct lab_worker *worker = key->worker;
     const struct wl_stretch *steady = &walk->steady;
     const int64_t gone_ns = gone_before(worker->scenario), begin_ns = walk->begin_ns;
     int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
@@ -623,60 +599,47 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
     uint64_t rows = piece->rows;
     if (key->rows == 0 && rows > 0) {
         struct sim_random draws;
-        sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
+        sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, key->name.index);
         key->birth_ns = thin_place(&draws, begin_ns, end_ns, 1, rows);
         worker->keys++;
-        struct lab_stretch first = {key->birth_ns, key->birth_ns, 0, 1, piece->is_gone};
-        for (size_t i = 0; i < worker->lane_count; i++)
-            lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
+        lanes_stretch(key, &(struct lab_stretch){key->birth_ns, key->birth_ns, 0, 1, piece->is_gone});
         piece->begin_ns = key->birth_ns;
         piece->first_row++;
         piece->rows--;
     }
     key->rows += rows;
-    const uint64_t bytes = thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL);
+    const uint64_t bytes = thin_bytes(key->lanes[0].thin, begin_ns, end_ns, rows, NULL);
     lab_bytes_add(&key->bytes, bytes);
     if (worker->disk.window_ns != 0 && rows > 0)
-        lab_key_store(key, worker, begin_ns, rows, bytes);
+        lab_key_store(key, begin_ns, rows, bytes);
     worker->rows += rows;
     lab_worker_tell(worker, rows, rows);
 }
 
-static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
-                      struct lab_thin *thins, const struct lab_key_name *name)
+bool lab_thin_key(struct lab_key *key)
 {
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        if (!lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
-                          &walk->piece))
-            return false;
+    const struct wl_workload *workload = &key->worker->scenario->workload;
+    struct lab_thin_walk walk = {.steady = {workload->start_ns, workload->start_ns, 0}};
+    wl_key_init(&walk.arrivals, workload, key->name.index);
+    sim_random_init(&walk.counts, workload->seed, SIM_THIN_ROWS, key->name.index);
+    for (size_t i = 0; i < key->worker->lane_count; i++) {
+        struct lab_thin *thin = key->lanes[i].thin;
+        sim_random_init(&thin->draws, workload->seed, SIM_THIN_LANE, key->name.index);
+        thin->over = lab_over_bound(key->worker->scenario, &key->name);
+        thin->to_fire = 0;
     }
-    return true;
-}
-
-static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
-                      struct lab_worker *worker)
-{
-    while (key->next_read_ns < walk->piece.end_ns)
-        lab_key_read(key, lanes, worker);
-    walk->begin_ns = walk->piece.end_ns;
-}
-
-bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
-                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
-{
-    struct wl_stretch *steady = &walk->steady;
-    do {
-        const int64_t piece_ns = piece_of(steady);
-        while (walk->begin_ns < steady->end_ns) {
-            begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
-            if (!run_lanes(walk, lanes, worker, thins, name))
+    while (wl_key_stretch(&walk.arrivals, &walk.steady)) {
+        const int64_t piece_ns = piece_of(&walk.steady);
+        for (walk.begin_ns = walk.steady.begin_ns; walk.begin_ns < walk.steady.end_ns;
+             walk.begin_ns = walk.piece.end_ns) {
+            begin_piece(&walk, key, piece_ns);
+            if (!lanes_stretch(key, &walk.piece))
                 return false;
-            end_piece(walk, key, lanes, worker);
-            if (lab_worker_is_stopped(worker))
+            while (key->next_read_ns < walk.piece.end_ns)
+                lab_key_read(key);
+            if (lab_worker_is_stopped(key->worker))
                 return false;
         }
-        if (!wl_key_stretch(&walk->arrivals, steady))
-            return true;
-        walk->begin_ns = steady->begin_ns;
-    } while (true);
+    }
+    return true;
 }

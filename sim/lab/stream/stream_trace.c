@@ -43,7 +43,6 @@ struct lab_trace_run {
     uint32_t heard; /* the last wish for a partial result */
     struct lab_key key;
     struct sim_random ids, bytes;
-    struct lab_lane *lanes;
     size_t filled; /* number of its rows in the worker's columns that were not added yet */
     /* The current line: its rows before `row` were added; those from `row_end` on are after the window. */
     struct wl_trace_batch line;
@@ -213,8 +212,7 @@ static void begin_key(struct lab_trace_run *run, const struct lab_key_name *name
     const double share = (double)rows / (double)run->rows;
     sim_random_init(&run->ids, scenario->seed, SIM_ROW_ID, entity);
     sim_random_init(&run->bytes, scenario->seed, SIM_ROW_BYTES, entity);
-    lab_key_begin(&run->key, scenario, entity, share, run->out->start_ns);
-    lab_lanes_begin(run->lanes, run->worker, share, run->out->start_ns);
+    lab_key_begin(&run->key, name, entity, share, run->out->start_ns);
 }
 
 /* Copies more of the key's rows to the worker's columns, until they are full or the key has no more rows. */
@@ -236,7 +234,7 @@ static bool fill_columns(struct lab_trace_run *run, struct sim_error *error)
 
 /* Processes the rows in the columns, or fewer if there are many reads between them; the remaining rows are
  * moved to the front. */
-static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name)
+static void feed_rows(struct lab_trace_run *run)
 {
     struct lab_worker *worker = run->worker;
     size_t count = lab_key_batch_rows(&run->key, worker->times_ns, run->filled);
@@ -245,7 +243,7 @@ static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name
     size_t left = run->filled - count;
     if (run->has_counts)
         wl_row_sizes(&run->scenario->workload, &run->bytes, worker->bytes, count);
-    lab_key_rows(&run->key, run->lanes, worker, name, count, 0);
+    lab_key_rows(&run->key, count, 0);
     memmove(worker->times_ns, worker->times_ns + count, left * sizeof *worker->times_ns);
     memmove(worker->late_ns, worker->late_ns + count, left * sizeof *worker->late_ns);
     memmove(worker->bytes, worker->bytes + count, left * sizeof *worker->bytes);
@@ -262,15 +260,15 @@ static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_er
         if (!fill_columns(run, error))
             return false;
         bool has_rows = run->filled > 0;
-        bool is_read = lab_key_reads(&run->key, run->lanes, worker, has_rows ? worker->times_ns[0] : end_ns);
+        bool is_read = lab_key_reads(&run->key, has_rows ? worker->times_ns[0] : end_ns);
         if (!is_read && !has_rows)
             break;
         if (!is_read)
-            feed_rows(run, &name);
+            feed_rows(run);
         if (!tick(run, error))
             return false;
     }
-    lab_key_end(&run->key, run->lanes, worker, &name, end_ns);
+    lab_key_end(&run->key, end_ns);
     if (!tick(run, error))
         return false;
     run->key_index++;
@@ -314,8 +312,7 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
         run.until_ns = run.begin_ns + scenario->workload.duration_ns;
     bool ok = check_file(scenario->trace_path, error) &&
               lab_worker_create(scenario, ring, context, &run.worker, error) && first_pass(&run, error);
-    run.lanes = calloc(scenario->strategy_count, sizeof *run.lanes);
-    ok = ok && (run.lanes != NULL || sim_fail_memory(error));
+    ok = ok && (lab_key_init(&run.key, run.worker) || sim_fail_memory(error));
     if (ok) {
         out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
         out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
@@ -333,9 +330,6 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
         free(out->weeks);
         memset(out, 0, sizeof *out);
     }
-    for (size_t i = 0; run.lanes != NULL && i < scenario->strategy_count; i++)
-        lab_lane_clear(&run.lanes[i]);
-    free(run.lanes);
     lab_key_clear(&run.key);
     free(run.key_rows);
     wl_trace_lines_destroy(run.lines);

@@ -20,8 +20,6 @@
 /* A batch: the rows that are passed to a lane in one call. */
 #define LAB_BATCH_ROWS 512
 
-struct lab_horizon;
-
 /* Rows of one key in time order, as columns. */
 struct lab_batch {
     const int64_t *times_ns;
@@ -43,7 +41,6 @@ struct lab_batch {
      * can exceed a limit; UINT64_MAX: none can in this batch. */
     uint64_t over_rows, over_bytes;
     size_t count;
-    const struct lab_horizon *horizon;
 };
 
 /* The payload of a row in bytes; 0 when no strategy uses it. */
