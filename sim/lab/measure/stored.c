@@ -590,34 +590,8 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
         stored->figures.minute_rows += minute[MINUTE_ROWS];
         stored->figures.minute_most += minute[MINUTE_MOST];
     }
-    struct lab_tally *found = &stored->found;
-    struct lab_histogram *to[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
-                                  &tally->open_bytes};
-    struct lab_histogram *from[] = {&found->closed_rows, &found->open_rows, &found->closed_bytes,
-                                    &found->open_bytes};
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
-        tally->out_of_memory = tally->out_of_memory || to[i]->out_of_memory;
-        lab_histogram_clear(to[i]);
-        *to[i] = *from[i];
-        lab_histogram_init(from[i]);
-    }
-    tally->out_of_memory = tally->out_of_memory || tally->slices.out_of_memory;
-    struct lab_slices slices = tally->slices;
-    tally->slices = found->slices;
-    found->slices = slices;
-    tally->out_of_memory = tally->out_of_memory || found->out_of_memory;
-    tally->placed = found->placed;
-    tally->first_over_ns = found->first_over_ns;
-    tally->over_limit = found->over_limit;
-    tally->over_limit_rows = found->over_limit_rows;
-    tally->over_limit_bytes = found->over_limit_bytes;
-    tally->tiny = found->tiny;
-    memset(tally->largest, 0,
-           sizeof tally->largest); /* partitions (key, bucket) are not those of the table */
-    tally->peak_rows_per_s = found->peak_rows_per_s;
-    struct cass_node_load *nodes = tally->nodes;
-    tally->nodes = found->nodes;
-    found->nodes = nodes;
+    /* The partitions (key, bucket) that the lane has tallied are not those of the table. */
+    lab_tally_take_partitions(tally, &stored->found);
     const struct lab_tuples *parts[] = {&stored->partitions, &stored->rows, &stored->seconds,
                                         &stored->minutes, &stored->ends};
     bool is_full = false;

@@ -157,13 +157,8 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
         result->digest =
             sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
     }
-    bool is_lost = !lab_slices_timeline(&tally->slices, &strategy->timeline) || tally->out_of_memory ||
-                   tally->closed_rows.out_of_memory || tally->open_rows.out_of_memory ||
-                   tally->closed_bytes.out_of_memory || tally->open_bytes.out_of_memory ||
-                   tally->reads.partitions.out_of_memory || tally->live_rows.out_of_memory ||
-                   tally->tombstones.out_of_memory;
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
-        is_lost = is_lost || tally->reads_of[kind].partitions.out_of_memory;
+    const bool is_lost =
+        !lab_slices_timeline(&tally->slices, &strategy->timeline) || lab_tally_is_lost(tally);
     return strategy->label == NULL || is_lost ? NULL : strategy;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internals of the stream engine: a worker with its tallies and the current batch, a key in progress, and the
- * crew that shares the keys of a synthetic workload. */
+/* Internals of the stream engine: a worker with its tallies and the current batch, a key in progress */
 #ifndef LAB_WORKER_H
 #define LAB_WORKER_H
 
@@ -152,16 +151,6 @@ bool lab_key_reads(struct lab_key *key, int64_t end_ns);
 /* Makes the remaining reads, and ends the key. */
 void lab_key_end(struct lab_key *key, int64_t end_ns);
 
-/* --- Synthetic workloads ---
- *
- * The work is divided into tasks of consecutive keys. Each member of the crew works on one task at a time,
- * and adds the tallies of its finished tasks to the crew's sum: at its end and, if partial results are stored
- * (lab/partial.h), now and then. A run resumes from the sum and the set of its tasks. */
-
-/* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
- * task. */
-#define LAB_BUSY_KEYS       1024u
-#define LAB_QUIET_KEYS_TASK 64u
 /* The cost of beginning and ending a key, in rows; only for the progress. */
 #define LAB_KEY_ROWS 64u
 
@@ -198,60 +187,5 @@ struct lab_thin_walk {
 void lab_thin_prepare(struct lab_lane *lane, struct lab_worker *worker, struct lab_thin *out);
 /* Process the rows and reads of a key that has begun. Return false when lab_worker_is_stopped(). */
 bool lab_thin_key(struct lab_key *key);
-
-struct lab_stream_crew {
-    const struct lab_scenario *scenario;
-    const struct cass_ring *ring;
-    const struct lab_run_context *context;
-    size_t batch_rows;
-    uint64_t task_count;
-    _Atomic uint64_t next_task; /* of this rank, if it works alone */
-    struct lab_joint joint;     /* its team is NULL if it does */
-    struct lab_block {
-        pthread_mutex_t lock;
-        uint64_t number, next, end; /* number of the next block; the tasks left of this rank's block */
-        uint64_t from;              /* where the next block begins */
-        uint64_t threads;           /* of all ranks */
-        _Atomic bool is_over;
-    } block;
-    pthread_mutex_t lock;          /* of all members below */
-    struct lab_stream_result *sum; /* of the tasks that are done */
-    uint64_t *done;                /* bit set of these tasks; changes only at the members' calls of add() */
-    uint64_t *before;              /* those that were done when the run was resumed; NULL: none */
-    uint32_t put;                  /* the last wish for which the sum was put */
-};
-
-struct lab_member {
-    struct lab_stream_crew *crew;
-    struct lab_worker *worker;
-    struct lab_key key;
-    uint64_t *done; /* bit set of the finished tasks that are not in the sum yet */
-    pthread_t thread;
-    bool is_running;
-};
-
-static inline uint64_t lab_task_begin(uint64_t number)
-{
-    return number < LAB_BUSY_KEYS ? number : LAB_BUSY_KEYS + (number - LAB_BUSY_KEYS) * LAB_QUIET_KEYS_TASK;
-}
-static inline uint64_t lab_task_of(uint64_t key)
-{
-    return key < LAB_BUSY_KEYS ? key : LAB_BUSY_KEYS + (key - LAB_BUSY_KEYS) / LAB_QUIET_KEYS_TASK;
-}
-static inline bool lab_bit(const uint64_t *bits, uint64_t index)
-{
-    return (bits[index / 64] >> (index % 64) & 1) != 0;
-}
-static inline void lab_bit_set(uint64_t *bits, uint64_t index)
-{
-    bits[index / 64] |= UINT64_C(1) << (index % 64);
-}
-static inline size_t lab_bit_words(uint64_t count)
-{
-    return (size_t)(count / 64 + 1);
-}
-
-/* --- stream_ranks.c: a run that other ranks work on too */
-void lab_keys_share(struct lab_stream_crew *crew); /* finds out whether they do */
 
 #endif

@@ -23,16 +23,71 @@
 #define PARTS_OF_REST  8
 #define LEAST_WORK     (1 << 19)
 
+/* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
+ * task. */
+#define BUSY_KEYS       1024u
+#define QUIET_KEYS_TASK 64u
+struct member;
+struct crew {
+    const struct lab_scenario *scenario;
+    const struct cass_ring *ring;
+    const struct lab_run_context *context;
+    size_t batch_rows;
+    uint64_t task_count;
+    struct lab_joint joint;
+    struct block {
+        pthread_mutex_t lock;
+        uint64_t number, next, end; /* number of the next block; the tasks left of this rank's block */
+        uint64_t from;              /* where the next block begins */
+        uint64_t threads;           /* of all ranks */
+        _Atomic bool is_over;
+    } block;
+    pthread_mutex_t lock;          /* of all members below */
+    struct lab_stream_result *sum; /* of the tasks that are done */
+    uint64_t *done;                /* bit set of these tasks; changes only at the members' calls of add() */
+    uint64_t *before;              /* those that were done when the run was resumed; NULL: none */
+    struct member *members;
+    uint32_t put; /* the last wish for which the sum was put */
+};
+
+struct member {
+    struct crew *crew;
+    struct lab_worker *worker;
+    struct lab_key key;
+    uint64_t *done; /* bit set of the finished tasks that are not in the sum yet */
+};
+
+static uint64_t task_begin(uint64_t number)
+{
+    return number < BUSY_KEYS ? number : BUSY_KEYS + (number - BUSY_KEYS) * QUIET_KEYS_TASK;
+}
+static uint64_t task_of(uint64_t key)
+{
+    return key < BUSY_KEYS ? key : BUSY_KEYS + (key - BUSY_KEYS) / QUIET_KEYS_TASK;
+}
+static bool has_bit(const uint64_t *bits, uint64_t index)
+{
+    return (bits[index / 64] >> (index % 64) & 1) != 0;
+}
+static void set_bit(uint64_t *bits, uint64_t index)
+{
+    bits[index / 64] |= UINT64_C(1) << (index % 64);
+}
+static size_t bit_words(uint64_t count)
+{
+    return (size_t)(count / 64 + 1);
+}
+
 static double least(double a, double b)
 {
     return a < b ? a : b;
 }
 
 /* Returns the end of a block that begins with this task. No later key has more rows than its first one. */
-static uint64_t block_end(const struct lab_stream_crew *crew, uint64_t task)
+static uint64_t block_end(const struct crew *crew, uint64_t task)
 {
     const struct wl_workload *workload = &crew->scenario->workload;
-    const uint64_t threads = crew->block.threads, key = lab_task_begin(task);
+    const uint64_t threads = crew->block.threads, key = task_begin(task);
     const double part = sim_zipf_share(&workload->popularity, key),
                  left = (double)(workload->key_count - key);
     const double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9) * part;
@@ -40,17 +95,17 @@ static uint64_t block_end(const struct lab_stream_crew *crew, uint64_t task)
         least(1 / (PARTS_A_THREAD * (double)threads * part), left / (PARTS_OF_REST * (double)threads));
     double worth = LEAST_WORK / (rows + LAB_KEY_ROWS);
     keys = least(keys > worth ? keys : worth, left);
-    uint64_t end = lab_task_of(key + (uint64_t)keys);
+    uint64_t end = task_of(key + (uint64_t)keys);
     return end > task ? end : task + 1;
 }
 
 /* The next task for this rank; task_count when there is none. */
-static uint64_t lab_keys_next(struct lab_stream_crew *crew)
+static uint64_t next_task(struct crew *crew)
 {
-    struct lab_block *block = &crew->block;
+    struct block *block = &crew->block;
     pthread_mutex_lock(&block->lock);
     if (block->next == block->end && block->from < crew->task_count) {
-        const uint64_t wanted = ranks_draw(crew->joint.team->ranks);
+        const uint64_t wanted = lab_joint_draw(&crew->joint);
         do {
             block->next = block->from;
             block->end = block->from = block_end(crew, block->next);
@@ -65,15 +120,15 @@ static uint64_t lab_keys_next(struct lab_stream_crew *crew)
 
 static void stop(void *context)
 {
-    struct lab_stream_crew *crew = context;
+    struct crew *crew = context;
     crew->block.is_over = true;
     if (ranks_own(crew->joint.team->ranks) != 0)
         crew->context->progress->stop = true;
 }
 
 /* Initialises an empty sum. The caller must call lab_stream_result_clear() even if this fails. */
-static bool lab_stream_sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                                struct lab_stream_result *out)
+static bool sum_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                     struct lab_stream_result *out)
 {
     *out = (struct lab_stream_result){.tallies = calloc(scenario->strategy_count, sizeof *out->tallies),
                                       .start_ns = scenario->workload.start_ns,
@@ -87,18 +142,18 @@ static bool lab_stream_sum_init(const struct lab_scenario *scenario, const struc
 }
 
 /* Empties the sum. With the lock held. */
-static bool renew(struct lab_stream_crew *crew)
+static bool renew(struct crew *crew)
 {
     lab_stream_result_clear(crew->sum, crew->scenario->strategy_count);
-    memset(crew->done, 0, lab_bit_words(crew->task_count) * sizeof *crew->done);
-    return lab_stream_sum_init(crew->scenario, crew->ring, crew->sum);
+    memset(crew->done, 0, bit_words(crew->task_count) * sizeof *crew->done);
+    return sum_init(crew->scenario, crew->ring, crew->sum);
 }
 
 /* The mark is the newest wish of rank 0 for a partial result. On another rank, its members then add what they
  * have done to the sum, as at their ends, and the sum is handed over. */
 static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
 {
-    struct lab_stream_crew *crew = context;
+    struct crew *crew = context;
     struct lab_partial *partial = crew->context->partial;
     if (archive == NULL) {
         *mark = partial == NULL ? 0 : atomic_load_explicit(&partial->wish, memory_order_relaxed);
@@ -112,7 +167,7 @@ static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
                 sim_archive_fail_memory(archive);
         }
         lab_sum_archive(archive, crew->scenario, crew->ring, crew->sum, crew->done,
-                        lab_bit_words(crew->task_count));
+                        bit_words(crew->task_count));
         if (!renew(crew))
             sim_archive_fail_memory(archive);
     }
@@ -123,23 +178,22 @@ static bool tend(void *context, uint64_t *mark, struct sim_archive *archive)
 }
 
 /* With the lock held, after tasks were added to the sum: puts it, if a partial result is requested. */
-static void lab_crew_added(struct lab_stream_crew *crew)
+static void added(struct crew *crew)
 {
     struct lab_partial *partial = crew->context->partial;
     if (!lab_partial_is_asked(partial, crew->put))
         return;
     crew->put = atomic_load_explicit(&partial->wish, memory_order_relaxed);
-    lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done,
-                    lab_bit_words(crew->task_count));
+    lab_partial_put(partial, crew->scenario, crew->ring, crew->sum, crew->done, bit_words(crew->task_count));
 }
 
 static void take(void *context, struct sim_archive *archive)
 {
-    struct lab_stream_crew *crew = context;
-    const size_t words = lab_bit_words(crew->task_count);
+    struct crew *crew = context;
+    const size_t words = bit_words(crew->task_count);
     struct lab_stream_result found;
     uint64_t *done = calloc(words, sizeof *done);
-    if (!lab_stream_sum_init(crew->scenario, crew->ring, &found) || done == NULL)
+    if (!sum_init(crew->scenario, crew->ring, &found) || done == NULL)
         sim_archive_fail_memory(archive);
     else
         lab_sum_archive(archive, crew->scenario, crew->ring, &found, done, words);
@@ -151,39 +205,20 @@ static void take(void *context, struct sim_archive *archive)
         crew->sum->keys += found.keys;
         for (size_t i = 0; i < words; i++)
             crew->done[i] |= done[i];
-        lab_crew_added(crew);
+        added(crew);
         pthread_mutex_unlock(&crew->lock);
     }
     lab_stream_result_clear(&found, crew->scenario->strategy_count);
     free(done);
 }
 
-void lab_keys_share(struct lab_stream_crew *crew)
-{
-    const struct lab_team *team = lab_team_for(crew->scenario, crew->context);
-    pthread_mutex_init(&crew->block.lock, NULL);
-    crew->joint = (struct lab_joint){.team = team,
-                                     .context = crew,
-                                     .progress = crew->context->progress,
-                                     .tend = tend,
-                                     .take = take,
-                                     .stop = stop};
-    crew->block.threads = team == NULL ? 1 : lab_team_all_threads(team);
-}
-
 /* The tasks that were done before, of a run that resumes. */
 static void archive_before(void *context, struct sim_archive *archive)
 {
-    struct lab_stream_crew *crew = context;
-    size_t words = crew->before == NULL ? 0 : lab_bit_words(crew->task_count);
+    struct crew *crew = context;
+    size_t words = crew->before == NULL ? 0 : bit_words(crew->task_count);
     crew->before = sim_archive_array(archive, crew->before, sizeof *crew->before, &words, SIZE_MAX);
-    sim_archive_check(archive, words == 0 || words == lab_bit_words(crew->task_count));
-}
-
-static bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error)
-{
-    struct lab_order order = lab_order_of(LAB_SERVICE_KEYS, crew->scenario);
-    return lab_team_begin(crew->joint.team, &order, archive_before, crew, error);
+    sim_archive_check(archive, words == 0 || words == bit_words(crew->task_count));
 }
 
 /* The stream engine with a synthetic workload: workers take keys from a shared counter, and their tallies are
@@ -193,22 +228,22 @@ static bool lab_keys_begin(struct lab_stream_crew *crew, struct sim_error *error
 #define READS_A_ROW 16
 
 /* Adds the tasks that the member has finished to the crew's sum, and puts the sum if it is requested. */
-static void add(struct lab_member *member)
+static void add(struct member *member)
 {
-    struct lab_stream_crew *crew = member->crew;
-    const size_t words = lab_bit_words(crew->task_count);
+    struct crew *crew = member->crew;
+    const size_t words = bit_words(crew->task_count);
     pthread_mutex_lock(&crew->lock);
     lab_worker_add(member->worker, crew->ring, crew->sum);
     for (size_t i = 0; i < words; i++) {
         crew->done[i] |= member->done[i];
         member->done[i] = 0;
     }
-    lab_crew_added(crew);
+    added(crew);
     pthread_mutex_unlock(&crew->lock);
 }
 
 /* Makes the reads before end_ns. Returns false if the run must stop. */
-static bool read_until(struct lab_member *member, int64_t end_ns)
+static bool read_until(struct member *member, int64_t end_ns)
 {
     while (lab_key_reads(&member->key, end_ns)) {
         if (lab_worker_is_stopped(member->worker))
@@ -217,7 +252,7 @@ static bool read_until(struct lab_member *member, int64_t end_ns)
     return true;
 }
 
-static bool draw_rows(struct lab_member *member)
+static bool draw_rows(struct member *member)
 {
     struct lab_worker *worker = member->worker;
     const struct wl_workload *workload = &worker->scenario->workload;
@@ -254,7 +289,7 @@ static bool draw_rows(struct lab_member *member)
 }
 
 /* Returns false if the run must stop. */
-static bool work_on_key(struct lab_member *member, uint64_t index)
+static bool work_on_key(struct member *member, uint64_t index)
 {
     struct lab_worker *worker = member->worker;
     const struct wl_workload *workload = &worker->scenario->workload;
@@ -270,26 +305,24 @@ static bool work_on_key(struct lab_member *member, uint64_t index)
     return !lab_worker_is_stopped(worker);
 }
 
-static void work_on_tasks(struct lab_member *member)
+static void work_on_tasks(struct member *member)
 {
-    struct lab_stream_crew *crew = member->crew;
+    struct crew *crew = member->crew;
     const uint64_t key_count = crew->scenario->workload.key_count;
     uint32_t heard = 0;
     for (;;) {
-        uint64_t number = crew->joint.team != NULL
-                              ? lab_keys_next(crew)
-                              : atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+        const uint64_t number = next_task(crew);
         if (number >= crew->task_count)
             break;
-        if (crew->before != NULL && lab_bit(crew->before, number))
+        if (crew->before != NULL && has_bit(crew->before, number))
             continue;
-        uint64_t end = lab_task_begin(number + 1);
+        uint64_t end = task_begin(number + 1);
         end = end < key_count ? end : key_count;
-        for (uint64_t key = lab_task_begin(number); key < end; key++) {
+        for (uint64_t key = task_begin(number); key < end; key++) {
             if (!work_on_key(member, key))
                 return;
         }
-        lab_bit_set(member->done, number);
+        set_bit(member->done, number);
         if (lab_partial_is_asked(crew->context->partial, heard)) {
             heard = atomic_load_explicit(&crew->context->partial->wish, memory_order_relaxed);
             add(member);
@@ -299,40 +332,33 @@ static void work_on_tasks(struct lab_member *member)
     add(member);
 }
 
-static void *member_work(void *argument)
+static void member_work(void *context, uint32_t thread)
 {
-    struct lab_member *member = argument;
-    work_on_tasks(member);
-    member->crew->joint.working--;
-    return NULL;
+    struct crew *crew = context;
+    work_on_tasks(&crew->members[thread]);
 }
 
-/* The calling thread is the first worker, or attends to the other ranks. The other members do the work of a
- * thread that cannot be started. */
-static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
-                 struct sim_error *error)
+/* Does the tasks with the members. */
+static bool work(struct crew *crew, uint32_t jobs, struct sim_error *error)
 {
-    const bool is_shared = crew->joint.team != NULL;
+    const struct lab_team *team = lab_team_for(crew->scenario, crew->context);
+    struct lab_order order = lab_order_of(LAB_SERVICE_KEYS, crew->scenario);
+    crew->block.threads = team == NULL ? 1 : lab_team_all_threads(team);
+    crew->joint = (struct lab_joint){.team = team,
+                                     .context = crew,
+                                     .order = &order,
+                                     .more = archive_before,
+                                     .progress = crew->context->progress,
+                                     .work = member_work,
+                                     .tend = tend,
+                                     .take = take,
+                                     .stop = stop};
     struct sim_error failed = {.class = SIM_ERROR_NONE};
-    if (is_shared && !lab_keys_begin(crew, error))
-        return false;
-    for (uint32_t i = is_shared ? 0 : 1; i < jobs; i++) {
-        crew->joint.working++;
-        members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
-        if (!members[i].is_running)
-            crew->joint.working--;
-    }
-    bool is_fine = !is_shared || lab_team_attend(&crew->joint, &failed);
-    if (!is_shared)
-        work_on_tasks(&members[0]);
-    for (uint32_t i = 0; i < jobs; i++) {
-        if (members[i].is_running)
-            pthread_join(members[i].thread, NULL);
-    }
+    const bool is_fine = lab_joint_run(&crew->joint, jobs, &failed);
     if (lab_run_is_stopped(crew->context)) {
         if (crew->context->partial != NULL && crew->sum->keys > 0)
             lab_partial_put(crew->context->partial, crew->scenario, crew->ring, crew->sum, crew->done,
-                            lab_bit_words(crew->task_count));
+                            bit_words(crew->task_count));
         return lab_fail_stopped(error);
     }
     return is_fine || sim_fail(error, failed.class, "%s", failed.text);
@@ -357,18 +383,18 @@ static size_t batch_rows(const struct lab_scenario *scenario)
     return rows < 1 ? 1 : (size_t)rows;
 }
 
-static bool member_init(struct lab_member *member, struct lab_stream_crew *crew, struct sim_error *error)
+static bool member_init(struct member *member, struct crew *crew, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     member->crew = crew;
     if (!lab_worker_create(scenario, crew->ring, crew->context, &member->worker, error) ||
         !lab_worker_start(member->worker, scenario->workload.start_ns, error))
         return false;
-    member->done = calloc(lab_bit_words(crew->task_count), sizeof *member->done);
+    member->done = calloc(bit_words(crew->task_count), sizeof *member->done);
     return (member->done != NULL && lab_key_init(&member->key, member->worker)) || sim_fail_memory(error);
 }
 
-static void member_clear(struct lab_member *member)
+static void member_clear(struct member *member)
 {
     free(member->done);
     lab_key_clear(&member->key);
@@ -376,12 +402,12 @@ static void member_clear(struct lab_member *member)
 }
 
 /* Begins the sum: it is empty, or that of a partial result. */
-static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
+static bool begin_sum(struct crew *crew, struct sim_error *error)
 {
     const struct lab_partial *partial = crew->context->partial;
-    const size_t words = lab_bit_words(crew->task_count);
+    const size_t words = bit_words(crew->task_count);
     crew->done = calloc(words, sizeof *crew->done);
-    if (!lab_stream_sum_init(crew->scenario, crew->ring, crew->sum) || crew->done == NULL)
+    if (!sum_init(crew->scenario, crew->ring, crew->sum) || crew->done == NULL)
         return sim_fail_memory(error);
     if (partial == NULL || partial->kept == NULL)
         return true;
@@ -399,20 +425,20 @@ static bool begin_sum(struct lab_stream_crew *crew, struct sim_error *error)
 }
 
 /* Does the tasks of the crew. On failure the sum is cleared. */
-static bool lab_stream_tasks(struct lab_stream_crew *crew, uint32_t jobs, struct sim_error *error)
+static bool run_tasks(struct crew *crew, uint32_t jobs, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     const uint64_t key_count = scenario->workload.key_count;
     crew->batch_rows = batch_rows(scenario);
     pthread_mutex_init(&crew->lock, NULL);
-    lab_keys_share(crew);
+    pthread_mutex_init(&crew->block.lock, NULL);
     if (jobs > key_count)
         jobs = (uint32_t)key_count;
-    struct lab_member *members = calloc(jobs, sizeof *members);
+    struct member *members = crew->members = calloc(jobs, sizeof *members);
     bool ok = begin_sum(crew, error) && (members != NULL || sim_fail_memory(error));
     for (uint32_t i = 0; ok && i < jobs; i++)
         ok = member_init(&members[i], crew, error);
-    ok = ok && work(crew, members, jobs, error);
+    ok = ok && work(crew, jobs, error);
     for (uint32_t i = 0; members != NULL && i < jobs; i++)
         member_clear(&members[i]);
     free(members);
@@ -429,12 +455,12 @@ bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass
                           const struct lab_run_context *context, struct lab_stream_result *out,
                           struct sim_error *error)
 {
-    const uint64_t count = lab_task_of(scenario->workload.key_count - 1) + 1;
-    struct lab_stream_crew crew = {
+    const uint64_t count = task_of(scenario->workload.key_count - 1) + 1;
+    struct crew crew = {
         .scenario = scenario, .ring = ring, .context = context, .task_count = count, .sum = out};
     if (context->progress != NULL)
         atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
-    return lab_stream_tasks(&crew, jobs, error);
+    return run_tasks(&crew, jobs, error);
 }
 
 bool lab_serve_keys(const struct lab_team *team, const struct lab_order *order, struct sim_archive *archive,
@@ -449,15 +475,15 @@ bool lab_serve_keys(const struct lab_team *team, const struct lab_order *order, 
     if (!lab_scenario_again(order->path, order->text, order->overrides, NULL, 0, order->seed, &scenario,
                             error))
         return false;
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .context = &context,
-                                   .task_count = lab_task_of(scenario->workload.key_count - 1) + 1,
-                                   .sum = &sum};
+    struct crew crew = {.scenario = scenario,
+                        .context = &context,
+                        .task_count = task_of(scenario->workload.key_count - 1) + 1,
+                        .sum = &sum};
     archive_before(&crew, archive);
     bool is_fine = sim_archive_finish_load(archive, error) && lab_ring_create(scenario, &ring, error);
     if (is_fine) {
         crew.ring = ring;
-        is_fine = lab_stream_tasks(&crew, lab_team_threads(team, ranks_own(team->ranks)), error);
+        is_fine = run_tasks(&crew, lab_team_threads(team, ranks_own(team->ranks)), error);
         if (is_fine)
             lab_stream_result_clear(&sum, scenario->strategy_count);
     } else {

@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "kernel/file.h"
-
 /* The number of jobs per thread that may be ahead of the slowest job; more if ranks hand over their results
  * only now and then. */
 #define AHEAD_EACH      8u
@@ -30,7 +28,6 @@ struct crew {
     pthread_cond_t turned; /* a slot became free, or all jobs are over */
     struct slot *slots;
     uint64_t ahead; /* number of slots */
-    uint64_t next;  /* next job to start, if only this rank works */
     uint64_t taken; /* jobs before this one were delivered; on other ranks, as of the last meeting */
     uint64_t end;   /* the end of the jobs that were done here */
     bool is_taking; /* a thread is in take(), without the lock */
@@ -49,12 +46,8 @@ static void stop(struct crew *crew)
 
 static bool take_up(struct crew *crew, uint64_t *job)
 {
-    const bool is_shared = crew->joint.team != NULL;
-    if (is_shared)
-        *job = ranks_draw(crew->joint.team->ranks);
+    *job = lab_joint_draw(&crew->joint);
     pthread_mutex_lock(&crew->lock);
-    if (!is_shared)
-        *job = crew->next++;
     while (!crew->is_over && *job < crew->jobs->count && *job - crew->taken >= crew->ahead)
         pthread_cond_wait(&crew->turned, &crew->lock);
     if (lab_is_stopped(crew->progress))
@@ -97,10 +90,11 @@ static void hand_over(struct crew *crew)
     }
 }
 
-static void *work(void *argument)
+static void work(void *context, uint32_t thread)
 {
-    struct crew *crew = argument;
+    struct crew *crew = context;
     uint64_t job;
+    (void)thread;
     while (take_up(crew, &job)) {
         struct slot slot = {.is_full = true};
         slot.is_fine = crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot.made, &slot.error);
@@ -111,8 +105,6 @@ static void *work(void *argument)
             hand_over(crew);
         pthread_mutex_unlock(&crew->lock);
     }
-    crew->joint.working--;
-    return NULL;
 }
 
 /* A job of another rank. */
@@ -197,31 +189,10 @@ static void stop_all(void *context)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* The calling thread works too, or attends to the other ranks. */
-static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error)
+static void more(void *context, struct sim_archive *archive)
 {
-    const struct lab_team *team = crew->joint.team;
-    uint32_t made = 0;
-    if (team != NULL &&
-        !lab_team_begin(team, crew->jobs->order, crew->jobs->more, crew->jobs->context, error))
-        return false;
-    crew->joint.working = count;
-    while (made + (team == NULL) < count && sim_thread_start(&threads[made], work, crew) == 0)
-        made++;
-    bool is_fine = true;
-    if (team == NULL) {
-        work(crew);
-    } else {
-        crew->joint.working -= count - made;
-        is_fine = lab_team_attend(&crew->joint, error);
-        pthread_mutex_lock(&crew->lock);
-        if (ranks_own(team->ranks) == 0)
-            hand_over(crew);
-        pthread_mutex_unlock(&crew->lock);
-    }
-    for (uint32_t i = 0; i < made; i++)
-        pthread_join(threads[i], NULL);
-    return is_fine;
+    const struct lab_crew *jobs = ((struct crew *)context)->jobs;
+    jobs->more(jobs->context, archive);
 }
 
 bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
@@ -238,6 +209,9 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
         threads = (uint32_t)jobs->count;
     crew.ahead = (uint64_t)threads * AHEAD_EACH;
     crew.joint = (struct lab_joint){.context = &crew,
+                                    .order = jobs->order,
+                                    .more = jobs->more == NULL ? NULL : more,
+                                    .work = work,
                                     .progress = jobs->is_part ? progress : &crew.inner,
                                     .tend = tend,
                                     .take = take,
@@ -246,21 +220,22 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
         crew.joint.team = jobs->team;
         crew.ahead = (uint64_t)lab_team_all_threads(jobs->team) * AHEAD_EACH_TEAM + AHEAD_TEAM;
     }
-    pthread_t *handles = calloc(threads, sizeof *handles);
     crew.slots = calloc(crew.ahead, sizeof *crew.slots);
-    bool is_fine = (handles != NULL && crew.slots != NULL) || sim_fail_memory(error);
-    if (is_fine) {
-        pthread_mutex_init(&crew.lock, NULL);
-        pthread_cond_init(&crew.turned, NULL);
-        is_fine = run(&crew, handles, threads, error);
-        pthread_cond_destroy(&crew.turned);
-        pthread_mutex_destroy(&crew.lock);
+    pthread_mutex_init(&crew.lock, NULL);
+    pthread_cond_init(&crew.turned, NULL);
+    const bool is_fine =
+        (crew.slots != NULL || sim_fail_memory(error)) && lab_joint_run(&crew.joint, threads, error);
+    if (is_fine && crew.joint.team != NULL && ranks_own(jobs->team->ranks) == 0) {
+        pthread_mutex_lock(&crew.lock);
+        hand_over(&crew);
+        pthread_mutex_unlock(&crew.lock);
     }
+    pthread_cond_destroy(&crew.turned);
+    pthread_mutex_destroy(&crew.lock);
     for (uint64_t i = 0; crew.slots != NULL && i < crew.ahead; i++) {
         if (crew.slots[i].is_full && crew.slots[i].made != NULL)
             jobs->drop(crew.slots[i].made);
     }
-    free(handles);
     free(crew.slots);
     *taken = crew.taken;
     if (is_fine && !crew.is_fine)

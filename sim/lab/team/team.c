@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Orders, and the meetings of ranks that work together. In: an order, and what each rank's work hands over.
- * Out: all of it on rank 0, or the first error. */
+/* Threads of one rank or of several that work together: orders, and the meetings of ranks. In: an order, and
+ * what each rank's work hands over. Out: all of it on rank 0, or the first error. */
 #include "lab/team.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernel/file.h"
 
 #define ORDER_KIND UINT64_C(0x6f72646572)
 #define WORK_KIND  UINT64_C(0x776f726b)
@@ -57,18 +60,19 @@ static void archive_order(struct lab_order *order, struct sim_archive *archive)
     sim_archive_u64(archive, &order->part);
 }
 
-bool lab_team_begin(const struct lab_team *team, struct lab_order *order, lab_order_more *more, void *context,
-                    struct sim_error *error)
+/* Rank 0: sends the order. */
+static bool begin(const struct lab_joint *joint, struct sim_error *error)
 {
+    const struct lab_team *team = joint->team;
     struct sim_archive archive;
     struct ranks_bytes bytes;
     if (ranks_own(team->ranks) != 0)
         return true;
-    order->threads = team->threads;
+    joint->order->threads = team->threads;
     sim_archive_begin_save(&archive, ORDER_KIND);
-    archive_order(order, &archive);
-    if (more != NULL)
-        more(context, &archive);
+    archive_order(joint->order, &archive);
+    if (joint->more != NULL)
+        joint->more(joint->context, &archive);
     bool is_fine = sim_archive_finish_save(&archive, &bytes.data, &bytes.size, error);
     if (is_fine)
         ranks_share(team->ranks, &bytes); /* a rank that is lost is noticed at the first meeting */
@@ -193,7 +197,9 @@ static bool meet(struct lab_joint *joint, struct ranks_note *told, struct sim_er
     return (flags & WORKS) != 0;
 }
 
-bool lab_team_attend(struct lab_joint *joint, struct sim_error *error)
+/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it,
+ * followed by the rank. */
+static bool attend(struct lab_joint *joint, struct sim_error *error)
 {
     struct sim_error failed = *error;
     struct ranks_note told = {0};
@@ -204,6 +210,52 @@ bool lab_team_attend(struct lab_joint *joint, struct sim_error *error)
     joint->stop(joint->context);
     *error = failed;
     return false;
+}
+
+struct thread {
+    struct lab_joint *joint;
+    uint32_t number;
+    pthread_t handle;
+};
+
+static void *thread_main(void *argument)
+{
+    struct thread *thread = argument;
+    thread->joint->work(thread->joint->context, thread->number);
+    thread->joint->working--;
+    return NULL;
+}
+
+bool lab_joint_run(struct lab_joint *joint, uint32_t count, struct sim_error *error)
+{
+    const bool is_shared = joint->team != NULL;
+    const uint32_t first = is_shared ? 0 : 1; /* the calling thread is number 0, or attends to the others */
+    struct thread *threads = calloc(count, sizeof *threads);
+    if (threads == NULL)
+        return sim_fail_memory(error);
+    bool is_fine = !is_shared || begin(joint, error);
+    uint32_t made = first;
+    joint->working = count;
+    /* The others do the work of a thread that cannot be started. */
+    for (; is_fine && made < count; made++) {
+        threads[made] = (struct thread){.joint = joint, .number = made};
+        if (sim_thread_start(&threads[made].handle, thread_main, &threads[made]) != 0)
+            break;
+    }
+    joint->working -= count - made;
+    if (is_fine && is_shared)
+        is_fine = attend(joint, error);
+    else if (is_fine)
+        joint->work(joint->context, 0);
+    for (uint32_t i = first; i < made; i++)
+        pthread_join(threads[i].handle, NULL);
+    free(threads);
+    return is_fine;
+}
+
+uint64_t lab_joint_draw(struct lab_joint *joint)
+{
+    return joint->team != NULL ? ranks_draw(joint->team->ranks) : joint->next++;
 }
 
 static void stop_nothing(void *context)
@@ -234,8 +286,7 @@ void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SE
         else
             finish_load(&archive, is_begun, &error);
         if (!ranks_has_met(ranks)) /* it could not join the others, which wait for it */
-            lab_team_attend(&(struct lab_joint){.team = &team, .tend = tend_nothing, .stop = stop_nothing},
-                            &error);
+            attend(&(struct lab_joint){.team = &team, .tend = tend_nothing, .stop = stop_nothing}, &error);
         free(order.path);
         free(order.text);
         free(order.overrides);

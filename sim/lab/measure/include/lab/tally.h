@@ -67,7 +67,6 @@ struct lab_read_tally {
 };
 /* Counts `times` reads with this result. */
 void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times);
-void lab_read_tally_merge(struct lab_read_tally *into, const struct lab_read_tally *from);
 
 /* The number of kinds of reads that a scenario has. */
 unsigned lab_read_kind_count(const struct lab_scenario *scenario);
@@ -177,6 +176,11 @@ bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
 /* The same; `from` need not keep its content, and must only be cleared. */
 void lab_tally_move(struct lab_tally *into, struct lab_tally *from, uint32_t nodes);
+/* Whether memory ran out, so that the tally lacks something. */
+bool lab_tally_is_lost(const struct lab_tally *tally);
+/* Replaces the partitions, limits, load and peak, and leaves what it had in `from`. There are no largest
+ * partitions. */
+void lab_tally_take_partitions(struct lab_tally *into, struct lab_tally *from);
 /* Adds a partition as it is at the end of the run: its sizes, and the limits that it exceeds. first_ns: time
  * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,

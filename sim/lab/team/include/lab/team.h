@@ -59,13 +59,18 @@ extern lab_team_service lab_serve_keys, lab_serve_strategies;
 /* Serves orders until rank 0 leaves. Not for rank 0. */
 void lab_team_serve(struct ranks *ranks, lab_team_service *const services[LAB_SERVICES]);
 
-/* The work of a rank. */
+/* Work that threads of this rank, and of others if there is a team, do together. Threads draw the numbers of
+ * its parts from one counter. */
 struct lab_joint {
-    const struct lab_team *team;
+    const struct lab_team *team; /* NULL: only this rank */
     void *context;
+    struct lab_order *order;       /* for a team: what the others get from rank 0, and `more` */
+    lab_order_more *more;          /* may be NULL */
     struct lab_progress *progress; /* on rank 0 gets the progress of the others, and its `stop` stops all; may
                                     * be NULL */
-    _Atomic uint32_t working; /* number of threads of this rank that work; each subtracts itself at its end */
+    _Atomic uint64_t next;         /* without a team: the next number */
+    _Atomic uint32_t working;      /* threads of this rank that work */
+    void (*work)(void *context, uint32_t thread); /* what each thread of this rank does, from number 0 on */
     /* Called before each meeting. On rank 0, whose archive is NULL, it may set *mark. The others have that of
      * the last meeting, and save what is done; they return whether there was anything. */
     bool (*tend)(void *context, uint64_t *mark, struct sim_archive *archive);
@@ -73,13 +78,11 @@ struct lab_joint {
     void (*take)(void *context, struct sim_archive *archive);
     void (*stop)(void *context); /* lets the threads of this rank end soon */
 };
+/* Does the work with up to `threads` threads of this rank, at least 1, and those of the other ranks. */
+bool lab_joint_run(struct lab_joint *joint, uint32_t threads, struct sim_error *error);
+/* The next number, which no other call on any rank returns. */
+uint64_t lab_joint_draw(struct lab_joint *joint);
 /* Adds the rank to the error of one of its jobs. */
 void lab_team_name_rank(const struct lab_team *team, struct sim_error *error);
-/* Rank 0: sends the order. Then attend() must be called. more may be NULL. */
-bool lab_team_begin(const struct lab_team *team, struct lab_order *order, lab_order_more *more, void *context,
-                    struct sim_error *error);
-/* Meets the others until no thread of any rank works. An error of any rank stops all; rank 0 returns it,
- * followed by the rank. */
-bool lab_team_attend(struct lab_joint *joint, struct sim_error *error);
 
 #endif
