@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A single rank has no use for most parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Refuses to run under mpirun: each process would do all of the work, and write to the same database. */
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)
 {
-    (void)program;
     *out = NULL;
     const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *own = getenv("OMPI_COMM_WORLD_RANK");
     if (count == NULL || strtoul(count, NULL, 10) <= 1)
@@ -26,50 +28,42 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
 
 uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
 {
-    (void)ranks, (void)rank;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online < 1 ? 1 : online > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)online;
 }
 
-const char *ranks_host(const struct ranks *ranks, uint32_t rank)
-{
-    (void)ranks, (void)rank;
-    return "";
-}
-
-void ranks_end(struct ranks *ranks, int code)
-{
-    (void)ranks, (void)code;
-}
-
 uint32_t ranks_count(const struct ranks *ranks)
 {
-    (void)ranks;
     return 1;
 }
 
 uint32_t ranks_own(const struct ranks *ranks)
 {
-    (void)ranks;
     return 0;
+}
+
+const char *ranks_host(const struct ranks *ranks, uint32_t rank)
+{
+    return "";
+}
+
+void ranks_end(struct ranks *ranks, int code)
+{
 }
 
 /* There is no other rank to share work with. */
 bool ranks_share(struct ranks *ranks, struct ranks_bytes *order)
 {
-    (void)ranks, (void)order;
     abort();
 }
 
 uint64_t ranks_draw(struct ranks *ranks)
 {
-    (void)ranks;
     abort();
 }
 
 void ranks_rest(struct ranks *ranks, const _Atomic uint32_t *working)
 {
-    (void)ranks, (void)working;
     abort();
 }
 
@@ -77,18 +71,15 @@ const struct ranks_note *ranks_meet(struct ranks *ranks, const struct ranks_note
                                     bool (*is_stopped)(const void *context), const void *context,
                                     struct sim_error *error)
 {
-    (void)ranks, (void)mine, (void)is_stopped, (void)context, (void)error;
     abort();
 }
 
 bool ranks_has_met(const struct ranks *ranks)
 {
-    (void)ranks;
     abort();
 }
 
 bool ranks_send(struct ranks *ranks, uint32_t from, struct ranks_bytes *bytes, struct sim_error *error)
 {
-    (void)ranks, (void)from, (void)bytes, (void)error;
     abort();
 }

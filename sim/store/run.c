@@ -771,10 +771,8 @@ void store_runs_free(struct store_run_row *rows, size_t count)
     store_rows_free(STORE_RUN_LIST, rows, count);
 }
 
-/* Lists runs, with the number of their sweep and its number of runs; folds_sweeps: with only the newest run
- * of each sweep. */
-static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
-                 struct sim_error *error)
+bool store_list_runs(struct store *store, bool folds_sweeps, struct store_run_row **out, size_t *count,
+                     struct sim_error *error)
 {
     *out = NULL;
     *count = 0;
@@ -786,15 +784,4 @@ static bool list(struct store *store, int folds_sweeps, struct store_run_row **o
     *out = NULL;
     *count = 0;
     return false;
-}
-
-bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)
-{
-    return list(store, 0, out, count, error);
-}
-
-bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
-                       struct sim_error *error)
-{
-    return list(store, 1, out, count, error);
 }

@@ -23,7 +23,7 @@ static size_t count_runs(const struct folder *folder, const struct lab_result *s
     struct store *store = store_must_open(folder->db, STORE_WRITE);
     struct store_run_row *rows;
     size_t count;
-    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, false, &rows, &count, &error));
     for (size_t i = 0; i < count; i++) {
         struct lab_result *loaded;
         if (!store_load_run(store, rows[i].run, NULL, &loaded, &error))

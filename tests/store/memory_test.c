@@ -98,7 +98,8 @@ static bool list_step(const char *path, const struct lab_result *saved, struct s
     struct lab_result *loaded;
     size_t count = 0;
     struct sim_error missing = {0};
-    bool fine = store_open(path, STORE_READ, &store, error) && store_list_runs(store, &rows, &count, error);
+    bool fine =
+        store_open(path, STORE_READ, &store, error) && store_list_runs(store, false, &rows, &count, error);
     if (fine) {
         assert_int_equal(count, 1);
         assert_string_equal(rows[0].scenario_name, saved->scenario_name);
@@ -141,7 +142,7 @@ static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *,
             struct store *store = store_must_open(folder.db, STORE_WRITE);
             struct store_run_row *rows;
             size_t count;
-            assert_true(store_list_runs(store, &rows, &count, &error));
+            assert_true(store_list_runs(store, false, &rows, &count, &error));
             assert_int_equal(count, (has_run ? 1 : 0) + (fine && step == save_step ? 1 : 0));
             store_runs_free(rows, count);
             store_close(store);

@@ -50,7 +50,7 @@ static inline bool list_runs(struct stand *stand, struct sim_error *error)
 {
     struct store_run_row *rows;
     size_t count;
-    bool fine = store_list_folded(stand->store, &rows, &count, error);
+    bool fine = store_list_runs(stand->store, true, &rows, &count, error);
     assert_int_equal(count, fine ? 3 : 0);
     store_runs_free(rows, count);
     return fine;

@@ -280,7 +280,7 @@ static void test_database_that_does_not_exist_yet_is_empty(void **state)
     struct store_sweep_row *sweeps;
     struct lab_metrics metrics = {0};
     size_t count = 7;
-    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, false, &rows, &count, &error));
     assert_true(rows == NULL && count == 0);
     count = 7;
     assert_true(store_list_sweeps(store, &sweeps, &count, &error));

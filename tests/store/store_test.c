@@ -238,7 +238,7 @@ static void test_list_of_runs_is_newest_first(void **state)
     for (int i = 0; i < 20; i++)
         assert_int_equal(store_must_save_sample(folder.db, 1), i + 1);
     struct store *store = store_must_open(folder.db, STORE_READ);
-    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, false, &rows, &count, &error));
     assert_int_equal(count, 20);
     struct store_run_info info;
     struct lab_result *newest;
@@ -316,7 +316,7 @@ static void test_store_creates_no_file_before_the_first_run(void **state)
     struct lab_result *result;
     size_t count;
     struct sim_error error = {0};
-    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, false, &rows, &count, &error));
     assert_int_equal(count, 0);
     assert_false(store_load_run(store, 0, NULL, &result, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);

@@ -324,13 +324,13 @@ static void test_list_folds_the_runs_of_a_sweep(void **state)
     struct store_run_row *rows;
     struct sim_error error = {0};
     size_t count;
-    assert_true(store_list_folded(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, true, &rows, &count, &error));
     assert_int_equal(count, 3);
     assert_true(rows[0].run == 6 && rows[0].sweep == 0);
     assert_true(rows[1].run == 5 && rows[1].sweep == 1 && rows[1].sweep_runs == 4);
     assert_true(rows[2].run == 1 && rows[2].sweep == 0);
     store_runs_free(rows, count);
-    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(store_list_runs(store, false, &rows, &count, &error));
     assert_int_equal(count, 6);
     assert_true(rows[4].run == 2 && rows[4].sweep == 1 && rows[4].sweep_runs == 4);
     store_runs_free(rows, count);

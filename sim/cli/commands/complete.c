@@ -100,7 +100,7 @@ static void offer_runs(const struct typed *typed, char **words, int count)
     offer(typed, "last", "the newest run");
     if (!store_open(database, STORE_READ, &store, &ignored))
         return;
-    if (store_list_folded(store, &rows, &row_count, &ignored)) {
+    if (store_list_runs(store, true, &rows, &row_count, &ignored)) {
         for (size_t i = 0; i < row_count; i++) {
             char number[24];
             snprintf(number, sizeof number, "%" PRId64, rows[i].run);

@@ -327,72 +327,32 @@ static void sort_bins(struct lab_bin *bins, size_t count, unsigned shift)
     }
 }
 
-/* Appends the bins. *most becomes at least the largest slot, which may be above the largest size because of
- * rounding. */
-static size_t collect(const struct lab_histogram *histogram, struct lab_bin *bins, uint64_t *most)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < histogram->slot_count; i++) {
-        if (histogram->slots[i].count == 0)
-            continue;
-        *most = histogram->slots[i].size > *most ? histogram->slots[i].size : *most;
-        bins[count++] = histogram->slots[i];
-    }
-    return count;
-}
-
-static struct lab_bin *sort_both(const struct lab_histogram *one, const struct lab_histogram *other,
-                                 size_t *count)
-{
-    *count = one->used + other->used;
-    if (*count == 0)
-        return NULL;
-    struct lab_bin *bins = malloc(*count * sizeof *bins);
-    uint64_t most = 0;
-    if (bins == NULL)
-        return NULL;
-    collect(other, bins + collect(one, bins, &most), &most);
-    sort_bins(bins, *count, (63 - (unsigned)__builtin_clzll(most | 1)) / RADIX_BITS * RADIX_BITS);
-    return bins;
-}
-
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
 {
-    static const struct lab_histogram none = {.used = 0};
-    struct lab_bin *sorted = sort_both(histogram, &none, count);
-    *count = sorted != NULL ? *count : 0;
-    return sorted;
-}
-
-/* Makes one bin of neighbours of the same size, and returns the number of bins. */
-static size_t combine(struct lab_bin *bins, size_t count, bool is_rounded)
-{
-    size_t made = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t size = is_rounded ? round_up(bins[i].size, SIGNIFICANT_BITS) : bins[i].size;
-        if (made > 0 && bins[made - 1].size == size) {
-            bins[made - 1].count += bins[i].count;
-            bins[made - 1].weight += bins[i].weight;
-        } else {
-            bins[made++] = (struct lab_bin){size, bins[i].count, bins[i].weight};
-        }
+    struct lab_bin *bins = histogram->used > 0 ? malloc(histogram->used * sizeof *bins) : NULL;
+    uint64_t most = 0;
+    *count = 0;
+    for (size_t i = 0; bins != NULL && i < histogram->slot_count; i++) {
+        if (histogram->slots[i].count == 0)
+            continue;
+        most = histogram->slots[i].size > most ? histogram->slots[i].size : most; /* rounding is upwards */
+        bins[(*count)++] = histogram->slots[i];
     }
-    return made;
+    if (bins != NULL)
+        sort_bins(bins, *count, (63 - (unsigned)__builtin_clzll(most | 1)) / RADIX_BITS * RADIX_BITS);
+    return bins;
 }
 
 struct lab_bin *lab_histogram_both(const struct lab_histogram *one, const struct lab_histogram *other,
                                    struct lab_histogram *figures, size_t *count)
 {
     lab_histogram_init(figures);
-    if (one->count > 0)
-        merge_figures(figures, one);
-    if (other->count > 0)
-        merge_figures(figures, other);
-    struct lab_bin *bins = sort_both(one, other, count);
-    *count = bins == NULL ? 0 : combine(bins, *count, false);
-    figures->is_rounded = one->is_rounded || other->is_rounded || *count > LAB_HISTOGRAM_EXACT;
-    if (figures->is_rounded && bins != NULL)
-        *count = combine(bins, *count, true);
+    lab_histogram_merge(figures, one);
+    lab_histogram_merge(figures, other);
+    struct lab_bin *bins = lab_histogram_sorted(figures, count);
+    free(figures->slots);
+    figures->slots = NULL;
+    figures->slot_count = figures->used = 0;
     return bins;
 }
 

@@ -8,17 +8,6 @@
 
 #include "lab/known.h"
 
-/* As fmax() and fmin(), without libm. */
-static double larger(double one, double other)
-{
-    return isnan(one) || other > one ? other : one;
-}
-
-static double smaller(double one, double other)
-{
-    return isnan(one) || other < one ? other : one;
-}
-
 static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
@@ -82,7 +71,7 @@ static void observe(const struct lab_result *result, const struct lab_strategy_r
             continue;
         const bool has_one = limits->over_limit_share == 0 && known.largest_least > limit[unit];
         facts->has_bounds = true;
-        facts->bound_least[unit] = has_one ? larger(known.over_least, DBL_MIN) : known.over_least;
+        facts->bound_least[unit] = has_one ? fmax(known.over_least, DBL_MIN) : known.over_least;
         facts->bound_most[unit] = known.over_most;
     }
 }
@@ -121,9 +110,9 @@ void lab_facts_add(struct lab_facts *into, const struct lab_facts *from)
     }
     /* The expected number is that of one run, so the largest of the seeds counts: bursts differ. */
     into->has_distribution &= from->has_distribution;
-    into->expected_most = larger(into->expected_most, from->expected_most);
-    into->expected_least = smaller(into->expected_least, from->expected_least);
-    into->expected_share = larger(into->expected_share, from->expected_share);
+    into->expected_most = fmax(into->expected_most, from->expected_most);
+    into->expected_least = fmin(into->expected_least, from->expected_least);
+    into->expected_share = fmax(into->expected_share, from->expected_share);
 }
 
 static bool judge_bounds(const struct lab_limits *limits, const struct lab_facts *facts,
@@ -136,13 +125,13 @@ static bool judge_bounds(const struct lab_limits *limits, const struct lab_facts
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
         if (limit[unit] == 0 || facts->is_unknown[unit])
             continue;
-        least = larger(least, facts->bound_least[unit]);
+        least = fmax(least, facts->bound_least[unit]);
         most += facts->bound_most[unit];
         out->exceeded |= facts->bound_least[unit] > limits->over_limit_share ? 1u << unit : 0;
     }
     out->by = LAB_BY_PERCENTILES;
     out->share = least;
-    out->share_most = smaller(1, most);
+    out->share_most = fmin(1, most);
     out->within = least > limits->over_limit_share   ? LAB_EXCEEDS
                   : most <= limits->over_limit_share ? LAB_WITHIN
                                                      : LAB_NOT_JUDGED;
@@ -279,7 +268,7 @@ static double fullness_of(const struct lab_limits *limits, const struct lab_stra
     const double bytes = figure(strategy, "partitions.all.bytes.max", 0);
     double most = limits->partition_rows != 0 ? rows / (double)limits->partition_rows : 0;
     if (limits->partition_bytes != 0)
-        most = larger(most, bytes / (double)limits->partition_bytes);
+        most = fmax(most, bytes / (double)limits->partition_bytes);
     return most;
 }
 
@@ -314,7 +303,7 @@ size_t lab_choose_from(const struct lab_candidate *candidates, size_t count, dou
         for (size_t i = 0; i < count; i++) {
             const struct lab_candidate *one = &candidates[i];
             if (one->is_eligible && (one->requirements & sequence) == allowed)
-                least = smaller(least, one->load);
+                least = fmin(least, one->load);
         }
         size_t chosen = SIZE_MAX;
         for (size_t i = 0; i < count; i++) {

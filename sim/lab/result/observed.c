@@ -198,14 +198,12 @@ struct sizes {
 
 static bool sizes_of(const struct lab_strategy_result *strategy, enum lab_size_unit unit, struct sizes *out)
 {
+    const bool is_rows = unit == LAB_IN_ROWS;
     struct lab_histogram all;
-    lab_histogram_init(&all);
-    lab_histogram_merge(&all, unit == LAB_IN_ROWS ? &strategy->closed_rows : &strategy->closed_bytes);
-    lab_histogram_merge(&all, unit == LAB_IN_ROWS ? &strategy->open_rows : &strategy->open_bytes);
-    out->bins = all.out_of_memory ? NULL : lab_histogram_sorted(&all, &out->count);
+    out->bins = lab_histogram_both(is_rows ? &strategy->closed_rows : &strategy->closed_bytes,
+                                   is_rows ? &strategy->open_rows : &strategy->open_bytes, &all, &out->count);
     out->total = all.count;
-    lab_histogram_clear(&all);
-    return out->bins != NULL;
+    return out->bins != NULL && !all.out_of_memory;
 }
 
 /* Computes the share of the sizes that are at most `size`, or below it. `size` must ascend from call to

@@ -96,8 +96,7 @@ static bool runs(const struct cli_args *args, struct sim_error *error)
     const bool is_all = cli_has(args, "all");
     if (!store_open(args->database, STORE_READ, &store, error))
         return false;
-    bool is_fine = is_all ? store_list_runs(store, &rows, &count, error)
-                          : store_list_folded(store, &rows, &count, error);
+    bool is_fine = store_list_runs(store, !is_all, &rows, &count, error);
     json_t *list = as_json(rows, count);
     if (is_fine && args->is_json)
         is_fine = cli_json_print(json_incref(list), error);

@@ -64,11 +64,10 @@ struct store_run_row {
     int64_t sweep;      /* number of the sweep of which the run is a job; 0: none */
     int64_t sweep_runs; /* number of runs of this sweep in the database */
 };
-/* Lists the runs, newest first. The caller must free *out with store_runs_free(). */
-bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error);
-/* As store_list_runs(), with only the newest run of each sweep. */
-bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
-                       struct sim_error *error);
+/* Lists the runs, newest first; folds_sweeps: with only the newest run of each sweep. The caller must free
+ * *out with store_runs_free(). */
+bool store_list_runs(struct store *store, bool folds_sweeps, struct store_run_row **out, size_t *count,
+                     struct sim_error *error);
 void store_runs_free(struct store_run_row *rows, size_t count);
 
 /* A run of a sample: the same scenario, overrides and version, and another seed. */

@@ -65,8 +65,8 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
 /* Returns the bins in order of size, and sets *count to their number. The caller must free them. NULL when
  * the histogram is empty or when out of memory. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
-/* Returns the sorted bins of what lab_histogram_merge() would make of both, without its memory. *figures: the
- * other members of that histogram. */
+/* Returns the sorted bins of the histogram that lab_histogram_merge() makes of both. *figures: its other
+ * members. */
 struct lab_bin *lab_histogram_both(const struct lab_histogram *one, const struct lab_histogram *other,
                                    struct lab_histogram *figures, size_t *count);
 /* Rebuilds a histogram from its bins, in any order, and from the exact count, sums, least and most in
