@@ -7,17 +7,14 @@ add_library(lab_naive STATIC EXCLUDE_FROM_ALL lab/stream/naive.c lab/stream/naiv
 target_link_libraries(lab_naive PRIVATE bucketlab_flags PUBLIC sim_lab m)
 target_include_directories(lab_naive PRIVATE ${lab}/measure)
 bucketlab_test(lab/stream/engine_test LINK lab_naive)
-# The stream engine's fuzzer, whose main() accepts seeds.
-bucketlab_test(lab/stream/stream_fuzz LINK lab_naive sim_tune m Threads::Threads
-               SOURCES lab/stream/stream_draw.c lab/stream/stream_distribution.c lab/stream/stream_histogram.c)
-add_test(NAME lab/stream_fuzz_20000 COMMAND lab_stream_fuzz --seeds 1..20000 --keep-going)
-set_tests_properties(lab/stream_fuzz_20000 PROPERTIES TIMEOUT 3600 LABELS "slow")
-# The fuzzer of answers.
+# The fuzzer of answers, and of the stream engine alone.
 bucketlab_test(lab/stream/answers_fuzz LINK lab_naive sim_tune ZLIB::ZLIB PkgConfig::ZSTD m Threads::Threads
                SOURCES lab/stream/answers_twin.c lab/stream/answers_judge.c lab/stream/answers_contest.c lab/stream/stream_draw.c
                lab/stream/stream_distribution.c lab/stream/stream_histogram.c lab/stream/same.c)
 add_test(NAME lab/answers_fuzz_10000 COMMAND lab_answers_fuzz --seeds 1..10000 --keep-going)
-set_tests_properties(lab/answers_fuzz_10000 PROPERTIES TIMEOUT 3600 LABELS "slow")
+add_test(NAME lab/stream_fuzz COMMAND lab_answers_fuzz --engine)
+add_test(NAME lab/stream_fuzz_20000 COMMAND lab_answers_fuzz --engine --seeds 1..20000 --jobs 2 --keep-going)
+set_tests_properties(lab/answers_fuzz_10000 lab/stream_fuzz_20000 PROPERTIES TIMEOUT 3600 LABELS "slow")
 bucketlab_test(lab/stream/partial_test LINK sim_lab Threads::Threads SOURCES lab/stream/same.c)
 bucketlab_test(lab/cluster/cluster_test LINK sim_lab m)
 bucketlab_test(lab/cluster/cluster_fault_test LINK sim_lab m)

@@ -226,7 +226,7 @@ def main():
         if fault.target == JUDGED:
             code, failure, text = fuzz(tests / "tests" / JUDGED, base, args.seeds, args.jobs, work, args.timeout)
         elif fault.target:
-            code, failure, text = seek([tests / "tests" / fault.target, *seeds], work, args.timeout)
+            code, failure, text = seek([tests / "tests" / fault.target, *base, *seeds], work, args.timeout)
         elif fault.command[0] == RATES:
             script = here.parent / "lab" / "cluster" / RATES
             code, failure, text = seek([sys.executable, script, program], work, args.timeout)
