@@ -310,39 +310,6 @@ static void test_age_works_at_both_ends_of_the_time_range(void **unused)
     }
 }
 
-static void test_age_is_refused_where_it_has_no_meaning(void **unused)
-{
-    (void)unused;
-    struct bk_strategy strategies[5], kept, good;
-    assert_int_equal(bk_strategy_unbucketed(&strategies[0]), BK_OK);
-    assert_int_equal(bk_strategy_time(1000, 0, &strategies[1]), BK_OK);
-    assert_int_equal(bk_strategy_hash(2, &strategies[2]), BK_OK);
-    assert_int_equal(bk_strategy_count(2, &strategies[3]), BK_OK);
-    assert_int_equal(bk_strategy_weighted(2, 2, &strategies[4]), BK_OK);
-    for (size_t i = 0; i < 5; i++) {
-        kept = strategies[i];
-        assert_int_equal(bk_strategy_max_age(999, &strategies[i]), BK_ERROR_AGE);
-        assert_int_equal(bk_strategy_max_age(-1, &strategies[i]), BK_ERROR_AGE);
-        assert_int_equal(bk_strategy_max_age(1000, &strategies[i]), i < 3 ? BK_ERROR_AGE : BK_OK);
-        assert_int_equal(bk_strategy_max_age(0, &strategies[i]), BK_OK);
-        assert_memory_equal(&kept, &strategies[i], sizeof kept);
-    }
-    assert_int_equal(bk_strategy_max_age(1000, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_strategy_count(2, &good), BK_OK);
-    assert_int_equal(bk_strategy_max_age(1000, &good), BK_OK);
-    struct bk_row row = {0};
-    struct bk_route route;
-    assert_int_equal(bk_route(&good, NULL, &row, &route), BK_ERROR_NULL);
-    struct bk_history history;
-    assert_int_equal(bk_history_begin(&good, &history), BK_ERROR_AGE);
-    assert_int_equal(bk_history_begin(&strategies[3], &history), BK_OK);
-    assert_int_equal(bk_history_change(&history, 1, &good), BK_ERROR_AGE);
-    struct bk_agent_config config = {.strategy = good, .cache_entries = 1, .operations = 1};
-    assert_int_equal(bk_agent_check(&config), BK_ERROR_AGE);
-    assert_int_equal(bk_strategy_max_age(0, &config.strategy), BK_OK);
-    assert_int_equal(bk_agent_check(&config), BK_OK);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,7 +318,6 @@ int main(void)
         cmocka_unit_test(test_age_routes_are_valid_for_as_long_as_they_state),
         cmocka_unit_test(test_age_host_that_jumps_places_as_one_that_routes_each_row),
         cmocka_unit_test(test_age_works_at_both_ends_of_the_time_range),
-        cmocka_unit_test(test_age_is_refused_where_it_has_no_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

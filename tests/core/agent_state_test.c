@@ -23,52 +23,6 @@ static void put_row(struct bk_agent *agent, uint64_t key)
     }
 }
 
-static void test_misuse_is_refused(void **state)
-{
-    (void)state;
-    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT), other = config;
-    struct bk_agent *agent = make_agent(&config), *loaded = agent;
-    size_t size = bk_agent_state_size(agent), memory_size = bk_agent_size(&config);
-    unsigned char *bytes = malloc(size + 1), *memory = malloc(memory_size);
-    assert_true(bytes != NULL && memory != NULL);
-    assert_int_equal(bk_agent_state_size(NULL), 0);
-    assert_int_equal(bk_agent_save(NULL, bytes, size), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_save(agent, NULL, size), BK_ERROR_NULL);
-    memset(bytes, 0x5a, size + 1);
-    assert_int_equal(bk_agent_save(agent, bytes, size - 1), BK_ERROR_MEMORY);
-    assert_int_equal(bytes[0], 0x5a);
-    assert_int_equal(bk_agent_save(agent, bytes, size), BK_OK);
-    assert_int_equal(bytes[size], 0x5a);
-    assert_int_equal(bk_agent_load(memory, memory_size, &config, bytes, size, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_load(NULL, memory_size, &config, bytes, size, &loaded), BK_ERROR_NULL);
-    assert_null(loaded);
-    assert_int_equal(bk_agent_load(memory, memory_size, &config, NULL, size, &loaded), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_load(memory, memory_size, NULL, bytes, size, &loaded), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_load(memory, memory_size - 1, &config, bytes, size, &loaded), BK_ERROR_MEMORY);
-    assert_int_equal(bk_agent_load(memory, memory_size, &config, bytes, size + 1, &loaded),
-                     BK_ERROR_CHECKPOINT);
-    for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(bk_agent_load(memory, memory_size, &config, bytes, cut, &loaded),
-                         BK_ERROR_CHECKPOINT);
-    other.agent_id++;
-    assert_int_equal(bk_agent_load(memory, memory_size, &other, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
-    assert_int_equal(bytes[0], BK_AGENT_LAYOUT);
-    bytes[0]++;
-    assert_int_equal(bk_agent_load(memory, memory_size, &config, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
-    bytes[0]--;
-    other = config;
-    other.counter = BK_COUNTER_RMW;
-    assert_int_equal(bk_agent_load(memory, memory_size, &other, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
-    assert_null(loaded);
-    other = config;
-    other.retries++;
-    other.cache_ttl_ns++;
-    assert_int_equal(bk_agent_load(memory, memory_size, &other, bytes, size, &loaded), BK_OK);
-    free(bytes);
-    free(memory);
-    free(agent);
-}
-
 /* A checkpoint holds what the agent knows, not what it has room for. */
 static void test_size_follows_what_is_known(void **state)
 {
@@ -191,7 +145,6 @@ static void test_clients_of_identifiers_are_kept_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_misuse_is_refused),
         cmocka_unit_test(test_size_follows_what_is_known),
         cmocka_unit_test(test_bytes_are_the_same_on_every_machine),
         cmocka_unit_test(test_an_era_stays_as_it_was_changed),

@@ -6,80 +6,6 @@
 #include "agent_host.h"
 #include "bucketing/hash.h"
 
-static void refuse(struct bk_agent_config config, enum bk_status status)
-{
-    union {
-        max_align_t align;
-        char bytes[64];
-    } memory, untouched;
-    memset(&memory, 0x5a, sizeof memory);
-    untouched = memory;
-    struct bk_agent *agent = (void *)&config;
-    assert_int_equal(bk_agent_check(&config), status);
-    assert_true(bk_agent_size(&config) == 0);
-    assert_int_equal(bk_agent_init(&memory, sizeof memory, &config, &agent), status);
-    assert_null(agent);
-    assert_memory_equal(&memory, &untouched, sizeof memory);
-}
-
-static void test_config_out_of_range_is_refused(void **state)
-{
-    (void)state;
-    struct bk_agent_config good = small_config(BK_SINGLE, BK_COUNTER_RMW), bad = good;
-    bad.strategy.of.probabilistic.threshold = 0;
-    refuse(bad, BK_ERROR_THRESHOLD);
-    bad = good;
-    bad.coordination = (enum bk_coordination)(BK_GUARDED + 1);
-    refuse(bad, BK_ERROR_COORDINATION);
-    bad = good;
-    bad.counter = (enum bk_counter)(BK_COUNTER_COLUMN + 1);
-    refuse(bad, BK_ERROR_COORDINATION);
-    for (int coordination = BK_LOCKED; coordination <= BK_GUARDED; coordination++) {
-        bad = small_config((enum bk_coordination)coordination, BK_COUNTER_RMW);
-        bk_strategy_hash(4, &bad.strategy);
-        refuse(bad, BK_ERROR_COORDINATION);
-    }
-    bad = small_config(BK_THREE_STATE, BK_COUNTER_RMW);
-    bad.lead_ns = -1;
-    refuse(bad, BK_ERROR_LEAD);
-    bad = good;
-    bad.cache_entries = 0;
-    refuse(bad, BK_ERROR_CACHE);
-    bad = good;
-    bad.cache_ttl_ns = -1;
-    refuse(bad, BK_ERROR_CACHE);
-    bad = good;
-    bad.operations = 0;
-    refuse(bad, BK_ERROR_OPERATIONS);
-    bad.operations = 65536;
-    refuse(bad, BK_ERROR_OPERATIONS);
-    bad = good;
-    bad.retry_backoff_ns = -1;
-    refuse(bad, BK_ERROR_BACKOFF);
-    const struct bk_agent_config locked = small_config(BK_LOCKED, BK_COUNTER_LWT);
-    bad = locked;
-    bad.agent_id = 0;
-    refuse(bad, BK_ERROR_LOCK);
-    bad = locked;
-    bad.lock_lasts_ns = 0;
-    refuse(bad, BK_ERROR_LOCK);
-    bad = locked;
-    bad.lock_backoff_ns = 0;
-    refuse(bad, BK_ERROR_LOCK);
-    const struct bk_agent_config guarded = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
-    bad = guarded;
-    bad.grant_ns = 0;
-    refuse(bad, BK_ERROR_GRANT);
-    bad = guarded;
-    bad.clock_bound_ns = -1;
-    refuse(bad, BK_ERROR_GRANT);
-    bad = guarded;
-    bad.counter = BK_COUNTER_LWT;
-    refuse(bad, BK_ERROR_GRANT);
-    assert_int_equal(bk_agent_check(NULL), BK_ERROR_NULL);
-    assert_true(bk_agent_size(NULL) == 0);
-}
-
 static void test_config_at_its_limits_is_accepted(void **state)
 {
     (void)state;
@@ -119,102 +45,6 @@ static void test_prefetching_a_key_changes_nothing(void **state)
     bk_agent_prefetch(agent, UINT64_MAX);
     bk_agent_prefetch(NULL, 7);
     assert_memory_equal(before, agent, size);
-    free(before);
-    free(agent);
-}
-
-static void test_memory_too_small_or_misaligned_is_refused(void **state)
-{
-    (void)state;
-    const struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
-    size_t size = bk_agent_size(&config);
-    char *memory = malloc(size + 1), *untouched = malloc(size + 1);
-    assert_non_null(memory);
-    assert_non_null(untouched);
-    memset(memory, 0x5a, size + 1);
-    memset(untouched, 0x5a, size + 1);
-    struct bk_agent *agent = (void *)memory;
-    assert_int_equal(bk_agent_init(memory, size - 1, &config, &agent), BK_ERROR_MEMORY);
-    assert_null(agent);
-    agent = (void *)memory;
-    assert_int_equal(bk_agent_init(memory + 1, size, &config, &agent), BK_ERROR_MEMORY);
-    assert_null(agent);
-    agent = (void *)memory;
-    assert_int_equal(bk_agent_init(NULL, size, &config, &agent), BK_ERROR_NULL);
-    assert_null(agent);
-    agent = (void *)memory;
-    assert_int_equal(bk_agent_init(memory, size, NULL, &agent), BK_ERROR_NULL);
-    assert_null(agent);
-    assert_int_equal(bk_agent_init(memory, size, &config, NULL), BK_ERROR_NULL);
-    assert_memory_equal(memory, untouched, size + 1);
-    assert_int_equal(bk_agent_init(memory, size, &config, &agent), BK_OK);
-    assert_ptr_equal(agent, memory);
-    assert_int_equal(memory[size], 0x5a);
-    free(memory);
-    free(untouched);
-}
-
-/* Each misuse, of an agent with both operations busy or of one with a free operation. */
-static void misuse(struct bk_agent *agent, bool is_busy, uint32_t waiting)
-{
-    struct bk_row row = row_at(0, true);
-    struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
-    uint32_t operation = 4711;
-    int64_t bucket = 4711;
-    bool is_changing = true;
-    assert_int_equal(bk_agent_write(NULL, 0, 7, &row, &operation), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_write(agent, 0, 7, NULL, &operation), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_write(agent, 0, 7, &row, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_read_latest(NULL, 0, 7, 0, 0, 1, BK_PLAN_WALK, &operation), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_WALK, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 0, BK_PLAN_WALK, &operation), BK_ERROR_ROWS);
-    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_ALL, &operation), BK_ERROR_PLAN);
-    if (is_busy) {
-        assert_int_equal(bk_agent_write(agent, 0, 7, &row, &operation), BK_ERROR_BUSY);
-        assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_WALK, &operation), BK_ERROR_BUSY);
-    }
-    assert_int_equal(bk_agent_outcome(NULL, 0, waiting, &outcome), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_outcome(agent, 0, waiting, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_agent_outcome(agent, 0, 1 - waiting, &outcome), BK_ERROR_OPERATION);
-    assert_int_equal(bk_agent_outcome(agent, 0, 2, &outcome), BK_ERROR_OPERATION);
-    assert_int_equal(bk_agent_outcome(agent, 0, UINT32_MAX, &outcome), BK_ERROR_OPERATION);
-    assert_false(bk_agent_next(NULL, &(struct bk_action){0}));
-    assert_false(bk_agent_next(agent, NULL));
-    assert_true(bk_agent_deadline(NULL) == INT64_MAX);
-    assert_int_equal(bk_agent_tick(NULL, 0), BK_ERROR_NULL);
-    assert_false(bk_agent_view(NULL, 0, 7, &bucket, &is_changing));
-    assert_false(bk_agent_view(agent, 0, 7, NULL, &is_changing));
-    assert_false(bk_agent_view(agent, 0, 7, &bucket, NULL));
-    assert_false(bk_agent_view(agent, 0, 999, &bucket, &is_changing));
-    assert_true(operation == 4711 && bucket == 4711 && is_changing);
-}
-
-static void test_misuse_leaves_the_agent_as_it_was(void **state)
-{
-    (void)state;
-    const struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
-    size_t size = bk_agent_size(&config);
-    struct bk_agent *agent = make_agent(&config);
-    struct bk_row row = row_at(0, true);
-    struct bk_action action;
-    uint32_t waiting, ready;
-    char *before = malloc(size);
-    assert_non_null(before);
-    assert_int_equal(bk_agent_write(agent, 0, 7, &row, &waiting), BK_OK);
-    assert_true(bk_agent_next(agent, &action)); /* one free, one under way */
-    memcpy(before, agent, size);
-    misuse(agent, false, waiting);
-    assert_memory_equal(agent, before, size);
-    assert_int_equal(bk_agent_write(agent, 0, 7, &row, &ready), BK_OK); /* not taken: no outcome is due */
-    memcpy(before, agent, size);
-    misuse(agent, true, waiting);
-    assert_memory_equal(agent, before, size);
-    assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
-                     BK_OK);
-    memcpy(before, agent, size); /* the outcome has been given; giving it twice is a misuse */
-    assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
-                     BK_ERROR_OPERATION);
-    assert_memory_equal(agent, before, size);
     free(before);
     free(agent);
 }
@@ -374,17 +204,6 @@ static void test_copies_of_an_agent_behave_equally(void **state)
     }
 }
 
-static void test_count_takes_no_greatest_age(void **state)
-{
-    (void)state;
-    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
-    assert_int_equal(bk_strategy_count(5, &config.strategy), BK_OK);
-    config.source = BK_SOURCE_LWT;
-    assert_int_equal(bk_agent_check(&config), BK_OK);
-    assert_int_equal(bk_strategy_max_age(1000, &config.strategy), BK_OK);
-    assert_int_equal(bk_agent_check(&config), BK_ERROR_AGE);
-}
-
 /* Buckets of three rows, leases of four, a count after every second row. */
 static struct bk_agent_config source_config(enum bk_source source)
 {
@@ -396,44 +215,6 @@ static struct bk_agent_config source_config(enum bk_source source)
     config.cache_entries = 4; /* one set, so that the fifth key replaces the first */
     config.operations = 4;
     return config;
-}
-
-static void test_impossible_source_settings_are_refused(void **state)
-{
-    (void)state;
-    struct bk_agent_config config = source_config((enum bk_source)(BK_SOURCE_MEMORY + 1));
-    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
-    config = source_config((enum bk_source) - 1);
-    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
-    for (enum bk_source source = BK_SOURCE_EXTERNAL; source <= BK_SOURCE_MEMORY; source++) {
-        config = source_config(source);
-        assert_int_equal(bk_agent_check(&config), BK_OK);
-        config.coordination = BK_LOCKED; /* there is no roll to coordinate */
-        assert_int_equal(bk_agent_check(&config), BK_ERROR_COORDINATION);
-        config = source_config(source);
-        assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
-        assert_int_equal(bk_agent_check(&config), source == BK_SOURCE_EXTERNAL ? BK_OK : BK_ERROR_SOURCE);
-        bool counts = source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN;
-        config = source_config(source);
-        config.every_rows = 0;
-        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
-        config.every_ns = -1;
-        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
-        config.every_rows = 1;
-        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
-        config.every_rows = 0;
-        config.every_ns = 1;
-        assert_int_equal(bk_agent_check(&config), BK_OK);
-        bool leases = source == BK_SOURCE_LEASE;
-        config = source_config(source);
-        config.lease_rows = 0;
-        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
-        assert_int_equal(bk_agent_size(&config) == 0, leases);
-        config.lease_rows = INT64_MAX;
-        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
-        config.lease_rows = INT64_MAX - 1;
-        assert_int_equal(bk_agent_check(&config), BK_OK);
-    }
 }
 
 /* How long an agent waits at time 0 for a lock that another agent never releases. */
@@ -544,17 +325,12 @@ static void test_key_that_the_cache_evicts_is_counted_at_once_by_time(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_config_out_of_range_is_refused),
         cmocka_unit_test(test_config_at_its_limits_is_accepted),
         cmocka_unit_test(test_prefetching_a_key_changes_nothing),
-        cmocka_unit_test(test_memory_too_small_or_misaligned_is_refused),
-        cmocka_unit_test(test_misuse_leaves_the_agent_as_it_was),
         cmocka_unit_test(test_read_that_walks_too_long_is_refused),
         cmocka_unit_test(test_cache_entry_lives_its_time_and_not_before_it),
         cmocka_unit_test(test_cache_full_drops_the_oldest_and_what_cannot_be_found),
         cmocka_unit_test(test_copies_of_an_agent_behave_equally),
-        cmocka_unit_test(test_count_takes_no_greatest_age),
-        cmocka_unit_test(test_impossible_source_settings_are_refused),
         cmocka_unit_test(test_lock_back_off_is_about_its_mean_and_differs),
         cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_as_often),
         cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_at_once_by_time),

@@ -174,39 +174,6 @@ static void test_back_off_random_is_drawn_once_a_lease_and_multiplied(void **sta
     waits_of(&config, 20, " 594 1188 1782 failed");
 }
 
-static void test_misuse_changes_nothing(void **state)
-{
-    (void)state;
-    struct bk_idgen idgen;
-    struct bk_idgen_action action;
-    struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED};
-    int64_t id = 5;
-    assert_int_equal(bk_idgen_init(&plain, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_init(NULL, &idgen), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_init(&plain, &idgen), BK_OK);
-    assert_int_equal(bk_idgen_take(NULL, 0, &id), BK_ERROR_NULL);
-    assert_int_equal(id, 0);
-    assert_int_equal(bk_idgen_take(&idgen, 0, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_outcome(NULL, 0, &outcome), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_outcome(&idgen, 0, NULL), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_ERROR_OPERATION);
-    assert_false(bk_idgen_next(NULL, &action));
-    assert_false(bk_idgen_next(&idgen, NULL));
-    assert_false(bk_idgen_next(&idgen, &action));
-    assert_int_equal(bk_idgen_deadline(NULL), INT64_MAX);
-    assert_int_equal(bk_idgen_tick(NULL, 0), BK_ERROR_NULL);
-    assert_int_equal(bk_idgen_tick(&idgen, 0), BK_OK);
-    assert_int_equal(bk_idgen_in_hand(NULL), 0);
-    assert_int_equal(bk_idgen_take(&idgen, 0, &id), BK_ERROR_EMPTY);
-    assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_ERROR_OPERATION); /* not yet requested */
-    assert_true(bk_idgen_next(&idgen, &action));
-    assert_false(bk_idgen_next(&idgen, &action));
-    /* An action without a condition cannot fail a condition. */
-    outcome.kind = BK_IDGEN_NOT_APPLIED;
-    assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_OK);
-    assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_WRITE_COLUMN && action.is_retry);
-}
-
 /* A failure that the host did not fetch ends with the next take. */
 static void test_a_take_after_a_failure_begins_anew(void **state)
 {
@@ -225,46 +192,6 @@ static void test_a_take_after_a_failure_begins_anew(void **state)
     assert_false(bk_idgen_next(&idgen, &action));
 }
 
-static void test_impossible_configs_are_refused(void **state)
-{
-    (void)state;
-#define REFUSED(member, value, status)                                                                       \
-    {                                                                                                        \
-        struct bk_idgen_config config = plain;                                                               \
-        config.member = value;                                                                               \
-        struct bk_idgen idgen;                                                                               \
-        memset(&idgen, 0x5a, sizeof idgen);                                                                  \
-        struct bk_idgen before = idgen;                                                                      \
-        assert_int_equal(bk_idgen_check(&config), status);                                                   \
-        assert_int_equal(bk_idgen_init(&config, &idgen), status);                                            \
-        assert_memory_equal(&idgen, &before, sizeof idgen);                                                  \
-    }
-    REFUSED(client_id, 0, BK_ERROR_CLIENT)
-    REFUSED(batch, 0, BK_ERROR_BATCH)
-    REFUSED(stripes, 0, BK_ERROR_STRIPE)
-    REFUSED(stripes, BK_IDGEN_STRIPES_MAX + 1, BK_ERROR_STRIPE)
-    REFUSED(stripe, 0, BK_ERROR_STRIPE)
-    REFUSED(stripe, 2, BK_ERROR_STRIPE)
-    REFUSED(choice, (enum bk_idgen_choice)3, BK_ERROR_STRIPE)
-    REFUSED(lock, (enum bk_idgen_lock)2, BK_ERROR_LOCK)
-    REFUSED(lease_ns, 0, BK_ERROR_LEASE)
-    REFUSED(lease_ns, 100, BK_ERROR_LEASE)
-    REFUSED(lock_lasts_ns, 0, BK_ERROR_LEASE)
-    REFUSED(backoff, (enum bk_idgen_backoff)3, BK_ERROR_BACKOFF)
-    REFUSED(backoff_base_ns, 0, BK_ERROR_BACKOFF)
-    REFUSED(backoff_cap_ns, 9, BK_ERROR_BACKOFF)
-    REFUSED(backoff_limit_ns, 9, BK_ERROR_BACKOFF)
-#undef REFUSED
-    assert_int_equal(bk_idgen_check(NULL), BK_ERROR_NULL);
-    struct bk_idgen_config config = plain;
-    config.choice = BK_IDGEN_RANDOM;
-    config.stripe = 0;
-    config.stripes = BK_IDGEN_STRIPES_MAX;
-    config.batch = UINT32_MAX;
-    config.backoff_cap_ns = config.backoff_limit_ns = 10;
-    assert_int_equal(bk_idgen_check(&config), BK_OK);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,9 +200,7 @@ int main(void)
         cmocka_unit_test(test_back_off_constant_and_exponential),
         cmocka_unit_test(test_back_off_does_not_overflow),
         cmocka_unit_test(test_back_off_random_is_drawn_once_a_lease_and_multiplied),
-        cmocka_unit_test(test_misuse_changes_nothing),
         cmocka_unit_test(test_a_take_after_a_failure_begins_anew),
-        cmocka_unit_test(test_impossible_configs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,7 @@ static void test_misuse_of_route(void **unused)
     bk_strategy_count(3, &aged);
     bk_strategy_max_age(DAY_NS, &aged);
     struct bk_key_state state = {.bucket = 1}, full = {.counter = 3}, below = {.bucket = -1};
+    const struct bk_key_state last = {.bucket = INT64_MAX - 1}, beyond = {.bucket = INT64_MAX};
     const struct bk_key_state copies[3] = {state, full, below};
     const struct bk_row row = {.time_ns = 1, .id = 1};
     const uint64_t ids[2] = {1, 1};
@@ -210,6 +211,9 @@ static void test_misuse_of_route(void **unused)
         ZEROED(bk_route(&bits, &full, &row, &out), &out, BK_ERROR_STATE),
         ZEROED(bk_route(&bits, &below, &row, &out), &out, BK_ERROR_STATE),
         ZEROED(bk_route(&aged, &below, &row, &out), &out, BK_ERROR_STATE),
+        REFUSED(bk_route(&bits, &last, &row, &out), BK_OK),
+        ZEROED(bk_route(&bits, &beyond, &row, &out), &out, BK_ERROR_STATE),
+        ZEROED(bk_route(&heavy, &beyond, &row, &out), &out, BK_ERROR_STATE),
         REFUSED(bk_weight(NULL, &row), 0),
         REFUSED(bk_weight(&bits, NULL), 0),
         REFUSED(bk_weight(&wrong, &row), 0),
@@ -579,6 +583,10 @@ static void test_misuse_of_agent_settings(void **unused)
     WITH(FIRES, wrong.late_ns = -1, BK_ERROR_RANGE)
     WITH(FIRES, wrong.retry_backoff_ns = -1, BK_ERROR_BACKOFF)
 #undef WITH
+    struct bk_agent_config lease = fine[COUNTS];
+    lease.source = BK_SOURCE_LEASE;
+    lease.lease_rows = INT64_MAX - 1;
+    assert_int_equal(bk_agent_check(&lease), BK_OK);
 }
 
 static void test_misuse_of_agents(void **unused)

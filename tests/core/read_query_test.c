@@ -581,52 +581,6 @@ static void test_read_every_walk_is_bounded(void **state)
     }
 }
 
-static void test_read_begin_misuse_is_refused_without_steps(void **state)
-{
-    (void)state;
-    static const struct bk_reader zero;
-    struct bk_strategy window, count, hash;
-    struct bk_key_state key = {.bucket = 4};
-    struct bk_reader reader;
-    assert_int_equal(bk_strategy_time(1000, 0, &window), BK_OK);
-    assert_int_equal(bk_strategy_count(5, &count), BK_OK);
-    assert_int_equal(bk_strategy_hash(5, &hash), BK_OK);
-    struct bk_query good;
-    memset(&good, 0, sizeof good);
-    good.kind = BK_QUERY_RANGE;
-    good.until_ns = 1;
-    const struct bk_bucket_start falling[] = {{2, 5}, {3, 4}}, twice[] = {{2, 5}, {2, 6}}, above[] = {{5, 5}},
-                                 below[] = {{-1, 5}};
-    const struct bk_bucket_start *const starts[] = {falling, twice, above, below};
-    for (size_t i = 0; i < 4; i++) {
-        struct bk_query bad = good;
-        bad.starts = starts[i];
-        bad.start_count = i < 2 ? 2 : 1;
-        assert_int_equal(bk_read_begin(&count, &key, &bad, &reader), BK_ERROR_STATE);
-        assert_memory_equal(&reader, &zero, sizeof zero);
-    }
-    struct bk_query bad = good;
-    bad.until_ns = bad.from_ns;
-    assert_int_equal(bk_read_begin(&window, NULL, &bad, &reader), BK_ERROR_RANGE);
-    assert_memory_equal(&reader, &zero, sizeof zero);
-    bad = good;
-    bad.kind = (enum bk_query_kind)3;
-    assert_int_equal(bk_read_begin(&window, NULL, &bad, &reader), BK_ERROR_QUERY);
-    bad = good;
-    bad.plan = BK_PLAN_LAZY;
-    assert_int_equal(bk_read_begin(&window, NULL, &bad, &reader), BK_ERROR_PLAN);
-    assert_int_equal(bk_read_begin(&window, NULL, NULL, &reader), BK_ERROR_NULL);
-    assert_int_equal(bk_read_begin(NULL, NULL, &good, &reader), BK_ERROR_NULL);
-    assert_int_equal(bk_read_begin(&window, NULL, &good, NULL), BK_ERROR_NULL);
-    /* The window is set in milliseconds, but the times are in nanoseconds. */
-    bad = good;
-    bad.until_ns = bad.now_ns = INT64_C(1700000000000000000);
-    assert_int_equal(bk_read_begin(&window, NULL, &bad, &reader), BK_ERROR_WALK_TOO_LONG);
-    assert_memory_equal(&reader, &zero, sizeof zero);
-    struct bk_read_step step;
-    assert_false(bk_read_next(&reader, &step));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -640,7 +594,6 @@ int main(void)
         cmocka_unit_test(test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_does_not),
         cmocka_unit_test(test_read_parallel_queries_no_more_at_once_than_allowed),
         cmocka_unit_test(test_read_every_walk_is_bounded),
-        cmocka_unit_test(test_read_begin_misuse_is_refused_without_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

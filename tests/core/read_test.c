@@ -237,56 +237,6 @@ static void test_read_time_walks_from_now_to_birth(void **state)
     assert_true(reader.partitions_asked == 1);
 }
 
-static void assert_refused(enum bk_status error, const struct bk_strategy *strategy,
-                           const struct bk_key_state *key, int64_t now_ns, int64_t birth_ns, uint64_t rows,
-                           enum bk_plan plan)
-{
-    static const struct bk_reader zero;
-    struct bk_reader reader;
-    struct bk_read_step step;
-    memset(&reader, 0xa5, sizeof reader);
-    assert_int_equal(bk_read_latest(strategy, key, now_ns, birth_ns, rows, plan, &reader), error);
-    assert_memory_equal(&reader, &zero, sizeof zero);
-    assert_false(bk_read_next(&reader, &step));
-    bk_read_found(&reader, 3);
-    assert_int_equal(bk_read_skip_to(&reader, -5), 0);
-    assert_memory_equal(&reader, &zero, sizeof zero);
-}
-
-static void test_read_misuse_is_refused_without_steps(void **state)
-{
-    (void)state;
-    struct bk_strategy count, chance, hash, window, none;
-    struct bk_key_state key = {.bucket = 4}, negative = {.bucket = -1};
-    assert_int_equal(bk_strategy_count(5, &count), BK_OK);
-    assert_int_equal(bk_strategy_probabilistic(9, 40, &chance), BK_OK);
-    assert_int_equal(bk_strategy_hash(256, &hash), BK_OK);
-    assert_int_equal(bk_strategy_time(WINDOW_NS, 0, &window), BK_OK);
-    assert_int_equal(bk_strategy_unbucketed(&none), BK_OK);
-
-    assert_int_equal(bk_read_latest(&none, NULL, 0, 0, 1, BK_PLAN_DEFAULT, NULL), BK_ERROR_NULL);
-    assert_refused(BK_ERROR_NULL, NULL, &key, 0, 0, 1, BK_PLAN_DEFAULT);
-    assert_refused(BK_ERROR_NULL, &count, NULL, 0, 0, 1, BK_PLAN_DEFAULT);
-    assert_refused(BK_ERROR_NULL, &chance, NULL, 0, 0, 1, BK_PLAN_DEFAULT);
-    assert_refused(BK_ERROR_STATE, &count, &negative, 0, 0, 1, BK_PLAN_DEFAULT);
-    assert_refused(BK_ERROR_STATE, &chance, &negative, 0, 0, 1, BK_PLAN_WALK);
-    assert_refused(BK_ERROR_ROWS, &none, NULL, 0, 0, 0, BK_PLAN_DEFAULT);
-    assert_refused(BK_ERROR_PLAN, &hash, NULL, 0, 0, 1, BK_PLAN_WALK);
-    assert_refused(BK_ERROR_PLAN, &hash, NULL, 0, 0, 1, BK_PLAN_PAIR);
-    assert_refused(BK_ERROR_PLAN, &count, &key, 0, 0, 1, BK_PLAN_ALL);
-    assert_refused(BK_ERROR_PLAN, &window, NULL, 0, 0, 1, BK_PLAN_ALL);
-    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, BK_PLAN_ALL);
-    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, (enum bk_plan)(BK_PLAN_PARALLEL + 1));
-    struct bk_strategy unknown = {.kind = BK_KIND_COUNT};
-    assert_refused(BK_ERROR_KIND, &unknown, &key, 0, 0, 1, BK_PLAN_DEFAULT);
-
-    struct bk_reader reader;
-    int64_t longest_ns = BK_WALK_WINDOWS_MAX * (int64_t)WINDOW_NS;
-    assert_int_equal(bk_read_latest(&window, NULL, longest_ns, 0, 1, BK_PLAN_WALK, &reader), BK_OK);
-    assert_refused(BK_ERROR_WALK_TOO_LONG, &window, NULL, longest_ns + WINDOW_NS, 0, 1, BK_PLAN_WALK);
-    assert_refused(BK_ERROR_WALK_TOO_LONG, &window, NULL, INT64_MAX, INT64_MIN, 1, BK_PLAN_PAIR);
-}
-
 static void test_read_reports_out_of_turn_change_nothing(void **state)
 {
     (void)state;
@@ -341,7 +291,6 @@ int main(void)
         cmocka_unit_test(test_read_short_history_ends_at_its_beginning),
         cmocka_unit_test(test_read_skip_equals_single_steps),
         cmocka_unit_test(test_read_time_walks_from_now_to_birth),
-        cmocka_unit_test(test_read_misuse_is_refused_without_steps),
         cmocka_unit_test(test_read_reports_out_of_turn_change_nothing),
         cmocka_unit_test(test_read_skips_as_many_buckets_as_there_are),
     };
