@@ -21,7 +21,7 @@ struct bk_codec {
     const unsigned char *in;
 };
 
-static inline bool bk_codec_is_reading(const struct bk_codec *codec)
+static bool bk_codec_is_reading(const struct bk_codec *codec)
 {
     return codec->mode == BK_CODEC_READ;
 }
@@ -89,6 +89,13 @@ static unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned 
     return codec->is_wrong ? 0 : (unsigned)read;
 }
 
+static void version_of(struct bk_codec *codec, uint32_t version)
+{
+    uint32_t read = version;
+    bk_codec_u32(codec, &read);
+    bk_codec_check(codec, read == version);
+}
+
 /* Saves an agent as bytes and loads it: its history, its operations, its cache with its local counts, and its
  * memory of empty windows. Unused slots are omitted, so the state of an agent that knows little is small. */
 
@@ -105,6 +112,16 @@ static struct bk_agent *readable(const struct bk_agent *agent)
     return (struct bk_agent *)(uintptr_t)agent;
 }
 
+/* Writes numbers, or checks that they are what was written. */
+static void same(struct bk_codec *codec, const uint64_t *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t field = fields[i];
+        bk_codec_u64(codec, &field);
+        bk_codec_check(codec, field == fields[i]);
+    }
+}
+
 /* Checks the settings that determine the layout and the meaning of the state. An agent may be loaded with
  * different values of the other settings. */
 static void same_config(struct bk_codec *codec, const struct bk_agent_config *config)
@@ -112,11 +129,7 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     const uint64_t fields[] = {config->strategy.kind, config->coordination,  config->counter,
                                config->source,        config->cache_entries, config->operations,
                                config->remember_keys, config->agent_id};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        uint64_t field = fields[i];
-        bk_codec_u64(codec, &field);
-        bk_codec_check(codec, field == fields[i]);
-    }
+    same(codec, fields, sizeof fields / sizeof *fields);
 }
 
 /* A strategy with a greatest age is stored with a different number for its kind, followed by the age. */
@@ -465,9 +478,7 @@ static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
 
 static void whole(struct bk_codec *codec, struct bk_agent *agent)
 {
-    uint32_t version = STATE_VERSION;
-    bk_codec_u32(codec, &version);
-    bk_codec_check(codec, version == STATE_VERSION);
+    version_of(codec, STATE_VERSION);
     same_config(codec, &agent->config);
     history_of(codec, agent);
     bk_codec_i64(codec, &agent->wake_ns);
@@ -525,11 +536,7 @@ static void same_idgen_config(struct bk_codec *codec, const struct bk_idgen_conf
 {
     const uint64_t fields[] = {config->client_id, config->batch,  config->stripes,
                                config->stripe,    config->choice, config->lock};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        uint64_t field = fields[i];
-        bk_codec_u64(codec, &field);
-        bk_codec_check(codec, field == fields[i]);
-    }
+    same(codec, fields, sizeof fields / sizeof *fields);
 }
 
 static void lock_of(struct bk_codec *codec, struct bk_idgen *idgen)
@@ -571,9 +578,7 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
 
 static void whole_idgen(struct bk_codec *codec, struct bk_idgen *idgen)
 {
-    uint32_t version = IDGEN_VERSION;
-    bk_codec_u32(codec, &version);
-    bk_codec_check(codec, version == IDGEN_VERSION);
+    version_of(codec, IDGEN_VERSION);
     same_idgen_config(codec, &idgen->config);
     bk_codec_i64(codec, &idgen->next);
     bk_codec_u64(codec, &idgen->in_hand);

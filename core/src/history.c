@@ -61,31 +61,6 @@ static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
     return strategy->kind == BK_TIME ? bk_window_of(strategy, from_ns).index : 0;
 }
 
-enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next)
-{
-    enum bk_status status = bk_history_check(history);
-    if (status == BK_OK)
-        status = check_strategy(next);
-    if (status != BK_OK)
-        return status;
-    if (history->count == BK_ERAS_MAX)
-        return BK_ERROR_ERAS;
-    const struct bk_era *last = &history->eras[history->count - 1];
-    if (from_ns <= last->from_ns)
-        return BK_ERROR_ERA_TIME;
-    if (keeps_state(last->strategy.kind) && next->kind != last->strategy.kind)
-        return BK_ERROR_ERA_KIND;
-    if (begins_to_age(&last->strategy, next))
-        return BK_ERROR_AGE;
-    struct bk_era era = {from_ns, last->shift, *next};
-    if (!keeps_state(last->strategy.kind))
-        /* This cannot overflow: a window lasts at least a microsecond, and a hash has at most 2^31
-         * buckets. */
-        era.shift = highest_before(last, from_ns) + 1 - lowest_from(next, from_ns);
-    history->eras[history->count++] = era;
-    return BK_OK;
-}
-
 /* The checks of every call; the other ones were made when the history was created. */
 static enum bk_status check_use(const struct bk_history *history)
 {
@@ -94,30 +69,54 @@ static enum bk_status check_use(const struct bk_history *history)
     return history->count >= 1 && history->count <= BK_ERAS_MAX ? BK_OK : BK_ERROR_ERAS;
 }
 
+/* Whether an era may follow another one; sets *shift to its shift. */
+static enum bk_status check_next(const struct bk_era *last, int64_t from_ns, const struct bk_strategy *next,
+                                 int64_t *shift)
+{
+    if (from_ns <= last->from_ns)
+        return BK_ERROR_ERA_TIME;
+    if (keeps_state(last->strategy.kind) && next->kind != last->strategy.kind)
+        return BK_ERROR_ERA_KIND;
+    if (begins_to_age(&last->strategy, next))
+        return BK_ERROR_AGE;
+    *shift = last->shift;
+    if (!keeps_state(last->strategy.kind))
+        /* This cannot overflow: a window lasts at least a microsecond, and a hash has at most 2^31
+         * buckets. */
+        *shift = highest_before(last, from_ns) + 1 - lowest_from(next, from_ns);
+    return BK_OK;
+}
+
 enum bk_status bk_history_check(const struct bk_history *history)
 {
     enum bk_status status = check_use(history);
-    if (status != BK_OK)
-        return status;
-    for (uint32_t i = 0; i < history->count; i++) {
-        const struct bk_era *era = &history->eras[i], *before = i == 0 ? era : era - 1;
-        enum bk_kind kind = before->strategy.kind;
+    for (uint32_t i = 0; status == BK_OK && i < history->count; i++) {
+        const struct bk_era *era = &history->eras[i];
+        int64_t shift = 0;
         status = check_strategy(&era->strategy);
-        if (status != BK_OK)
-            return status;
-        if (i == 0 ? era->from_ns != INT64_MIN : era->from_ns <= before->from_ns)
-            return BK_ERROR_ERA_TIME;
-        if (keeps_state(kind) && era->strategy.kind != kind)
-            return BK_ERROR_ERA_KIND;
-        if (i > 0 && begins_to_age(&before->strategy, &era->strategy))
-            return BK_ERROR_AGE;
-        int64_t shift = i == 0 ? 0 : before->shift;
-        if (i > 0 && !keeps_state(kind))
-            shift = highest_before(before, era->from_ns) + 1 - lowest_from(&era->strategy, era->from_ns);
-        if (era->shift != shift)
-            return BK_ERROR_BUCKET;
+        if (status == BK_OK && i > 0)
+            status = check_next(era - 1, era->from_ns, &era->strategy, &shift);
+        else if (status == BK_OK && era->from_ns != INT64_MIN)
+            status = BK_ERROR_ERA_TIME;
+        if (status == BK_OK && era->shift != shift)
+            status = BK_ERROR_BUCKET;
     }
-    return BK_OK;
+    return status;
+}
+
+enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next)
+{
+    enum bk_status status = bk_history_check(history);
+    int64_t shift;
+    if (status == BK_OK)
+        status = check_strategy(next);
+    if (status == BK_OK && history->count == BK_ERAS_MAX)
+        status = BK_ERROR_ERAS;
+    if (status == BK_OK)
+        status = check_next(&history->eras[history->count - 1], from_ns, next, &shift);
+    if (status == BK_OK)
+        history->eras[history->count++] = (struct bk_era){from_ns, shift, *next};
+    return status;
 }
 
 uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns)

@@ -27,12 +27,12 @@ static uint32_t choose_stripe(const struct bk_idgen *idgen)
 }
 
 /* now_ns + span_ns, saturating at the last valid time. */
-static int64_t bk_idgen_saturating_add(int64_t now_ns, int64_t span_ns)
+static int64_t saturating_add(int64_t now_ns, int64_t span_ns)
 {
     return now_ns > INT64_MAX - span_ns ? INT64_MAX : now_ns + span_ns;
 }
 
-static void bk_idgen_go(struct bk_idgen *idgen, enum bk_idgen_step step)
+static void go(struct bk_idgen *idgen, enum bk_idgen_step step)
 {
     idgen->step = (int)step;
     idgen->is_to_ask = true;
@@ -40,8 +40,7 @@ static void bk_idgen_go(struct bk_idgen *idgen, enum bk_idgen_step step)
     idgen->tries = 0;
 }
 
-/* idgen_lock.c: acquiring the lock, and releasing it. */
-static void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
+static void attempt(struct bk_idgen *idgen, int64_t now_ns)
 {
     idgen->stripe = choose_stripe(idgen);
     idgen->draws++;
@@ -51,19 +50,19 @@ static void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
     idgen->begun_ns = now_ns;
     /* The end of the lock is also the column's timestamp, so it increases with each attempt, whatever the
      * clock does. */
-    int64_t until_ns = bk_idgen_saturating_add(now_ns, idgen->config.lock_lasts_ns);
-    idgen->until_ns = until_ns > idgen->until_ns ? until_ns : bk_idgen_saturating_add(idgen->until_ns, 1);
+    int64_t until_ns = saturating_add(now_ns, idgen->config.lock_lasts_ns);
+    idgen->until_ns = until_ns > idgen->until_ns ? until_ns : saturating_add(idgen->until_ns, 1);
     idgen->lock[0] = idgen->lock[1] = 0;
     idgen->lock_is_absent = false;
     idgen->columns[0] = (struct bk_idgen_column){idgen->config.client_id, idgen->until_ns};
     idgen->column_count = 1;
-    bk_idgen_go(idgen, idgen->config.lock == BK_IDGEN_LOCK_LWT ? IDGEN_LOCK : IDGEN_WRITE_COLUMN);
+    go(idgen, idgen->config.lock == BK_IDGEN_LOCK_LWT ? IDGEN_LOCK : IDGEN_WRITE_COLUMN);
 }
 
-static void bk_idgen_release(struct bk_idgen *idgen, enum bk_idgen_after after)
+static void release(struct bk_idgen *idgen, enum bk_idgen_after after)
 {
     idgen->after = (int)after;
-    bk_idgen_go(idgen, IDGEN_RELEASE);
+    go(idgen, IDGEN_RELEASE);
 }
 
 /* This client has the lock if its column is the only one that is not stale. Stale columns are deleted
@@ -82,9 +81,9 @@ static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcom
             idgen->columns[idgen->column_count++] = *column;
     }
     if (is_there && is_alone)
-        bk_idgen_go(idgen, IDGEN_READ_LAST);
+        go(idgen, IDGEN_READ_LAST);
     else
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        release(idgen, IDGEN_AFTER_WAIT);
 }
 
 static int64_t times(int64_t span_ns, uint64_t factor)
@@ -124,7 +123,7 @@ static void back_off(struct bk_idgen *idgen, int64_t now_ns)
         return;
     }
     idgen->step = IDGEN_SLEEP;
-    idgen->wake_ns = bk_idgen_saturating_add(now_ns, wait_ns);
+    idgen->wake_ns = saturating_add(now_ns, wait_ns);
 }
 
 static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
@@ -135,7 +134,7 @@ static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_
      * one. */
     bool is_own = owner == (int64_t)idgen->config.client_id;
     if (is_own && until_ns == idgen->until_ns) {
-        bk_idgen_go(idgen, IDGEN_READ_LAST); /* taken by an earlier try whose outcome was unknown */
+        go(idgen, IDGEN_READ_LAST); /* taken by an earlier try whose outcome was unknown */
         return;
     }
     bool is_held = owner != 0 && !is_own && until_ns >= idgen->begun_ns;
@@ -146,7 +145,7 @@ static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_
     idgen->lock[0] = owner;
     idgen->lock[1] = until_ns;
     idgen->lock_is_absent = !outcome->found;
-    bk_idgen_go(idgen, IDGEN_LOCK);
+    go(idgen, IDGEN_LOCK);
 }
 
 static void released(struct bk_idgen *idgen, int64_t now_ns)
@@ -159,12 +158,12 @@ static void released(struct bk_idgen *idgen, int64_t now_ns)
         idgen->is_wanted = false;
         idgen->is_failed_due = true;
     } else if (idgen->is_wanted) {
-        bk_idgen_attempt(idgen, now_ns);
+        attempt(idgen, now_ns);
     }
 }
 
 /* Repeats the action; false when no retries are left. */
-static bool bk_idgen_again(struct bk_idgen *idgen)
+static bool again(struct bk_idgen *idgen)
 {
     if (idgen->tries >= idgen->config.retries)
         return false;
@@ -173,52 +172,13 @@ static bool bk_idgen_again(struct bk_idgen *idgen)
     return true;
 }
 
-/* Handles the outcome of IDGEN_WRITE_COLUMN, IDGEN_READ_COLUMNS, IDGEN_LOCK and IDGEN_RELEASE. */
-static void bk_idgen_lock_outcome(struct bk_idgen *idgen, int64_t now_ns,
-                                  const struct bk_idgen_outcome *outcome)
-{
-    bool is_applied = outcome->kind == BK_IDGEN_APPLIED;
-    switch ((enum bk_idgen_step)idgen->step) {
-    case IDGEN_WRITE_COLUMN:
-        /* A column that may not have been written does not exclude other clients, so the attempt failed. */
-        if (is_applied)
-            bk_idgen_go(idgen, IDGEN_READ_COLUMNS);
-        else if (!bk_idgen_again(idgen))
-            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-        break;
-    case IDGEN_READ_COLUMNS:
-        if (is_applied)
-            look_at_columns(idgen, outcome);
-        else if (!bk_idgen_again(idgen))
-            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-        break;
-    case IDGEN_LOCK:
-        if (is_applied)
-            bk_idgen_go(idgen, IDGEN_READ_LAST);
-        else if (outcome->kind == BK_IDGEN_NOT_APPLIED)
-            lock_denied(idgen, now_ns, outcome);
-        else if (!bk_idgen_again(idgen))
-            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-        break;
-    case IDGEN_RELEASE: /* a lock that could not be released expires */
-        if (is_applied || outcome->kind == BK_IDGEN_NOT_APPLIED || !bk_idgen_again(idgen))
-            released(idgen, now_ns);
-        break;
-    case IDGEN_IDLE:
-    case IDGEN_SLEEP:
-    case IDGEN_READ_LAST: /* idgen.c handles these two steps, for which the lock is held */
-    case IDGEN_STORE:
-        break;
-    }
-}
-
-static void bk_idgen_fail(struct bk_idgen *idgen, enum bk_status status)
+static void fail(struct bk_idgen *idgen, enum bk_status status)
 {
     idgen->status = status;
-    bk_idgen_release(idgen, IDGEN_AFTER_FAIL);
+    release(idgen, IDGEN_AFTER_FAIL);
 }
 
-static void bk_idgen_lock_fill(const struct bk_idgen *idgen, struct bk_idgen_action *out)
+static void fill_lock(const struct bk_idgen *idgen, struct bk_idgen_action *out)
 {
     bool is_release = idgen->step == IDGEN_RELEASE;
     if (idgen->config.lock == BK_IDGEN_LOCK_LWT) {
@@ -292,7 +252,7 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
     }
     idgen->is_failed_due = false;
     if (idgen->step == IDGEN_IDLE)
-        bk_idgen_attempt(idgen, now_ns);
+        attempt(idgen, now_ns);
     idgen->is_wanted = true;
     return BK_ERROR_EMPTY;
 }
@@ -300,8 +260,7 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
 /* If the clock was set back since the lock was requested, it is unknown whether the lease still lasts. */
 static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
 {
-    return now_ns >= idgen->begun_ns &&
-           now_ns < bk_idgen_saturating_add(idgen->begun_ns, idgen->config.lease_ns);
+    return now_ns >= idgen->begun_ns && now_ns < saturating_add(idgen->begun_ns, idgen->config.lease_ns);
 }
 
 /* Plans the store of the new last identifier, given the one that was read. The last batch of a stripe may be
@@ -311,7 +270,7 @@ static void plan(struct bk_idgen *idgen, int64_t now_ns)
     int64_t stripes = idgen->config.stripes;
     int64_t last = idgen->has_last ? idgen->last : (int64_t)idgen->stripe - stripes;
     if (idgen->has_last && (last < 1 || (last - (int64_t)idgen->stripe) % stripes != 0)) {
-        bk_idgen_fail(idgen, BK_ERROR_LAST);
+        fail(idgen, BK_ERROR_LAST);
         return;
     }
     /* Without a last identifier, `last` may be negative, and INT64_MAX - last would overflow. */
@@ -319,22 +278,22 @@ static void plan(struct bk_idgen *idgen, int64_t now_ns)
         last < 0 ? (INT64_MAX - (int64_t)idgen->stripe) / stripes + 1 : (INT64_MAX - last) / stripes;
     int64_t batch = left < idgen->config.batch ? left : idgen->config.batch;
     if (batch == 0) {
-        bk_idgen_fail(idgen, BK_ERROR_EXHAUSTED);
+        fail(idgen, BK_ERROR_EXHAUSTED);
         return;
     }
     if (!is_in_lease(idgen, now_ns)) {
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        release(idgen, IDGEN_AFTER_WAIT);
         return;
     }
     idgen->stored = last + batch * stripes;
-    bk_idgen_go(idgen, IDGEN_STORE);
+    go(idgen, IDGEN_STORE);
 }
 
 static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
 {
     if (outcome->kind != BK_IDGEN_APPLIED) {
-        if (!is_in_lease(idgen, now_ns) || !bk_idgen_again(idgen))
-            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        if (!is_in_lease(idgen, now_ns) || !again(idgen))
+            release(idgen, IDGEN_AFTER_WAIT);
         return;
     }
     idgen->has_last = outcome->found;
@@ -358,7 +317,7 @@ static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen
     bool is_fenced = idgen->config.lock == BK_IDGEN_LOCK_LWT;
     if (outcome->kind == BK_IDGEN_APPLIED && (is_fenced || is_in_lease(idgen, now_ns))) {
         take_in_hand(idgen);
-        bk_idgen_release(idgen, IDGEN_AFTER_IDLE);
+        release(idgen, IDGEN_AFTER_IDLE);
     } else if (outcome->kind == BK_IDGEN_NOT_APPLIED && is_fenced) {
         /* Another client, or an earlier try of this one, stored it. In either case this client does not have
          * those identifiers. */
@@ -368,11 +327,52 @@ static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen
     } else if (!is_in_lease(idgen, now_ns)) {
         /* The acknowledgement came too late: another client may hold the lock and may have read the last
          * identifier before this one was stored. */
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        release(idgen, IDGEN_AFTER_WAIT);
     } else if (is_fenced && outcome->kind == BK_IDGEN_UNKNOWN) {
-        bk_idgen_go(idgen, IDGEN_READ_LAST);
-    } else if (!bk_idgen_again(idgen)) {
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        go(idgen, IDGEN_READ_LAST);
+    } else if (!again(idgen)) {
+        release(idgen, IDGEN_AFTER_WAIT);
+    }
+}
+
+static void take_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+{
+    bool is_applied = outcome->kind == BK_IDGEN_APPLIED;
+    switch ((enum bk_idgen_step)idgen->step) {
+    case IDGEN_WRITE_COLUMN:
+        /* A column that may not have been written does not exclude other clients, so the attempt failed. */
+        if (is_applied)
+            go(idgen, IDGEN_READ_COLUMNS);
+        else if (!again(idgen))
+            release(idgen, IDGEN_AFTER_WAIT);
+        break;
+    case IDGEN_READ_COLUMNS:
+        if (is_applied)
+            look_at_columns(idgen, outcome);
+        else if (!again(idgen))
+            release(idgen, IDGEN_AFTER_WAIT);
+        break;
+    case IDGEN_LOCK:
+        if (is_applied)
+            go(idgen, IDGEN_READ_LAST);
+        else if (outcome->kind == BK_IDGEN_NOT_APPLIED)
+            lock_denied(idgen, now_ns, outcome);
+        else if (!again(idgen))
+            release(idgen, IDGEN_AFTER_WAIT);
+        break;
+    case IDGEN_READ_LAST:
+        read_last(idgen, now_ns, outcome);
+        break;
+    case IDGEN_STORE:
+        stored(idgen, now_ns, outcome);
+        break;
+    case IDGEN_RELEASE: /* a lock that could not be released expires */
+        if (is_applied || outcome->kind == BK_IDGEN_NOT_APPLIED || !again(idgen))
+            released(idgen, now_ns);
+        break;
+    case IDGEN_IDLE:
+    case IDGEN_SLEEP:
+        break;
     }
 }
 
@@ -384,22 +384,7 @@ enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
     if (!idgen->is_waiting)
         return BK_ERROR_OPERATION;
     idgen->is_waiting = false;
-    switch ((enum bk_idgen_step)idgen->step) {
-    case IDGEN_READ_LAST:
-        read_last(idgen, now_ns, outcome);
-        break;
-    case IDGEN_STORE:
-        stored(idgen, now_ns, outcome);
-        break;
-    case IDGEN_IDLE:
-    case IDGEN_SLEEP:
-    case IDGEN_WRITE_COLUMN:
-    case IDGEN_READ_COLUMNS:
-    case IDGEN_LOCK:
-    case IDGEN_RELEASE:
-        bk_idgen_lock_outcome(idgen, now_ns, outcome);
-        break;
-    }
+    take_outcome(idgen, now_ns, outcome);
     return BK_OK;
 }
 
@@ -426,7 +411,7 @@ bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out)
         out->expected[0] = idgen->has_last ? idgen->last : 0;
         out->set[0] = idgen->stored;
     } else {
-        bk_idgen_lock_fill(idgen, out);
+        fill_lock(idgen, out);
     }
     return true;
 }
@@ -441,7 +426,7 @@ enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns)
     if (idgen == NULL)
         return BK_ERROR_NULL;
     if (idgen->step == IDGEN_SLEEP && now_ns >= idgen->wake_ns)
-        bk_idgen_attempt(idgen, now_ns);
+        attempt(idgen, now_ns);
     return BK_OK;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: every misuse that agent.h lists is refused and leaves the agent unchanged; an agent's contents fit its
- * memory, age and make room; a copy of the memory is the same agent; random waits and counts have their
- * means. Method: the whole block is compared before and after a misuse, and two copies are run in parallel.
- */
+/* Aim: an agent's contents fit its memory, age and make room; a copy of the memory is the same agent; random
+ * waits and counts have their means. Method: two copies are run in parallel; many draws are counted. */
 #include "agent_host.h"
 #include "bucketing/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a client of leased identifiers draws its stripes and waits as configured, and refuses misuse; what it
- * requests is in tests/core/scripts/idgen.txt. Method: its actions, one by one. */
+/* Aim: a client of leased identifiers draws its stripes and waits as configured; what it requests is in
+ * tests/core/scripts/idgen.txt. Method: its actions, one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a reader finds the newest rows, never queries beyond the history, always ends, and counts the
  * partitions that it queries. Method: random histories (rows per bucket) are compared with a naive reader
- * that goes down bucket by bucket; skipping is compared with querying step by step; and each misuse that
- * read.h lists is tested. */
+ * that goes down bucket by bucket; skipping is compared with querying step by step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

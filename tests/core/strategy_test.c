@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a strategy is made only from valid settings. Method: each constructor at the edges of its settings;
- * each misuse that the header names must give its own error and a zeroed struct; the check of a struct that
- * was filled by hand must agree with the constructors. */
+ * the check of a struct that was filled by hand must agree with the constructors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
