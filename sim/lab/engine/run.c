@@ -263,13 +263,10 @@ static bool fail_absent(const struct lab_scenario *scenario, const struct lab_ex
     char at[PLACE_SIZE];
     const char *place = place_of(scenario, expect, at);
     const struct lab_metric_row *row = lab_metric_row_of(name_of(scenario, expect));
-    if (row != NULL && row->absent != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s%s: this run has no metric '%s', which is absent %s; docs/metrics.md has all",
-                        place, at, expect->metric, row->absent);
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
-                    place, at, expect->metric);
+    bool is_told = row != NULL && row->absent != NULL;
+    return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'%s%s; %s", place, at,
+                    expect->metric, is_told ? ", which is absent " : "", is_told ? row->absent : "",
+                    is_told ? "docs/metrics.md has all" : "`bucketlab run --json` shows those that it has");
 }
 
 /* Adds the judged expectations to the result. Refuses one whose metric the run does not have. */

@@ -229,15 +229,10 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
         const char *instead = level == CASS_LOCAL_SERIAL ? "SERIAL"
                               : level == CASS_LOCAL_ONE  ? "ONE"
                                                          : "QUORUM";
-        if (node != NULL)
-            return lab_fail_value(
-                reader, node,
-                "agents are in '%s', which has no replicas; use %s, or raise its replication_factor",
-                datacenter->name, instead);
         const struct lab_node *named = lab_node_find(lab_node_find(cluster, "datacenters"), datacenter->name);
-        return lab_fail_value(reader, lab_node_find(named, "replication_factor"),
-                              "agents are in '%s', where %s: %s finds no replica; raise it, or set %s: %s "
-                              "under 'consistency'",
+        return lab_fail_value(reader, node != NULL ? node : lab_node_find(named, "replication_factor"),
+                              "agents are in '%s', where %s: %s finds no replica; raise its "
+                              "replication_factor, or set %s: %s under 'consistency'",
                               datacenter->name, name, cass_consistency_name(level), name, instead);
     }
     return true;

@@ -134,57 +134,20 @@ static const struct lab_table paxos_loss_table = {
     LAB_FIELDS(NODE_FIELD, AT_FIELD,
                {"last", lab_read_duration, LAB_AT(struct lab_fault, age_ns), LAB_FROM(1, AGE_MAX)})};
 
-/* The names of all kinds, and `last` unless it is NULL: "node_down, slow_node or gc_storm". */
-static const char *list_kinds(const char *last, char *buffer, size_t size)
-{
-    size_t used = 0;
-    int count = LAB_FAULT_KIND_COUNT + (last != NULL);
-    for (int i = 0; i < count; i++)
-        used +=
-            (size_t)snprintf(buffer + used, size - used, "%s%s",
-                             i == 0          ? ""
-                             : i + 1 < count ? ", "
-                                             : " or ",
-                             i == LAB_FAULT_KIND_COUNT ? last : lab_fault_kind_name((enum lab_fault_kind)i));
-    return buffer;
-}
-
-static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, const char *nearest)
-{
-    char names[280];
-    if (nearest != NULL)
-        return lab_fail_value(reader, node, "no such kind of fault; did you mean '%s'?", nearest);
-    return lab_fail_value(reader, node, "no such kind of fault; use %s",
-                          list_kinds(NULL, names, sizeof names));
-}
-
 static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        void *out)
 {
     const char *names[LAB_FAULT_KIND_COUNT];
-    uint32_t kinds = 0;
     (void)field;
-    if (!lab_check_list(reader, node, 1, SIZE_MAX, "[node_down, network_partition], or leave it out for all"))
-        return false;
     for (int kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
         names[kind] = lab_fault_kind_name((enum lab_fault_kind)kind);
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        const char *text = lab_scalar(reader, item);
-        if (text == NULL)
-            return false;
-        int kind = 0;
-        while (kind < LAB_FAULT_KIND_COUNT && strcmp(text, names[kind]) != 0)
-            kind++;
-        if (kind == LAB_FAULT_KIND_COUNT)
-            return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
-        if (kind == LAB_FAULT_STATE_RESTORED)
-            return lab_fail_value(reader, item,
-                                  "it cannot be drawn, since its backup is made at a known time; list it "
-                                  "separately, as in '- state_restored: {key: 0, at: 1h}'");
-        kinds |= UINT32_C(1) << kind;
-    }
-    *(uint32_t *)out = kinds;
-    return true;
+    if (!lab_read_names(reader, node, "kind of fault", names, LAB_FAULT_KIND_COUNT,
+                        "[node_down, network_partition], or leave it out for all", out))
+        return false;
+    return (*(uint32_t *)out & KIND(STATE_RESTORED)) == 0 ||
+           lab_fail_at(&reader->tree, &node->place,
+                       "state_restored cannot be drawn, since its backup is made at a known time; list it "
+                       "separately, as in '- state_restored: {key: 0, at: 1h}'");
 }
 
 static const struct lab_table random_table = {LAB_FIELDS(
@@ -249,9 +212,8 @@ static void set_defaults(const struct lab_node *only, struct lab_fault *fault)
 
 static bool set_kind(struct lab_reader *reader, const struct lab_node *item, struct lab_fault *fault)
 {
-    char names[280];
-    const struct lab_node *only = lab_only_field(reader, item, NULL, "an element of 'faults'",
-                                                 list_kinds(RANDOM_NAME, names, sizeof names));
+    const struct lab_node *only =
+        lab_only_field(reader, item, NULL, "an element of 'faults'", "the kinds of faults, or random");
     if (only == NULL)
         return false;
     if (strcmp(only->name, RANDOM_NAME) != 0) {

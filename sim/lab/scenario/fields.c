@@ -267,6 +267,36 @@ bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size
                        lab_show(node->name, shown), range, form);
 }
 
+bool lab_read_names(struct lab_reader *reader, const struct lab_node *node, const char *what,
+                    const char *const *names, size_t count, const char *form, uint32_t *out)
+{
+    *out = 0;
+    if (!lab_check_list(reader, node, 1, SIZE_MAX, form))
+        return false;
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        const char *text = lab_scalar(reader, item);
+        size_t i = 0;
+        if (text == NULL)
+            return false;
+        while (i < count && strcmp(text, names[i]) != 0)
+            i++;
+        const char *nearest = i < count ? NULL : sim_nearest(text, names, count);
+        if (nearest != NULL)
+            return lab_fail_value(reader, item, "no such %s; did you mean '%s'?", what, nearest);
+        char listing[320] = "";
+        for (size_t j = 0, used = 0; i == count && j < count; j++)
+            used += (size_t)snprintf(listing + used, sizeof listing - used, "%s%s",
+                                     j == 0          ? ""
+                                     : j + 1 < count ? ", "
+                                                     : " or ",
+                                     names[j]);
+        if (i == count)
+            return lab_fail_value(reader, item, "no such %s; use %s", what, listing);
+        *out |= UINT32_C(1) << i;
+    }
+    return true;
+}
+
 bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       lab_field_reader *read, const char *form, struct sim_size *out)
 {

@@ -290,38 +290,15 @@ static void complete_prices(struct lab_reader *reader, const struct lab_node *ro
 
 #define SEEDS_DEFAULT 8
 
-static bool read_kind(struct lab_reader *reader, const struct lab_node *item, uint32_t *kinds)
-{
-    const char *text = lab_scalar(reader, item), *names[BK_KIND_COUNT];
-    if (text == NULL)
-        return false;
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        names[kind] = bk_kind_name((enum bk_kind)kind);
-        if (strcmp(names[kind], text) == 0) {
-            *kinds |= UINT32_C(1) << kind;
-            return true;
-        }
-    }
-    const char *nearest = sim_nearest(text, names, BK_KIND_COUNT);
-    if (nearest != NULL)
-        return lab_fail_at(&reader->tree, &item->place, "no kind '%s'; did you mean '%s'?", text, nearest);
-    return lab_fail_at(&reader->tree, &item->place,
-                       "no kind '%s'; give unbucketed, time, count, probabilistic, hash or weighted", text);
-}
-
 static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        void *out)
 {
-    uint32_t kinds = 0;
+    const char *names[BK_KIND_COUNT];
     (void)field;
-    if (!lab_check_list(reader, node, 1, SIZE_MAX, "[count, probabilistic]"))
-        return false;
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        if (!read_kind(reader, item, &kinds))
-            return false;
-    }
-    *(uint32_t *)out = kinds;
-    return true;
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
+        names[kind] = bk_kind_name((enum bk_kind)kind);
+    return lab_read_names(reader, node, "kind of strategy", names, BK_KIND_COUNT, "[count, probabilistic]",
+                          out);
 }
 
 const struct lab_table lab_tune_table = {

@@ -91,34 +91,6 @@ static bool complete_settings(struct lab_reader *reader, const struct lab_node *
     return true;
 }
 
-/* Makes the strategy with the core's constructor, which makes the final checks. */
-static enum bk_status make(const struct bk_strategy *asked, struct bk_strategy *out)
-{
-    switch (asked->kind) {
-    case BK_TIME:
-        if (asked->of.time.calendar != BK_CALENDAR_NONE)
-            return bk_strategy_calendar(asked->of.time.calendar, out);
-        return bk_strategy_time(asked->of.time.window_ns, asked->of.time.epoch_ns, out);
-    case BK_COUNT:
-        return bk_strategy_count(asked->of.count.rows, out);
-    case BK_PROBABILISTIC:
-        if (asked->of.probabilistic.chance_denominator != 0)
-            return bk_strategy_probabilistic_chance(asked->of.probabilistic.chance_numerator,
-                                                    asked->of.probabilistic.chance_denominator,
-                                                    asked->of.probabilistic.threshold, out);
-        return bk_strategy_probabilistic(asked->of.probabilistic.bits, asked->of.probabilistic.threshold,
-                                         out);
-    case BK_HASH:
-        return bk_strategy_hash(asked->of.hash.buckets, out);
-    case BK_WEIGHTED:
-        return bk_strategy_weighted(asked->of.weighted.bytes, asked->of.weighted.threshold, out);
-    case BK_UNBUCKETED:
-    case BK_KIND_COUNT:
-        break;
-    }
-    return bk_strategy_unbucketed(out);
-}
-
 /* Reports `one` if it was given by --set, and otherwise `other`. */
 static bool fail_both(struct lab_reader *reader, const struct lab_node *one, const struct lab_node *other,
                       const char *why)
@@ -153,17 +125,15 @@ static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
     return bits == NULL || chance == NULL || fail_both(reader, bits, chance, "");
 }
 
-static bool make_strategy(struct lab_reader *reader, const struct lab_node *node,
-                          struct bk_strategy *strategy)
+/* The members that were not given are 0, as the core's constructors make them. */
+static bool check_strategy(struct lab_reader *reader, const struct lab_node *node,
+                           const struct bk_strategy *strategy)
 {
-    const struct bk_strategy asked = *strategy;
-    if (asked.kind == BK_TIME && !check_time(reader, node))
+    if (strategy->kind == BK_TIME && !check_time(reader, node))
         return false;
-    if (asked.kind == BK_PROBABILISTIC && !check_chance(reader, node))
+    if (strategy->kind == BK_PROBABILISTIC && !check_chance(reader, node))
         return false;
-    enum bk_status status = make(&asked, strategy);
-    if (status == BK_OK && asked.max_age_ns != 0)
-        status = bk_strategy_max_age(asked.max_age_ns, strategy);
+    enum bk_status status = bk_strategy_check(strategy);
     return status == BK_OK || lab_fail_at(&reader->tree, &node->place, "'%s': %s; change it", node->name,
                                           bk_status_text(status));
 }
@@ -172,7 +142,7 @@ static bool make_strategy(struct lab_reader *reader, const struct lab_node *node
 static bool check_change(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct lab_change *change = target;
-    return make_strategy(reader, node, &change->strategy);
+    return check_strategy(reader, node, &change->strategy);
 }
 
 static const struct lab_table *change_table(uint32_t kinds)
@@ -416,10 +386,6 @@ static bool check_stripe(struct lab_reader *reader, const struct lab_node *node,
                          struct bk_idgen_config *config)
 {
     const struct lab_node *stripe = lab_node_find(node, "stripe"), *choice = lab_node_find(node, "choice");
-    if (stripe != NULL && config->stripe > config->stripes)
-        return lab_fail_value(reader, stripe, "there %s %u stripe%s; lower it, or raise 'stripes'",
-                              config->stripes == 1 ? "is" : "are", config->stripes,
-                              config->stripes == 1 ? "" : "s");
     if (choice == NULL)
         config->choice = stripe != NULL ? BK_IDGEN_FIXED : BK_IDGEN_RANDOM;
     if (stripe != NULL && config->choice == BK_IDGEN_RANDOM)
@@ -432,25 +398,16 @@ static bool check_stripe(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
-static bool check_lease(struct lab_reader *reader, const struct lab_node *node,
-                        struct bk_idgen_config *config)
-{
-    const struct lab_node *lease = lab_node_find(node, "lease");
-    if (lease == NULL)
-        config->lease_ns = config->lock_lasts_ns / 2;
-    return config->lease_ns < config->lock_lasts_ns ||
-           lab_fail_value(reader, lease, "as long as the lock, or longer; make it shorter than 'lock_lasts'");
-}
-
 static bool check_idgen(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct lab_settings *settings = &((struct lab_strategy *)target)->settings;
     struct bk_idgen_config *config = &settings->idgen;
     settings->is_idgen = true;
     config->client_id = 1;
-    if (!complete_settings(reader, node, settings) || !check_stripe(reader, node, config) ||
-        !check_lease(reader, node, config))
+    if (!complete_settings(reader, node, settings) || !check_stripe(reader, node, config))
         return false;
+    if (lab_node_find(node, "lease") == NULL)
+        config->lease_ns = config->lock_lasts_ns / 2;
     if (config->backoff_base_ns == 0) {
         config->backoff = BK_IDGEN_RANDOM_TIMES;
         config->backoff_base_ns = BASE_DEFAULT;
@@ -579,7 +536,7 @@ static bool check_settings(struct lab_reader *reader, const struct lab_node *nod
     settings->strategy.kind = (enum bk_kind)kind;
     return complete_settings(reader, node, settings) && is_named(reader, node, settings) &&
            check_source(reader, node, settings) && check_lead(reader, node, settings) &&
-           check_guarded(reader, node, settings) && make_strategy(reader, node, &settings->strategy) &&
+           check_guarded(reader, node, settings) && check_strategy(reader, node, &settings->strategy) &&
            check_max_age(reader, node, settings) && check_reading(reader, node, settings);
 }
 
@@ -623,23 +580,17 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     return out->label != NULL || sim_fail_memory(reader->tree.error);
 }
 
-static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
-                        const char *label)
+static bool check_label(struct lab_reader *reader, const struct lab_node *item, const char *label)
 {
     const struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *earlier = list->first;
-    size_t placing = 0, observed = 0;
-    for (; earlier != item; earlier = earlier->next) {
-        bool is_observed = lab_node_find(earlier, "observed") != NULL;
-        const char *taken =
-            is_observed ? scenario->observed[observed++].label : scenario->strategies[placing++].label;
-        char where[LAB_PLACE_SIZE];
-        if (strcmp(taken, label) == 0)
-            return lab_fail_at(&reader->tree, &item->place,
-                               "label '%s' is taken by the strategy at %s; give this one another 'label'",
-                               label, lab_place_text(&earlier->place, where));
-    }
-    return true;
+    bool is_taken = false;
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        is_taken = is_taken || strcmp(scenario->strategies[i].label, label) == 0;
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        is_taken = is_taken || strcmp(scenario->observed[i].label, label) == 0;
+    return !is_taken ||
+           lab_fail_at(&reader->tree, &item->place,
+                       "label '%s' is taken by an earlier strategy; give this one another 'label'", label);
 }
 
 static struct lab_observed observed_of(const struct lab_strategy *strategy)
@@ -667,7 +618,7 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         bool is_of_file = item->place.argument == NULL;
         struct lab_strategy strategy = {.line = is_of_file ? item->place.line : 0,
                                         .column = is_of_file ? item->place.column : 0};
-        if (!read_one(reader, item, &strategy) || !check_label(reader, node, item, strategy.label)) {
+        if (!read_one(reader, item, &strategy) || !check_label(reader, item, strategy.label)) {
             free(strategy.label);
             free(strategy.settings.observed_file);
             free(strategy.settings.observed_table);

@@ -389,16 +389,16 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
     }
     if (found != NULL)
         return found;
-    size_t size = strlen(node->name);
-    if (size < 1 || size > LAB_COLUMN_NAME_MAX || design->column_count == LAB_COLUMNS_MAX) {
-        lab_fail_at(&reader->tree, &node->name_place,
-                    "a table has at most %u columns, with names of 1 to %u bytes; use fewer, or shorten it",
-                    LAB_COLUMNS_MAX, LAB_COLUMN_NAME_MAX);
+    if (!check_column_name(reader, node))
+        return NULL;
+    if (design->column_count == LAB_COLUMNS_MAX) {
+        lab_fail_at(&reader->tree, &node->name_place, "a table has at most %u columns; use fewer",
+                    LAB_COLUMNS_MAX);
         return NULL;
     }
     found = &design->columns[design->column_count++];
     *found = (struct lab_column){.feed = LAB_FEED_DATA};
-    memcpy(found->name, node->name, size + 1);
+    memcpy(found->name, node->name, strlen(node->name) + 1);
     return found;
 }
 

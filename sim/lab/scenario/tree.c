@@ -193,16 +193,16 @@ static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *
 static bool refuse_extras(struct yaml *yaml, const struct lab_place *place)
 {
     struct fy_event *event = yaml->event;
-    if (event->type == FYET_ALIAS)
-        return lab_fail_at(yaml->tree, place, "aliases (*name) are not supported; write the value out");
     struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
+    if (event->type != FYET_ALIAS && anchor == NULL && tag == NULL)
+        return true;
     struct lab_place here =
-        place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
-    if (anchor != NULL)
-        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not supported; remove it");
-    if (tag != NULL)
-        return lab_fail_at(yaml->tree, &here, "tags (!name) are not supported; remove it");
-    return true;
+        event->type == FYET_ALIAS
+            ? *place
+            : place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
+    return lab_fail_at(yaml->tree, &here,
+                       "anchors (&name), aliases (*name) and tags (!name) are not supported; write the value "
+                       "out");
 }
 
 static struct lab_place place_of(const struct yaml *yaml)

@@ -367,12 +367,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
         scenario->row_bytes_line = bytes->name_place.line;
         scenario->row_bytes_column = bytes->name_place.column;
     }
-    /* Cannot fail, since the ranges of the fields were checked. */
-    if (sim_size_prepare(&workload->row_bytes) != 0)
-        return lab_fail_at(
-            &reader->tree, &bytes->place,
-            "these figures are not a distribution of sizes; write them as in {lognormal: {mean: 350, "
-            "sigma: 1.0}}");
+    sim_size_prepare(&workload->row_bytes); /* cannot fail, since the ranges of the fields were checked */
     if (!sim_sizes_create(&workload->row_bytes, &workload->sizes))
         return sim_fail_memory(reader->tree.error);
     if (!check_source(reader, root) || !check_end(reader, root))
@@ -421,18 +416,14 @@ static bool read_time(struct lab_reader *reader, const struct lab_field *field, 
     return ok;
 }
 
-static bool read_key(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                     void *out)
+/* The parts of `key`, or of `bytes_of`. */
+static bool read_parts(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
 {
     struct wl_trace_columns *columns = out;
-    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->key, &columns->key_count);
-}
-
-static bool read_bytes_of(struct lab_reader *reader, const struct lab_field *field,
-                          const struct lab_node *node, void *out)
-{
-    struct wl_trace_columns *columns = out;
-    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, columns->bytes_of, &columns->bytes_of_count);
+    bool is_key = strcmp(field->name, "key") == 0;
+    return read_names(reader, field, node, WL_TRACE_PARTS_MAX, is_key ? columns->key : columns->bytes_of,
+                      is_key ? &columns->key_count : &columns->bytes_of_count);
 }
 
 static bool check_columns(struct lab_reader *reader, const struct lab_node *mapping, void *target)
@@ -451,12 +442,12 @@ static const struct lab_table columns_table = {
     LAB_FIELDS({"time", read_time, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
                {"arrived", lab_read_text, LAB_AT(struct wl_trace_columns, arrived),
                 LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
-               {"key", read_key, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
+               {"key", read_parts, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE},
                {"bytes", lab_read_text, LAB_AT(struct wl_trace_columns, bytes), LAB_FROM(0, NAME_BYTES_MAX),
                 .range = COLUMN_RANGE},
                {"count", lab_read_text, LAB_AT(struct wl_trace_columns, count), LAB_FROM(0, NAME_BYTES_MAX),
                 .range = COLUMN_RANGE},
-               {"bytes_of", read_bytes_of, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE}),
+               {"bytes_of", read_parts, LAB_FROM(0, NAME_BYTES_MAX), .range = COLUMN_RANGE}),
     .check = check_columns};
 
 static bool read_delimiter(struct lab_reader *reader, const struct lab_field *field,

@@ -44,8 +44,9 @@ static bool is_bare(const char *name)
     return true;
 }
 
-static void add_name(struct lab_writer *text, const char *first, const char *second)
+static void add_name(struct lab_writer *text, const char *before, const char *first, const char *second)
 {
+    lab_writer_add(text, "%s", before);
     char name[NAME_SIZE];
     size_t size = strlen(first), more = strlen(second);
     if (size + more >= sizeof name)
@@ -464,8 +465,8 @@ static void add_columns(const struct lab_design *design, const uint8_t *position
                         const char *before, const char *between, const char *after, struct lab_writer *text)
 {
     for (size_t i = 0; i < count; i++) {
-        lab_writer_add(text, "%s", i == 0 ? before : between);
-        add_name(text, design->columns[positions != NULL ? positions[i] : i].name, "");
+        add_name(text, i == 0 ? before : between, design->columns[positions != NULL ? positions[i] : i].name,
+                 "");
         lab_writer_add(text, "%s", after);
     }
 }
@@ -501,15 +502,12 @@ static void make_addition(struct maker *maker)
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
     const char *before = " SET ";
-    lab_writer_add(&text, "UPDATE ");
-    add_name(&text, design->name, "");
+    add_name(&text, "UPDATE ", design->name, "");
     for (size_t i = 0; i < design->column_count; i++) {
         if (design->columns[i].type != CASS_COUNTER)
             continue;
-        lab_writer_add(&text, "%s", before);
-        add_name(&text, design->columns[i].name, "");
-        lab_writer_add(&text, " = ");
-        add_name(&text, design->columns[i].name, "");
+        add_name(&text, before, design->columns[i].name, "");
+        add_name(&text, " = ", design->columns[i].name, "");
         lab_writer_add(&text, " + ?");
         before = ", ";
     }
@@ -523,8 +521,7 @@ static void make_insert(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
-    lab_writer_add(&text, "INSERT INTO ");
-    add_name(&text, design->name, "");
+    add_name(&text, "INSERT INTO ", design->name, "");
     add_columns(design, NULL, design->column_count, " (", ", ", "", &text);
     for (size_t i = 0; i < design->column_count; i++)
         lab_writer_add(&text, "%s", i == 0 ? ") VALUES (?" : ", ?");
@@ -544,10 +541,8 @@ static void make_insert(struct maker *maker)
 static void add_times(const struct lab_design *design, struct lab_writer *text)
 {
     const char *name = design->columns[design->clustering[0]].name;
-    lab_writer_add(text, " AND ");
-    add_name(text, name, "");
-    lab_writer_add(text, " >= ? AND ");
-    add_name(text, name, "");
+    add_name(text, " AND ", name, "");
+    add_name(text, " >= ? AND ", name, "");
     lab_writer_add(text, " < ?");
 }
 
@@ -557,8 +552,7 @@ static void add_newest_first(const struct lab_design *design, struct lab_writer 
     if (design->clustering_count == 0 || design->is_descending[0] ||
         design->columns[design->clustering[0]].feed != LAB_FEED_TIME)
         return;
-    lab_writer_add(text, " ORDER BY ");
-    add_name(text, design->columns[design->clustering[0]].name, "");
+    add_name(text, " ORDER BY ", design->columns[design->clustering[0]].name, "");
     lab_writer_add(text, " DESC");
 }
 
@@ -582,8 +576,7 @@ static void make_select(struct maker *maker, enum lab_read_kind kind)
     struct lab_writer text = {0};
     const char *when = when_of_select(design, maker->is_hash);
     add_columns(design, NULL, design->column_count, "SELECT ", ", ", "", &text);
-    lab_writer_add(&text, " FROM ");
-    add_name(&text, design->name, "");
+    add_name(&text, " FROM ", design->name, "");
     add_partition_equals(design, &text);
     if (kind == LAB_READ_LATEST) {
         add_newest_first(design, &text);
@@ -601,8 +594,7 @@ static void make_delete(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
-    lab_writer_add(&text, "DELETE FROM ");
-    add_name(&text, design->name, "");
+    add_name(&text, "DELETE FROM ", design->name, "");
     add_partition_equals(design, &text);
     add_clustering_equals(design, &text);
     keep(maker, &text, "a row that is deleted, from the bucket that it was put into",
@@ -647,12 +639,10 @@ static void make_row_table(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
     struct lab_writer text = {0};
-    lab_writer_add(&text, "CREATE TABLE ");
-    add_name(&text, design->name, "");
+    add_name(&text, "CREATE TABLE ", design->name, "");
     lab_writer_add(&text, " (\n");
     for (size_t i = 0; i < design->column_count; i++) {
-        lab_writer_add(&text, "    ");
-        add_name(&text, design->columns[i].name, "");
+        add_name(&text, "    ", design->columns[i].name, "");
         lab_writer_add(&text, " ");
         lab_writer_add(&text, "%s", type_of(&design->columns[i]));
         lab_writer_add(&text, "%s", design->columns[i].is_static ? " static" : "");
@@ -664,8 +654,8 @@ static void make_row_table(struct maker *maker)
     add_columns(design, design->clustering, design->clustering_count, ", ", ", ", "", &text);
     lab_writer_add(&text, ")\n)");
     for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_writer_add(&text, "%s", i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
-        add_name(&text, design->columns[design->clustering[i]].name, "");
+        add_name(&text, i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ",
+                 design->columns[design->clustering[i]].name, "");
         lab_writer_add(&text, "%s", design->is_descending[i] ? " DESC" : " ASC");
     }
     lab_writer_add(&text, "%s", design->clustering_count > 0 ? ")" : "");
@@ -684,22 +674,18 @@ static void make_side_table(struct maker *maker, enum side which)
 {
     const struct side_table *side = &sides[which];
     struct lab_writer text = {0};
-    lab_writer_add(&text, "CREATE TABLE ");
-    add_name(&text, maker->design->name, side->suffix);
-    lab_writer_add(&text, " (\n    ");
-    add_name(&text, maker->key, "");
+    add_name(&text, "CREATE TABLE ", maker->design->name, side->suffix);
+    add_name(&text, " (\n    ", maker->key, "");
     lab_writer_add(&text, "%s", side->by_bucket ? " text,\n    bucket bigint,\n" : " text,\n");
     for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
-        lab_writer_add(&text, "    ");
-        add_name(&text, side->columns[i], "");
+        add_name(&text, "    ", side->columns[i], "");
         lab_writer_add(&text, "%s",
                        side->is_counter         ? " counter"
                        : side->types[i] == NULL ? " bigint"
                                                 : side->types[i]);
         lab_writer_add(&text, ",\n");
     }
-    lab_writer_add(&text, "%s", side->by_bucket ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
-    add_name(&text, maker->key, "");
+    add_name(&text, side->by_bucket ? "    PRIMARY KEY ((" : "    PRIMARY KEY (", maker->key, "");
     lab_writer_add(&text, "%s", side->by_bucket ? ", bucket))\n)" : ")\n)");
     keep(maker, &text, side->about, NULL, NULL);
 }
@@ -713,8 +699,7 @@ static void make_count(struct maker *maker, const struct rule *rule)
     struct lab_writer text = {0};
     lab_writer_add(&text, "SELECT COUNT(*)");
     add_columns(design, design->clustering, is_summed ? 2 : 0, ", ", ", ", "", &text);
-    lab_writer_add(&text, " FROM ");
-    add_name(&text, design->name, "");
+    add_name(&text, " FROM ", design->name, "");
     add_partition_equals(design, &text);
     if (rule->form == FORM_COUNT_AFTER) {
         add_columns(design, design->clustering, 2, " AND (", ", ", "", &text);
@@ -756,8 +741,7 @@ static const char *when_of(const struct maker *maker, const struct rule *rule)
 
 static void add_key_equals(struct maker *maker, struct lab_writer *text, const struct side_table *side)
 {
-    lab_writer_add(text, " WHERE ");
-    add_name(text, maker->key, "");
+    add_name(text, " WHERE ", maker->key, "");
     lab_writer_add(text, "%s", side->by_bucket ? " = ? AND bucket = ?" : " = ?");
 }
 
@@ -768,8 +752,7 @@ static void add_side_columns(struct lab_writer *text, const struct side_table *s
     for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
-        lab_writer_add(text, "%s", before);
-        add_name(text, side->columns[i], "");
+        add_name(text, before, side->columns[i], "");
         lab_writer_add(text, "%s", after);
         before = between;
     }
@@ -787,10 +770,9 @@ static void make_side(struct maker *maker, const struct rule *rule)
         add_side_columns(&text, side, rule->columns, "", ", ", "");
         lab_writer_add(&text, " FROM ");
     }
-    add_name(&text, maker->design->name, side->suffix);
+    add_name(&text, "", maker->design->name, side->suffix);
     if (is_insert) {
-        lab_writer_add(&text, " (");
-        add_name(&text, maker->key, "");
+        add_name(&text, " (", maker->key, "");
         lab_writer_add(&text, "%s", side->by_bucket ? ", bucket" : "");
         add_side_columns(&text, side, rule->columns, ", ", ", ", "");
         lab_writer_add(&text, "%s", side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");

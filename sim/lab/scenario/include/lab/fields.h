@@ -296,6 +296,9 @@ bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, cons
  * how to write it. */
 bool lab_check_list(struct lab_reader *reader, const struct lab_node *node, size_t least, size_t most,
                     const char *form);
+/* Reads a list of some of the names, as bits: bit i is names[i]. `what` says what they name. */
+bool lab_read_names(struct lab_reader *reader, const struct lab_node *node, const char *what,
+                    const char *const *names, size_t count, const char *form, uint32_t *out);
 /* Reads a list of a least and a most value into a uniform distribution. */
 bool lab_read_uniform(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       lab_field_reader *read, const char *form, struct sim_size *out);
