@@ -71,24 +71,14 @@ static const struct lab_table hint_loss_table = {LAB_FIELDS(NODE_FIELD, AT_FIELD
 /* A crash is either at random times, for any agent, or at a given time, for one agent. */
 static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target)
 {
-    const struct lab_node *rate = lab_node_find(mapping, "rate");
-    static const char *const timed[] = {"agent", "at", "lasts", "checkpoint"};
+    bool has_agent = lab_node_find(mapping, "agent") != NULL, has_at = lab_node_find(mapping, "at") != NULL;
+    bool has_more = lab_node_find(mapping, "lasts") != NULL || lab_node_find(mapping, "checkpoint") != NULL;
     (void)target;
-    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
-        const struct lab_node *node = lab_node_find(mapping, timed[i]);
-        if (rate != NULL && node != NULL)
-            return lab_fail_at(
-                &reader->tree, &node->name_place,
-                "'%s' conflicts with 'rate', by which any agent crashes at any time; remove one "
-                "of them",
-                timed[i]);
-        if (rate == NULL && node == NULL && i < 2)
-            return lab_fail_at(&reader->tree, &mapping->place,
-                               "'%s' is missing under 'agent_crash'; add it, or give a rate alone, as in "
-                               "rate: 1/h",
-                               timed[i]);
-    }
-    return true;
+    return (lab_node_find(mapping, "rate") != NULL ? !has_agent && !has_at && !has_more
+                                                   : has_agent && has_at) ||
+           lab_fail_at(&reader->tree, &mapping->place,
+                       "'agent_crash' takes either a rate alone, by which any agent crashes at any time, or "
+                       "'agent' and 'at', and perhaps 'lasts' and 'checkpoint'; write it as {rate: 1/h}");
 }
 
 static const struct lab_table agent_crash_table = {

@@ -183,10 +183,9 @@ static bool fail_missing(struct lab_reader *reader, const struct lab_field *fiel
     char range[LAB_RANGE_SIZE];
     lab_field_range(field, range);
     const char *give = range[0] != '\0' ? "; add it: " : "; add it";
-    if (mapping->name[0] == '\0')
-        return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing%s%s", field->name, give, range);
-    return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing under '%s'%s%s", field->name,
-                       mapping->name, give, range);
+    bool is_top = mapping->name[0] == '\0';
+    return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing%s%s%s%s%s", field->name,
+                       is_top ? "" : " under '", mapping->name, is_top ? "" : "'", give, range);
 }
 
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,

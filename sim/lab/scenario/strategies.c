@@ -91,47 +91,31 @@ static bool complete_settings(struct lab_reader *reader, const struct lab_node *
     return true;
 }
 
-/* Reports `one` if it was given by --set, and otherwise `other`. */
-static bool fail_both(struct lab_reader *reader, const struct lab_node *one, const struct lab_node *other,
-                      const char *why)
+/* Whether one of two fields is given, and not both. Of both, the one that --set gave is reported. */
+static bool check_either(struct lab_reader *reader, const struct lab_node *node, const char *one,
+                         const char *other, const char *example)
 {
-    bool is_one = one->name_place.line == 0 && other->name_place.line != 0;
-    const struct lab_node *first = is_one ? one : other, *second = is_one ? other : one;
-    return lab_fail_at(&reader->tree, &first->name_place, "'%s' conflicts with '%s'%s; remove one of them",
-                       first->name, second->name, why);
-}
-
-static bool check_time(struct lab_reader *reader, const struct lab_node *node)
-{
-    const struct lab_node *window = lab_node_find(node, "window"), *epoch = lab_node_find(node, "epoch"),
-                          *calendar = lab_node_find(node, "calendar");
-    if (window == NULL && calendar == NULL)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "neither 'window' nor 'calendar' under '%s'; add one, as in window: 10d",
-                           node->name);
-    if (window != NULL && calendar != NULL)
-        return fail_both(reader, window, calendar, "");
-    return epoch == NULL || calendar == NULL ||
-           fail_both(reader, calendar, epoch, ", as the units of a calendar begin by themselves");
-}
-
-static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
-{
-    const struct lab_node *bits = lab_node_find(node, "bits"), *chance = lab_node_find(node, "chance");
-    if (bits == NULL && chance == NULL)
-        return lab_fail_at(
-            &reader->tree, &node->place,
-            "neither 'bits' nor 'chance' under 'probabilistic'; add one, as in bits: 9 or chance: 1/300");
-    return bits == NULL || chance == NULL || fail_both(reader, bits, chance, "");
+    const struct lab_node *first = lab_node_find(node, one), *second = lab_node_find(node, other);
+    if (first == NULL && second == NULL)
+        return lab_fail_at(&reader->tree, &node->place, "neither '%s' nor '%s' under '%s'; add one, as in %s",
+                           one, other, node->name, example);
+    if (first == NULL || second == NULL)
+        return true;
+    const struct lab_node *wrong = first->name_place.line == 0 ? first : second;
+    return lab_fail_at(&reader->tree, &wrong->name_place, "'%s' conflicts with '%s'; remove one of them",
+                       wrong->name, wrong == first ? other : one);
 }
 
 /* The members that were not given are 0, as the core's constructors make them. */
 static bool check_strategy(struct lab_reader *reader, const struct lab_node *node,
                            const struct bk_strategy *strategy)
 {
-    if (strategy->kind == BK_TIME && !check_time(reader, node))
+    if (strategy->kind == BK_TIME &&
+        (!check_either(reader, node, "window", "calendar", "window: 10d") ||
+         (lab_node_find(node, "epoch") != NULL && !check_either(reader, node, "calendar", "epoch", ""))))
         return false;
-    if (strategy->kind == BK_PROBABILISTIC && !check_chance(reader, node))
+    if (strategy->kind == BK_PROBABILISTIC &&
+        !check_either(reader, node, "bits", "chance", "bits: 9 or chance: 1/300"))
         return false;
     enum bk_status status = bk_strategy_check(strategy);
     return status == BK_OK || lab_fail_at(&reader->tree, &node->place, "'%s': %s; change it", node->name,

@@ -110,13 +110,10 @@ static bool read_name(struct lab_reader *reader, const struct lab_field *field, 
     (void)field;
     if (text == NULL)
         return false;
+    static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     size_t size = strlen(text);
-    bool is_name = size >= 1 && size <= LAB_TABLE_NAME_MAX;
-    for (size_t i = 0; i < size && is_name; i++) {
-        bool is_letter = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z');
-        is_name = is_letter || (i > 0 && ((text[i] >= '0' && text[i] <= '9') || text[i] == '_'));
-    }
-    if (!is_name)
+    if (size < 1 || size > LAB_TABLE_NAME_MAX || strspn(text, signs) != size ||
+        strchr(signs + 52, text[0]) != NULL)
         return lab_fail_value(
             reader, node, "not a table's name; give a letter, then letters, digits and _, at most 36 in all");
     memcpy(out, text, size + 1);

@@ -2,6 +2,7 @@
 /* Lints a scenario before it is run: estimates sizes and rates, and warns of problems. */
 #include "lab/schema.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ struct lint {
     bool out_of_memory;
 };
 
-#define ENDLESS (1.0 / 0.0)
+#define ENDLESS ((double)INFINITY)
 
 const char *lab_risk_name(enum lab_risk risk)
 {
@@ -247,10 +248,8 @@ static double rows_in(const struct lint *lint, double all, double in_window, dou
     if (strategy->kind == BK_COUNT) {
         most = (double)strategy->of.count.rows * counters_of_key(lint);
     } else if (bk_kind_fires(strategy->kind)) {
-        double increments = (double)bk_threshold(strategy), root = increments;
-        for (int i = 0; i < 64; i++) /* Newton's method, from above */
-            root = (root + increments / root) / 2;
-        most = rows_of_increment(lint) * (increments + sigmas * root);
+        double increments = (double)bk_threshold(strategy);
+        most = rows_of_increment(lint) * (increments + sigmas * sqrt(increments));
     }
     most *= writers;
     most = in_window < most ? in_window : most;
