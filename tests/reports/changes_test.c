@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 #include "kernel/time.h"
-#include "parts.h"
+#include "reports/format.h"
 
 static const int64_t stored_ns = INT64_C(1767225600000000000);
 

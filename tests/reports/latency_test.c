@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
-#include "parts.h"
+#include "reports/format.h"
 
 static char *dump(size_t index, void (*write)(const struct report_chart *chart, FILE *out))
 {
@@ -88,24 +88,6 @@ static void test_strategies_without_a_colour_are_counted(void **state)
                         "9 of 12 strategies are drawn, without setting 10, setting 11 and setting 12.");
     report_arena_free(&arena);
     lab_result_destroy(result);
-}
-
-static void test_percentile_has_as_many_nines_as_it_says(void **state)
-{
-    (void)state;
-    struct report_arena arena;
-    report_arena_init(&arena);
-    static const char *const texts[] = {"50%",     "75%",      "90%",     "95%",    "99%",
-                                        "99.5%",   "99.9%",    "99.95%",  "99.99%", "99.995%",
-                                        "99.999%", "99.9995%", "99.9999%"};
-    uint64_t of, last = 1;
-    for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        assert_true(report_percentile(i, &of) && of > last);
-        assert_string_equal(report_percentile_text(&arena, of), texts[i]);
-        last = of;
-    }
-    assert_false(report_percentile(99, &of));
-    report_arena_free(&arena);
 }
 
 /* The least latency that the share 1 - 10^-x of the operations did not exceed, from the bins alone. */
@@ -234,7 +216,6 @@ int main(void)
         cmocka_unit_test(test_hint_of_a_percentile_says_how_many_took_at_most_how_long),
         cmocka_unit_test(test_operations_that_failed_are_reported),
         cmocka_unit_test(test_strategies_without_a_colour_are_counted),
-        cmocka_unit_test(test_percentile_has_as_many_nines_as_it_says),
         cmocka_unit_test(test_line_of_each_case_follows_the_quantiles),
         cmocka_unit_test(test_percentile_at_the_edge_of_a_step_is_the_lower_one),
         cmocka_unit_test(test_result_without_latencies_says_why),

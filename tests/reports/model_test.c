@@ -6,7 +6,6 @@
 
 #include "kernel/time.h"
 #include "lab/judgment.h"
-#include "parts.h"
 #include "reports/format.h"
 #include "tune/odds.h"
 
@@ -52,38 +51,36 @@ static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
     report_arena_free(&arena);
 }
 
-static void test_bins_of_any_range_cover_it_and_find_their_sizes(void **state)
+/* Every size is in the range of its bar, the ranges are in order, and a size of exactly the limit is the last
+ * one of its range. */
+static void test_bars_of_any_range_cover_their_sizes(void **state)
 {
     (void)state;
-    const uint64_t most[] = {1, 2, 9, 10, 11, 999, 100000, UINT64_C(1000000000000), UINT64_MAX};
-    const uint64_t least[] = {1, 2, 10, 350};
-    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
-        for (size_t k = 0; k < sizeof least / sizeof least[0]; k++) {
-            if (least[k] > most[i]) {
-                continue;
-            }
-            struct report_bins bins;
-            report_bins_make(least[k], most[i], &bins);
-            assert_true(bins.count >= 1);
-            assert_true(bins.edges[0] < least[k]);
-            assert_true(bins.edges[bins.count] >= most[i]);
-            for (size_t b = 0; b < bins.count; b++) {
-                assert_true(bins.edges[b] < bins.edges[b + 1]);
-                assert_int_equal(report_bins_find(&bins, bins.edges[b] + 1), b);
-                assert_int_equal(report_bins_find(&bins, bins.edges[b + 1]), b);
-            }
+    const uint64_t sizes[] = {1,     2,     9,     10,     11,      350,           999,
+                              20000, 40000, 50000, 100000, 1000000, 1000000000000, UINT64_MAX / 1000};
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
+    for (size_t i = 0; i < SIZES * SIZES; i++) {
+        const uint64_t least = sizes[i / SIZES], most = sizes[i % SIZES];
+        struct lab_result *result = fixture_result("bars", "synthetic");
+        struct report_arena arena;
+        fixture_put(fixture_add(result, NULL, &strategy), false, least, 3);
+        fixture_put(&result->strategies[0], false, most, 4);
+        const struct report_panel *panel = fixture_chart(result, REPORT_PARTITIONS_ROWS, &arena)->panels;
+        double met = 0, last = 0;
+        for (size_t k = 0; k < panel->bar_count; k++) {
+            const struct report_bar *bar = &panel->bars[k];
+            assert_true(bar->from < bar->to && bar->first > last && bar->last >= bar->first);
+            met += bar->first <= (double)least && (double)least <= bar->last ? 3 : 0;
+            met += bar->first <= (double)most && (double)most <= bar->last ? 4 : 0;
+            last = bar->last;
+            assert_true(bar->last == 20000 || !(bar->first <= 20000 && bar->last > 20000));
+            assert_true(bar->last == 100000 || !(bar->first <= 100000 && bar->last > 100000));
         }
-    }
-}
-
-static void test_partition_of_exactly_the_limit_is_left_of_it(void **state)
-{
-    (void)state;
-    const uint64_t limits[] = {10, 1000, 20000, 40000, 50000, 80000, 100000};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        struct report_bins bins;
-        report_bins_make(1, 1000000, &bins);
-        assert_int_equal(bins.edges[report_bins_find(&bins, limits[i]) + 1], limits[i]);
+        assert_true(met == 7);
+        report_arena_free(&arena);
+        lab_result_destroy(result);
     }
 }
 
@@ -282,38 +279,30 @@ static void test_probabilistic_with_few_closed_partitions_has_no_distribution(vo
     lab_result_destroy(result);
 }
 
-/* Compares the distribution's curve over a bin with the odds of that bin. */
+/* Compares each level of the distribution's curve, which begins at a power of ten, with the odds of its bin.
+ */
 static void check_distribution(const struct bk_strategy *strategy, double p, uint64_t threshold,
                                uint64_t most)
 {
+    struct lab_result *result = fixture_result("curve", "synthetic");
     struct report_arena arena;
-    report_arena_init(&arena);
-    struct report_bins bins;
-    report_bins_make(1, most, &bins);
-    struct report_panel panel = {0};
-    report_outline(strategy, &bins, 1000, &arena, &panel);
-    assert_true(panel.curve_count >= 4);
+    fixture_put(fixture_add(result, NULL, strategy), false, most, 1000);
+    const struct report_panel *panel = fixture_chart(result, REPORT_PARTITIONS_ROWS, &arena)->panels;
     const struct tune_distribution distribution = {.p = p, .threshold = threshold};
     double sum = 0;
-    size_t met = 0;
-    for (size_t b = 0; b < bins.count; b++) {
-        double middle =
-            (report_bins_edge_log10(bins.edges[b]) + report_bins_edge_log10(bins.edges[b + 1])) / 2;
-        double expected = 1000 * (tune_below(&distribution, bins.edges[b + 1] + 1) -
-                                  tune_below(&distribution, bins.edges[b] + 1));
-        for (size_t i = 0; i + 1 < panel.curve_count; i++) {
-            const struct report_point *point = &panel.curve[i];
-            if (point->x < middle && panel.curve[i + 1].x > middle && point->y == panel.curve[i + 1].y) {
-                assert_true(fabs(point->y - expected) < 1e-6);
-                sum += point->y;
-                met++;
-                break;
-            }
-        }
+    for (size_t i = 1; i + 2 < panel->curve_count; i += 2) {
+        const struct report_point *from = &panel->curve[i], *to = &panel->curve[i + 1];
+        const uint64_t least = from->x < 0 ? 0 : (uint64_t)floor(report_exp10(from->x) + 0.01);
+        const double expected =
+            1000 * (tune_below(&distribution, (uint64_t)floor(report_exp10(to->x) + 0.01) + 1) -
+                    tune_below(&distribution, least + 1));
+        const double level = panel->y.is_log ? report_exp10(from->y) : from->y;
+        assert_true(from->y == to->y && (fabs(level - expected) < 1e-6 || expected <= 0.5));
+        sum += level;
     }
-    assert_true(met >= 1);
-    assert_true(fabs(sum - 1000) < 20);
+    assert_true(panel->curve_count >= 4 && fabs(sum - 1000) < 20);
     report_arena_free(&arena);
+    lab_result_destroy(result);
 }
 
 static void test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation(void **state)
@@ -346,8 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_of_any_size_has_three_digits_and_a_suffix),
-        cmocka_unit_test(test_bins_of_any_range_cover_it_and_find_their_sizes),
-        cmocka_unit_test(test_partition_of_exactly_the_limit_is_left_of_it),
+        cmocka_unit_test(test_bars_of_any_range_cover_their_sizes),
         cmocka_unit_test(test_chart_of_two_strategies_describes_both),
         cmocka_unit_test(test_rare_partition_is_seen_next_to_many),
         cmocka_unit_test(test_costs_are_those_of_the_choice),

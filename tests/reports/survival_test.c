@@ -2,11 +2,11 @@
 /* Aim: a survival curve shows the share of partitions larger than each size, its steps are accurate to half a
  * pixel with few points, and the distribution drawn with it is the exact one. Method: charts as text; every
  * size of large random histograms compared with the drawn line; distributions compared with sums of their own
- * probabilities; failing allocations, each one with the argument `all`. */
+ * probabilities. */
 #include "fixture.h"
 
 #include "kernel/text.h"
-#include "parts.h"
+#include "reports/format.h"
 #include "tune/odds.h"
 
 struct made {
@@ -174,25 +174,6 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
         report_arena_free(&made.arena);
         lab_result_destroy(result);
     }
-}
-
-static void test_points_left_out_lie_within_the_tolerance(void **state)
-{
-    (void)state;
-    struct report_arena arena;
-    report_arena_init(&arena);
-    const struct report_point corner[] = {{0, 0}, {1, 0}, {2, 0.1}, {3, 0}, {3, -1}, {3, -2}, {3, -3}};
-    bool keep[7];
-    assert_int_equal(report_thin(&arena, corner, 7, 0.2, keep), 3);
-    assert_true(keep[0] && !keep[1] && !keep[2] && keep[3] && !keep[4] && !keep[5] && keep[6]);
-    assert_int_equal(report_thin(&arena, corner, 7, 0.04, keep), 5);
-    assert_true(keep[1] && keep[2] && keep[3]);
-    assert_int_equal(report_thin(&arena, corner, 1, 0.2, keep), 1);
-    assert_true(keep[0]);
-    assert_int_equal(report_thin(&arena, corner, 0, 0.2, keep), 0);
-    const struct report_point same[] = {{1, 1}, {1, 1}, {1, 1}};
-    assert_int_equal(report_thin(&arena, same, 3, 0, keep), 2);
-    report_arena_free(&arena);
 }
 
 /* Compares the drawn line with the distribution, at sizes independent of the line's points. */
@@ -387,7 +368,6 @@ int main(void)
         cmocka_unit_test(test_curve_of_few_sizes_is_described_step_by_step),
         cmocka_unit_test(test_limit_far_from_the_sizes_is_reported_and_not_drawn),
         cmocka_unit_test(test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points),
-        cmocka_unit_test(test_points_left_out_lie_within_the_tolerance),
         cmocka_unit_test(test_distribution_of_each_kind_is_the_exact_one),
         cmocka_unit_test(test_distribution_is_shown_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),

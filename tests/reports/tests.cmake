@@ -6,8 +6,8 @@ add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fix
             ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
 target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
-# The tests use the modules separately, including the internals of the model and the page.
-target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports/model
+# The tests use the modules separately, including the internals of the page.
+target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR}
                            ${PROJECT_SOURCE_DIR}/reports/page)
 target_link_libraries(report_fixture PUBLIC reports reports_model reports_text reports_draw sim_tune
                       PkgConfig::LIBXML PRIVATE bucketlab_flags PkgConfig::CMOCKA)

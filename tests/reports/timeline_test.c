@@ -7,7 +7,7 @@
 #include "fixture.h"
 
 #include "kernel/time.h"
-#include "parts.h"
+#include "reports/format.h"
 
 #define START (INT64_C(1767225600) * SIM_SECOND) /* 2026-01-01 */
 

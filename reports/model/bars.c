@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histograms of rows or bytes per partition. In: a result. Kept: bins of sizes with round edges, and one axis
- * of counts for all panels. Out: one panel per strategy, with bars of closed and of open partitions, the bars
- * that the exact distribution expects, and the key figures. */
+/* The charts of bars. In: a result. Out: one panel per strategy, with all panels on the same axes: histograms
+ * of rows or bytes per partition, in bins of sizes with round edges, with bars of closed and of open
+ * partitions and the bars that the exact distribution expects; histograms of partitions per read; and the
+ * share of the bytes, replicas included, that each node holds. */
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "parts.h"
+#include "tune/odds.h"
+
+/* Bins of sizes, equally wide on a log axis, with whole numbers as edges.
+ *
+ * Bin i has the sizes n with edges[i] < n <= edges[i + 1], so that a partition of exactly the limit is left
+ * of the limit. There are 20 or 10 bins per decade. Edges are rounded down, and duplicates are removed: below
+ * 10, a bin has one or two sizes. */
+enum { EDGES_MAX = 400 };
+struct bins {
+    uint64_t edges[EDGES_MAX];
+    size_t count; /* number of bins, one less than the number of edges */
+};
 
 /* 10^(k/20) to five digits, but 2, 4, 5 and 8 instead of 1.9953, 3.9811, 5.0119 and 7.9433: limits are round
  * numbers, and the bar of a partition that is just within a limit must not extend beyond it. */
@@ -37,7 +51,8 @@ static uint64_t edge_of(unsigned decade, unsigned mantissa)
     return edge > UINT64_MAX ? UINT64_MAX : (uint64_t)edge;
 }
 
-void report_bins_make(uint64_t least, uint64_t most, struct report_bins *out)
+/* Makes bins from the decade of `least` (if 1, from the size 0) to the first edge that is at least `most`. */
+static void bins_make(uint64_t least, uint64_t most, struct bins *out)
 {
     /* A size on an edge is in the bin below the edge, so the first bin begins below the least size. */
     unsigned first = decade_of(least > 1 ? least - 1 : 1);
@@ -53,7 +68,7 @@ void report_bins_make(uint64_t least, uint64_t most, struct report_bins *out)
         for (unsigned i = 0; i < 20; i += step) {
             uint64_t edge = edge_of(decade, mantissas[i]);
             if (used == 0 || edge > out->edges[used - 1]) {
-                assert(used < REPORT_EDGES_MAX);
+                assert(used < EDGES_MAX);
                 out->edges[used++] = edge;
             }
             if (edge >= most && used >= 2) {
@@ -64,7 +79,8 @@ void report_bins_make(uint64_t least, uint64_t most, struct report_bins *out)
     }
 }
 
-size_t report_bins_find(const struct report_bins *bins, uint64_t size)
+/* The bin of a size; sizes outside of the bins belong to the first or the last bin. */
+static size_t bins_find(const struct bins *bins, uint64_t size)
 {
     size_t low = 0;
     size_t high = bins->count - 1;
@@ -79,16 +95,17 @@ size_t report_bins_find(const struct report_bins *bins, uint64_t size)
     return low;
 }
 
-double report_bins_edge_log10(uint64_t edge)
+/* Where an edge is drawn; the edge 0 is drawn slightly below 1. */
+static double edge_log10(uint64_t edge)
 {
     return edge == 0 ? below_one_log10 : report_log10((double)edge);
 }
 
-void report_bins_axis(struct report_arena *arena, const struct report_bins *bins, bool is_bytes,
-                      const char *title, struct report_axis *out)
+static void bins_axis(struct report_arena *arena, const struct bins *bins, bool is_bytes, const char *title,
+                      struct report_axis *out)
 {
-    out->low = report_bins_edge_log10(bins->edges[0]);
-    out->high = report_bins_edge_log10(bins->edges[bins->count]);
+    out->low = edge_log10(bins->edges[0]);
+    out->high = edge_log10(bins->edges[bins->count]);
     out->title = report_text(arena, "%s (log scale)", title);
     report_scale_log(arena, is_bytes ? REPORT_UNIT_BYTES : REPORT_UNIT_PLAIN, false, out);
 }
@@ -171,7 +188,10 @@ static void fill_counts(struct report_arena *arena, double top, bool is_log, con
     }
 }
 
-void report_counts_scale(struct report_arena *arena, struct report_panel *panels, size_t count,
+/* Sets the y axes of a histogram's panels: panels with counts share one axis, and panels in per cent share
+ * another. If the lowest bar would not be visible next to the highest one, the axis of counts, with bars and
+ * curves, is logarithmic: the chart must show a single partition that exceeds a limit. */
+static void scale_counts(struct report_arena *arena, struct report_panel *panels, size_t count,
                          const char *title)
 {
     const struct range range = find_range(panels, count, false);
@@ -200,7 +220,9 @@ static double at_or_below(const struct tune_distribution *distribution, double e
     return edge >= edge_max ? 1 : tune_below(distribution, (uint64_t)floor(edge) + 1);
 }
 
-void report_outline(const struct bk_strategy *strategy, const struct report_bins *bins, double closed,
+/* Sets the curve of a panel to the outline of the bars that the distribution expects of `closed` partitions,
+ * from its first visible bin to its last. */
+static void outline(const struct bk_strategy *strategy, const struct bins *bins, double closed,
                     struct report_arena *arena, struct report_panel *panel)
 {
     const struct tune_distribution distribution = tune_distribution_of(strategy, 1);
@@ -216,12 +238,12 @@ void report_outline(const struct bk_strategy *strategy, const struct report_bins
                 top = y > top ? y : top;
             } else if (y > 0 && y >= visible_share * top) {
                 struct report_point *point = panel->curve + panel->curve_count;
-                const double from = report_bins_edge_log10(bins->edges[i]);
+                const double from = edge_log10(bins->edges[i]);
                 if (panel->curve_count == 0) {
                     *point++ = (struct report_point){.x = from, .y = 0};
                 }
                 *point++ = (struct report_point){.x = from, .y = y};
-                *point++ = (struct report_point){.x = report_bins_edge_log10(bins->edges[i + 1]), .y = y};
+                *point++ = (struct report_point){.x = edge_log10(bins->edges[i + 1]), .y = y};
                 panel->curve_count = (size_t)(point - panel->curve);
             }
         }
@@ -294,14 +316,14 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
     return domain;
 }
 
-static const double *counts_of(const struct lab_histogram *histogram, const struct report_bins *bins,
+static const double *counts_of(const struct lab_histogram *histogram, const struct bins *bins,
                                struct report_arena *arena)
 {
     size_t count;
     const struct lab_bin *sorted = report_sorted(arena, histogram, &count);
     double *counts = report_take(arena, bins->count, sizeof *counts);
     for (size_t i = 0; i < count; i++) {
-        counts[report_bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
+        counts[bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
     }
     return counts;
 }
@@ -344,8 +366,8 @@ static const char *hint_of(const struct lab_strategy_result *strategy, bool is_b
 }
 
 /* Bars of open partitions are on top of those of closed ones. */
-static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes,
-                      const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes, const struct bins *bins,
+                      struct report_arena *arena, struct report_panel *panel)
 {
     const double *counts[LAB_STATES];
     for (int state = 0; state < LAB_STATES; state++) {
@@ -357,8 +379,8 @@ static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes,
         const double low = state == LAB_OPEN ? counts[LAB_CLOSED][bin] : 0;
         if (counts[state][bin] > 0) {
             struct report_bar *bar = &panel->bars[panel->bar_count++];
-            *bar = (struct report_bar){.from = report_bins_edge_log10(bins->edges[bin]),
-                                       .to = report_bins_edge_log10(bins->edges[bin + 1]),
+            *bar = (struct report_bar){.from = edge_log10(bins->edges[bin]),
+                                       .to = edge_log10(bins->edges[bin + 1]),
                                        .low = low,
                                        .high = low + counts[state][bin],
                                        .first = (double)(bins->edges[bin] + 1),
@@ -371,7 +393,7 @@ static void fill_bars(const struct lab_strategy_result *strategy, bool is_bytes,
 }
 
 /* Percentiles do not say where between two of them the sizes are. */
-static void widen_bars(const struct lab_strategy_result *strategy, const struct report_bins *bins,
+static void widen_bars(const struct lab_strategy_result *strategy, const struct bins *bins,
                        struct report_arena *arena, struct report_panel *panel)
 {
     double min = 1;
@@ -379,8 +401,7 @@ static void widen_bars(const struct lab_strategy_result *strategy, const struct 
     const uint64_t least = min >= 1 ? (uint64_t)min : 1;
     for (size_t i = 0; i < panel->bar_count; i++) {
         struct report_bar *bar = &panel->bars[i];
-        const double from =
-            i > 0 ? bar[-1].to : report_bins_edge_log10(bins->edges[report_bins_find(bins, least)]);
+        const double from = i > 0 ? bar[-1].to : edge_log10(bins->edges[bins_find(bins, least)]);
         bar->from = fmin(from, bar->from);
         bar->first = i > 0 ? bar[-1].last + 1 : (double)least;
         bar->hint = report_text(arena, "%s to %s bytes: %s%% of the partitions",
@@ -432,8 +453,8 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
     }
 }
 
-static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes,
-                       const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes, const struct bins *bins,
+                       struct report_arena *arena, struct report_panel *panel)
 {
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
     fill_bars(strategy, is_bytes, bins, arena, panel);
@@ -445,7 +466,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
         widen_bars(strategy, bins, arena, panel);
     }
     if (has_distribution(strategy, is_bytes)) {
-        report_outline(&strategy->settings.strategy, bins, (double)strategy->closed_rows.count, arena, panel);
+        outline(&strategy->settings.strategy, bins, (double)strategy->closed_rows.count, arena, panel);
     }
     fill_figures(strategy, is_bytes, arena, panel);
 }
@@ -522,17 +543,373 @@ void report_partitions_fill(const struct lab_result *result, struct report_arena
         chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;
     }
-    struct report_bins bins;
-    report_bins_make(domain.least, domain.shown, &bins);
-    report_bins_axis(arena, &bins, is_bytes, is_bytes ? "bytes in a partition" : "rows in a partition",
-                     &chart->x);
+    struct bins bins;
+    bins_make(domain.least, domain.shown, &bins);
+    bins_axis(arena, &bins, is_bytes, is_bytes ? "bytes in a partition" : "rows in a partition", &chart->x);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
     chart->panel_count = result->strategy_count;
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_panel(&result->strategies[i], is_bytes, &bins, arena, &chart->panels[i]);
         fill_bands(&chart->x, &domain, is_bytes ? 0 : result->limits.tiny_rows, arena, &chart->panels[i]);
     }
-    report_counts_scale(arena, chart->panels, chart->panel_count, "partitions");
+    scale_counts(arena, chart->panels, chart->panel_count, "partitions");
     join_notes(chart);
     fill_legend(result, &domain, arena, chart);
+}
+
+/* Up to LINEAR_MAX partitions, each number has its own bar and the axis is linear. It is at least SHOWN_MIN
+ * long, because the place of a single bar that fills the panel would not be visible. */
+enum { LINEAR_MAX = 100, SHOWN_MIN = 8 };
+static const double half_width = 0.42;
+/* On a log axis, in decades: the limits of a bar's width, and the place of 0, left of 1. */
+static const double width_min = 0.06;
+static const double half_width_max = 0.06;
+static const double zero_at = -0.3;
+static const double side_room = 0.06;
+
+/* A bar's place, the same in all panels: the range of numbers that it counts, and its ends on the axis. */
+struct place {
+    uint64_t least, most;
+    double from, to;
+};
+struct places {
+    uint64_t least, most; /* the range of numbers that occur */
+    struct place *items;
+    size_t count;
+};
+
+/* False when there are no reads. */
+static bool find_places(const struct lab_result *result, struct places *out)
+{
+    *out = (struct places){.least = UINT64_MAX};
+    bool has_reads = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_histogram *reads = &result->strategies[i].read_partitions;
+        if (reads->count > 0) {
+            has_reads = true;
+            out->least = reads->least < out->least ? reads->least : out->least;
+            out->most = reads->most > out->most ? reads->most : out->most;
+        }
+    }
+    return has_reads;
+}
+
+static const char *why_no_reads(const struct lab_result *result)
+{
+    if (lab_result_is_observed(result)) {
+        return "nothing was run, so nothing was read";
+    }
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        double count;
+        if (report_metric(&result->strategies[i], "reads.count", &count)) {
+            return "no read was answered in the time of the run";
+        }
+    }
+    return "the scenario has no reads";
+}
+
+static void fill_linear(struct places *places, struct report_arena *arena, struct report_axis *axis)
+{
+    static const double steps_max = 10;
+    const uint64_t first = places->least == 0 ? 0 : 1;
+    const uint64_t last = places->most > SHOWN_MIN ? places->most : SHOWN_MIN;
+    axis->low = (double)first - 0.7;
+    axis->high = (double)last + 0.7;
+    axis->title = "partitions queried by a read";
+    places->count = (size_t)(last - first) + 1;
+    places->items = report_take(arena, places->count, sizeof *places->items);
+    report_scale_linear(arena, REPORT_UNIT_PLAIN, steps_max, 1, axis);
+    for (uint64_t i = first; i <= last; i++) {
+        const double at = (double)i;
+        places->items[i - first] = (struct place){i, i, at - half_width, at + half_width};
+    }
+}
+
+/* A bar extends from one half below its least number to one half above its largest. The bar of a small number
+ * would be too broad that way, so its width is limited and it is centred on its number. */
+static void fill_log(struct places *places, struct report_arena *arena, struct report_axis *axis)
+{
+    struct bins bins;
+    bins_make(1, places->most, &bins);
+    bins.edges[bins.count] = places->most;
+    bins_axis(arena, &bins, false, "partitions queried by a read", axis);
+    places->items = report_take(arena, bins.count + 1, sizeof *places->items);
+    if (places->least == 0) {
+        places->items[places->count++] =
+            (struct place){0, 0, zero_at - half_width_max, zero_at + half_width_max};
+        memmove(axis->ticks + 1, axis->ticks, axis->tick_count++ * sizeof *axis->ticks);
+        axis->ticks[0] = (struct report_tick){.at = zero_at, .text = "0"};
+    }
+    for (size_t i = 0; i < bins.count; i++) {
+        const uint64_t least = bins.edges[i] + 1, most = bins.edges[i + 1];
+        struct place place = {least, most, report_log10((double)least - 0.5),
+                              report_log10((double)most + 0.5)};
+        if (least == most) {
+            place.from = fmax(place.from, report_log10((double)most) - half_width_max);
+            place.to = fmin(place.to, report_log10((double)most) + half_width_max);
+        }
+        /* The last bar ends at the largest number, so it may be narrower than the least width. */
+        if (i + 1 == bins.count) {
+            place.to = fmax(place.to, place.from + width_min);
+        }
+        places->items[places->count++] = place;
+    }
+    axis->low = places->items[0].from - side_room;
+    axis->high = places->items[places->count - 1].to + side_room;
+}
+
+/* "3 partitions: 1,204 of 12,345 reads (9.75%); 98.1% query no more" */
+static const char *reads_hint(const struct place *place, uint64_t count, uint64_t upto, uint64_t all,
+                              struct report_arena *arena)
+{
+    const char *numbers = place->least == place->most
+                              ? report_grouped(arena, place->most)
+                              : report_text(arena, "%s to %s", report_grouped(arena, place->least),
+                                            report_grouped(arena, place->most));
+    return report_text(arena, "%s partition%s: %s of %s read%s (%s); %s query no more", numbers,
+                       place->most == 1 ? "" : "s", report_grouped(arena, count), report_grouped(arena, all),
+                       all == 1 ? "" : "s", report_percent(arena, (double)count / (double)all),
+                       report_percent(arena, (double)upto / (double)all));
+}
+
+static void fill_read_bars(const struct lab_histogram *reads, const struct places *places,
+                           struct report_arena *arena, struct report_panel *panel)
+{
+    size_t bin_count = 0;
+    const struct lab_bin *bins = report_sorted(arena, reads, &bin_count);
+    panel->bars = report_take(arena, places->count, sizeof *panel->bars);
+    uint64_t upto = 0;
+    for (size_t i = 0, bin = 0; i < places->count; i++) {
+        const struct place *place = &places->items[i];
+        uint64_t count = 0;
+        /* The size of a rounded bin may be above the largest number. */
+        for (; bin < bin_count && (bins[bin].size <= place->most || i + 1 == places->count); bin++) {
+            count += bins[bin].count;
+        }
+        upto += count;
+        if (count > 0) {
+            panel->bars[panel->bar_count++] =
+                (struct report_bar){.from = place->from,
+                                    .to = place->to,
+                                    .high = (double)count,
+                                    .first = (double)place->least,
+                                    .last = (double)place->most,
+                                    .count = (double)count,
+                                    .ink = REPORT_INK_CLOSED,
+                                    .hint = reads_hint(place, count, upto, reads->count, arena)};
+        }
+    }
+}
+
+static void fill_reads_figures(const struct lab_strategy_result *strategy, struct report_arena *arena,
+                               struct report_panel *panel)
+{
+    /* A read that was cut off queried the greatest number of partitions that a read may query. */
+    const char *most = report_number(arena, (double)strategy->read_partitions.most);
+    const struct {
+        const char *name, *metric;
+        enum report_alarm alarm;
+        bool is_key;
+    } wanted[] = {
+        {"reads", "reads.count", REPORT_NO_ALARM, false},
+        {"mean", "reads.partitions_per_read.mean", REPORT_NO_ALARM, true},
+        {"p99", "reads.partitions_per_read.p99", REPORT_NO_ALARM, true},
+        {"most", "reads.partitions_per_read.max", REPORT_NO_ALARM, false},
+        {"failed", "reads.failed", REPORT_ALARM_ONLY, false},
+        {"incomplete", "reads.incomplete", REPORT_ALARM_ONLY, false},
+        {"out of order", "reads.out_of_order", REPORT_ALARM_ONLY, false},
+        {report_text(arena, "cut off at %s", most), "reads.cut_off", REPORT_ALARM_ONLY, false},
+    };
+    double empty, mean;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (i == 4 && report_metric(strategy, "reads.empty_partitions_per_read", &empty) &&
+            report_metric(strategy, "reads.partitions_per_read.mean", &mean) && mean > 0) {
+            const struct report_figure figure = {"without a row", report_percent(arena, empty / mean), false,
+                                                 false};
+            report_figures_add(arena, panel, &figure, 1);
+        }
+        report_metric_add(arena, panel, strategy, wanted[i].name, wanted[i].metric, REPORT_ROWS,
+                          wanted[i].alarm, wanted[i].is_key);
+    }
+}
+
+static void fill_reads_panel(const struct lab_strategy_result *strategy, const struct places *places,
+                             struct report_arena *arena, struct report_panel *panel)
+{
+    report_strategy_name(arena, strategy, &panel->label, &panel->detail);
+    panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed: nothing was read"
+                  : strategy->read_partitions.count == 0          ? "no read was answered"
+                                                                  : "";
+    fill_read_bars(&strategy->read_partitions, places, arena, panel);
+    fill_reads_figures(strategy, arena, panel);
+}
+
+void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart)
+{
+    struct places places;
+    if (!find_places(result, &places)) {
+        chart->absent = why_no_reads(result);
+        return;
+    }
+    if (places.most <= LINEAR_MAX) {
+        fill_linear(&places, arena, &chart->x);
+    } else {
+        fill_log(&places, arena, &chart->x);
+    }
+    chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
+    chart->panel_count = result->strategy_count;
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        fill_reads_panel(&result->strategies[i], &places, arena, &chart->panels[i]);
+    }
+    scale_counts(arena, chart->panels, chart->panel_count, "reads");
+}
+
+/* Up to NUMBERED_MAX nodes are in the order of their numbers, with a number below each; more nodes are sorted
+ * by load. */
+enum { NUMBERED_MAX = 24, RANKS_MAX = 8, SHARES_MAX = 5 };
+static const double shares_headroom = 1.06;
+
+static size_t most_nodes(const struct lab_result *result)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const size_t nodes = result->strategies[i].node_count;
+        count = nodes > count ? nodes : count;
+    }
+    return count;
+}
+
+static const char *why_no_nodes(const struct lab_result *result)
+{
+    if (lab_result_is_observed(result)) {
+        return "nothing was run, so no node holds data";
+    }
+    return most_nodes(result) == 1 ? "one node holds everything"
+                                   : "what each node holds was not kept with this run";
+}
+
+/* The first node is 0, or the first rank is 1. */
+static void fill_nodes_axis(size_t count, bool is_numbered, struct report_arena *arena,
+                            struct report_axis *axis)
+{
+    axis->low = is_numbered ? -0.5 : 0.5;
+    axis->high = axis->low + (double)count;
+    axis->title = is_numbered ? "node" : "nodes, the fullest first";
+    report_scale_linear(arena, REPORT_UNIT_PLAIN, is_numbered ? NUMBERED_MAX : RANKS_MAX, 1, axis);
+}
+
+/* Sorts the largest load first. Equal loads are in the order of the array that both pointers point into. */
+static int compare_loads(const void *left, const void *right)
+{
+    const struct lab_node_load *one = *(const struct lab_node_load *const *)left;
+    const struct lab_node_load *other = *(const struct lab_node_load *const *)right;
+    if (one->bytes != other->bytes) {
+        return one->bytes < other->bytes ? 1 : -1;
+    }
+    return one < other ? -1 : one > other;
+}
+
+/* "node 3: 18.2% of the bytes, 1.09 times the even share (12,345,678 bytes, 12,345 rows)" */
+static const char *node_hint(const struct lab_node_load *node, double share, double even,
+                             struct report_arena *arena)
+{
+    return report_text(arena, "%s: %s of the bytes, %s times the even share (%s bytes, %s rows)",
+                       report_clean(arena, node->name), report_percent(arena, share),
+                       report_number(arena, share / even), report_grouped(arena, node->bytes),
+                       report_grouped(arena, node->rows));
+}
+
+static void fill_nodes_figures(const struct lab_strategy_result *strategy, double total,
+                               struct report_arena *arena, struct report_panel *panel)
+{
+    const struct lab_node_load *nodes = strategy->nodes;
+    const size_t count = strategy->node_count;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = nodes[i].bytes < least ? nodes[i].bytes : least;
+        most = nodes[i].bytes > most ? nodes[i].bytes : most;
+    }
+    const double mean = total / (double)count;
+    const struct report_figure figures[] = {
+        {.name = "nodes", .text = report_number(arena, (double)count)},
+        {.name = "fullest holds", .text = report_size(arena, (double)most, REPORT_BYTES)},
+        {.name = "fullest / even", .text = report_number(arena, (double)most / mean), .is_key = true},
+        {.name = "emptiest / even", .text = report_number(arena, (double)least / mean), .is_key = true},
+    };
+    if (total > 0) {
+        report_figures_add(arena, panel, figures, sizeof figures / sizeof figures[0]);
+    }
+}
+
+static void fill_nodes_panel(const struct lab_strategy_result *strategy, bool is_numbered,
+                             const struct report_axis *x, struct report_arena *arena,
+                             struct report_panel *panel)
+{
+    const size_t count = strategy->node_count;
+    report_strategy_name(arena, strategy, &panel->label, &panel->detail);
+    panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed: no node holds it"
+                  : count == 0                                    ? "not kept"
+                                                                  : "";
+    const struct lab_node_load **nodes = report_take(arena, count + 1, sizeof *nodes);
+    panel->bars = report_take(arena, count + 1, sizeof *panel->bars);
+    panel->curve = report_take(arena, 2, sizeof *panel->curve);
+    if (count == 0) {
+        return;
+    }
+    double total = 0;
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = &strategy->nodes[i];
+        total += (double)nodes[i]->bytes;
+    }
+    if (!is_numbered) {
+        qsort(nodes, count, sizeof *nodes, compare_loads);
+    }
+    const double even = 1 / (double)count, half = is_numbered ? half_width : 0.5;
+    for (size_t i = 0; i < count && total > 0; i++) {
+        const double share = (double)nodes[i]->bytes / total, middle = (double)(i + !is_numbered);
+        panel->bars[panel->bar_count++] =
+            (struct report_bar){.from = middle - half,
+                                .to = middle + half,
+                                .high = share,
+                                .first = (double)i,
+                                .last = (double)i,
+                                .count = share,
+                                .ink = REPORT_INK_CLOSED,
+                                .hint = node_hint(nodes[i], share, even, arena)};
+    }
+    panel->curve[0] = (struct report_point){x->low, even};
+    panel->curve[1] = (struct report_point){x->low + (double)count, even};
+    panel->curve_count = 2;
+    fill_nodes_figures(strategy, total, arena, panel);
+}
+
+void report_nodes_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart)
+{
+    const size_t count = most_nodes(result);
+    if (count < 2) {
+        chart->absent = why_no_nodes(result);
+        return;
+    }
+    const bool is_numbered = count <= NUMBERED_MAX;
+    fill_nodes_axis(count, is_numbered, arena, &chart->x);
+    chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
+    chart->panel_count = result->strategy_count;
+    double top = 0;
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        struct report_panel *panel = &chart->panels[i];
+        fill_nodes_panel(&result->strategies[i], is_numbered, &chart->x, arena, panel);
+        for (size_t bar = 0; bar < panel->bar_count; bar++) {
+            top = panel->bars[bar].high > top ? panel->bars[bar].high : top;
+        }
+    }
+    /* All panels have the same scale, so that even and uneven strategies can be compared. */
+    struct report_axis shares = {.high = top > 0 ? top * shares_headroom : 1, .title = "share of bytes"};
+    report_scale_linear(arena, REPORT_UNIT_SHARE, SHARES_MAX, 1e-4, &shares);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        chart->panels[i].y = shares;
+    }
+    report_legend_add(chart, REPORT_INK_CLOSED, "share of all bytes, replicas included");
+    report_legend_add(chart, REPORT_INK_DISTRIBUTION, "even share");
 }
