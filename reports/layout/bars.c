@@ -255,38 +255,28 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 {
     static const enum report_font fonts[] = {REPORT_FONT_VERDICT, REPORT_FONT_BEWARE, REPORT_FONT_BEWARE};
-    const struct report_type title = {chart->title, REPORT_FONT_HEAD, content_width, 2};
-    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, content_left, pen->y);
-    const struct report_type subtitle = {chart->subtitle, REPORT_FONT_SMALL, content_width, 1};
-    box = report_pen_text(pen, &subtitle, REPORT_LEFT, content_left, box.y + box.height + 1);
-    pen->y = box.y + box.height + 7;
+    report_pen_paragraph(pen, chart->title, REPORT_FONT_HEAD, 2);
+    pen->y += 1;
+    report_pen_paragraph(pen, chart->subtitle, REPORT_FONT_SMALL, 1);
+    pen->y += 7;
     for (size_t i = 0; i < chart->sentence_count; i++) {
-        const struct report_type type = {chart->sentences[i], fonts[i], content_width, 5};
-        box = report_pen_text(pen, &type, REPORT_LEFT, content_left, pen->y);
-        pen->y = box.y + box.height + 3;
+        report_pen_paragraph(pen, chart->sentences[i], fonts[i], 5);
+        pen->y += 3;
     }
     pen->y += 5;
 }
 
-/* Puts the headings of the figures, aligned at their last lines. */
 static void put_headings(const struct report_chart *chart, struct report_pen *pen)
 {
     const struct report_panel *panel = &chart->panels[0];
-    double most = 0;
-    for (size_t i = 0; i < COLUMNS && i < panel->figure_count; i++) {
-        const struct report_type type = {panel->figures[i].name, REPORT_FONT_SMALL, columns[i].width, 3};
-        double height = report_pen_measure(pen, &type).height;
-        most = height > most ? height : most;
+    struct report_type types[COLUMNS + 1] = {{chart->x.title, REPORT_FONT_SMALL, strip_width, 1}};
+    double lefts[COLUMNS + 1] = {strip_left};
+    for (size_t i = 0; i < COLUMNS; i++) {
+        types[i + 1] = (struct report_type){panel->figures[i].name, REPORT_FONT_SMALL, columns[i].width, 3};
+        lefts[i + 1] = columns[i].right - columns[i].width;
     }
-    for (size_t i = 0; i < COLUMNS && i < panel->figure_count; i++) {
-        const struct report_type type = {panel->figures[i].name, REPORT_FONT_SMALL, columns[i].width, 3};
-        double height = report_pen_measure(pen, &type).height;
-        report_pen_text(pen, &type, REPORT_LEFT, columns[i].right - columns[i].width, pen->y + most - height);
-    }
-    const struct report_type title = {chart->x.title, REPORT_FONT_SMALL, strip_width, 1};
-    const double height = report_pen_measure(pen, &title).height;
-    report_pen_text(pen, &title, REPORT_LEFT, strip_left, pen->y + most - height);
-    pen->y = report_snap(pen->y + most + 4);
+    report_pen_headings(pen, types, lefts, COLUMNS + 1);
+    pen->y = report_snap(pen->y + 4);
 }
 
 /* Draws the histogram of one strategy. All strategies share one scale; the counts are in other charts. */
@@ -319,19 +309,6 @@ static void put_name(const struct report_panel *panel, const struct report_box *
     }
 }
 
-static void put_figures(const struct report_panel *panel, const struct report_box *box,
-                        struct report_pen *pen)
-{
-    for (size_t i = 0; i < COLUMNS && i < panel->figure_count; i++) {
-        const struct report_figure *figure = &panel->figures[i];
-        const struct report_type type = {
-            figure->text, figure->is_alarm ? REPORT_FONT_CELL_ALARM : REPORT_FONT_CELL, columns[i].width, 1};
-        const double height = report_pen_measure(pen, &type).height;
-        report_pen_text(pen, &type, REPORT_LEFT, columns[i].right - columns[i].width,
-                        box->y + (box->height - height) / 2);
-    }
-}
-
 static void put_row(const struct report_chart *chart, const struct report_panel *panel, double height,
                     struct report_pen *pen)
 {
@@ -339,7 +316,13 @@ static void put_row(const struct report_chart *chart, const struct report_panel 
     report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, content_left, box.y, content_right, box.y, 1);
     put_strip(chart, panel, &box, pen);
     put_name(panel, &box, pen);
-    put_figures(panel, &box, pen);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        const struct report_figure *figure = &panel->figures[i];
+        const struct report_type type = {
+            figure->text, figure->is_alarm ? REPORT_FONT_CELL_ALARM : REPORT_FONT_CELL, columns[i].width, 1};
+        report_pen_text(pen, &type, REPORT_LEFT, columns[i].right - columns[i].width,
+                        box.y + (height - report_pen_measure(pen, &type).height) / 2);
+    }
 }
 
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen)

@@ -7,7 +7,6 @@
 
 static const double left_min = 60;
 static const double chosen_size = 9;
-static const double cap_width = 5;
 /* The distance that names keep from the staircase and from markers. */
 static const double clearance = 1.5;
 static const double name_width_max = 190;
@@ -237,13 +236,9 @@ static void put_range(const struct report_frame *frame, const struct report_spot
         return;
     }
     const double x = report_frame_x(frame, spot->x);
-    const double ends[] = {report_frame_y(frame, 0, spot->high), report_frame_y(frame, 0, spot->low)};
-    report_pen_line(pen, REPORT_SHAPE_LINE, ink, x, ends[0], x, ends[1], 1);
-    for (size_t i = 0; i < 2; i++) {
-        report_pen_line(pen, REPORT_SHAPE_LINE, ink, x - cap_width / 2, ends[i], x + cap_width / 2, ends[i],
-                        1);
-    }
-    take(taken, x - cap_width / 2, ends[0] - 1, x + cap_width / 2, ends[1] + 1);
+    const double top = report_frame_y(frame, 0, spot->high), bottom = report_frame_y(frame, 0, spot->low);
+    report_pen_range(pen, ink, x, top, bottom);
+    take(taken, x - REPORT_CAP_WIDTH / 2, top - 1, x + REPORT_CAP_WIDTH / 2, bottom + 1);
 }
 
 /* The pale spots are drawn first and the recommended one last, so that it is on top. */

@@ -9,7 +9,6 @@ static const double left_min = 60;
 static const double panel_gap = 13;
 /* The least width of a panel, even if its lines end early. */
 static const double width_min = 120;
-static const double cap_width = 5;
 /* The most markers of a line that has one per sample, and their distance along a line that is dense. */
 enum { MARKERS_MAX = 28 };
 static const double marker_gap = 96;
@@ -75,11 +74,7 @@ static void put_ranges(const struct path *path, struct report_pen *pen)
                                report_frame_y(path->frame, path->lane, sample->high)};
         const double x =
             report_frame_x(path->frame, sample->x) + (ends[0] - ends[1] > short_range ? path->offset : 0);
-        report_pen_line(pen, REPORT_SHAPE_LINE, path->line->ink, x, ends[1], x, ends[0], 1);
-        for (size_t k = 0; k < 2; k++) {
-            report_pen_line(pen, REPORT_SHAPE_LINE, path->line->ink, x - cap_width / 2, ends[k],
-                            x + cap_width / 2, ends[k], 1);
-        }
+        report_pen_range(pen, path->line->ink, x, ends[1], ends[0]);
     }
 }
 

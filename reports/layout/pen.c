@@ -123,6 +123,29 @@ void report_pen_paragraph(struct report_pen *pen, const char *text, enum report_
     }
 }
 
+void report_pen_headings(struct report_pen *pen, const struct report_type *types, const double *lefts,
+                         size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, report_pen_measure(pen, &types[i]).height);
+    }
+    pen->y += most;
+    for (size_t i = 0; i < count; i++) {
+        report_pen_text(pen, &types[i], REPORT_LEFT, lefts[i],
+                        pen->y - report_pen_measure(pen, &types[i]).height);
+    }
+}
+
+void report_pen_range(struct report_pen *pen, enum report_ink ink, double x, double top, double bottom)
+{
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, x, top, x, bottom, 1);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, x - REPORT_CAP_WIDTH / 2, top, x + REPORT_CAP_WIDTH / 2, top,
+                    1);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, x - REPORT_CAP_WIDTH / 2, bottom, x + REPORT_CAP_WIDTH / 2,
+                    bottom, 1);
+}
+
 double report_pen_width(const struct report_pen *pen, const char *text, enum report_font font)
 {
     return report_pen_measure(pen, &(struct report_type){text, font, 0, 1}).width;
@@ -155,52 +178,31 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
                                    .y = report_snap(middle - swatch_height / 2),
                                    .width = swatch_width,
                                    .height = swatch_height};
-    if (ink >= REPORT_INK_LINE && ink <= REPORT_INK_LINE_LAST) {
-        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.8);
-        report_pen_marker(pen, ink, box.x + box.width / 2, middle, REPORT_MARKER_SIZE);
-        return;
+    const double right = box.x + box.width, bottom = box.y + box.height, centre = box.x + box.width / 2;
+    const bool is_line = ink >= REPORT_INK_LINE && ink <= REPORT_INK_LINE_LAST;
+    if (is_line || ink == REPORT_INK_DISTRIBUTION) {
+        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, right, middle, is_line ? 1.8 : 1.6);
     }
-    switch (ink) {
-    case REPORT_INK_TEXT:
-        report_pen_line(pen, REPORT_SHAPE_DASHED, ink, box.x + box.width / 2, box.y - 1,
-                        box.x + box.width / 2, box.y + box.height + 1, 1);
-        return;
-    case REPORT_INK_PALE:
-    case REPORT_INK_CHOSEN:
-        report_pen_marker(pen, ink, box.x + box.width / 2, middle, REPORT_MARKER_SIZE);
-        return;
-    case REPORT_INK_RING:
-        report_pen_frame(pen, ink, &box, 1.8);
-        return;
-    case REPORT_INK_DISTRIBUTION:
-        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
-        return;
-    case REPORT_INK_DASHES: {
+    if (is_line || ink == REPORT_INK_PALE || ink == REPORT_INK_CHOSEN) {
+        report_pen_marker(pen, ink, centre, middle, REPORT_MARKER_SIZE);
+    } else if (ink == REPORT_INK_TEXT || ink == REPORT_INK_SLOW) {
+        report_pen_line(pen, ink == REPORT_INK_TEXT ? REPORT_SHAPE_DASHED : REPORT_SHAPE_LINE, ink, centre,
+                        box.y - 1, centre, bottom + 1, ink == REPORT_INK_TEXT ? 1 : 2);
+    } else if (ink == REPORT_INK_DASHES) {
         struct report_point *ends = report_take(pen->scene->arena, 2, sizeof *ends);
         ends[0] = (struct report_point){box.x, middle};
-        ends[1] = (struct report_point){box.x + box.width, middle};
+        ends[1] = (struct report_point){right, middle};
         const struct report_box flat = {box.x, middle, box.width, 0};
         report_pen_curve(pen, ink, &flat, ends, 2, 1.4)->is_distribution = true;
-        return;
-    }
-    case REPORT_INK_SLOW:
-        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x + box.width / 2, box.y - 1, box.x + box.width / 2,
-                        box.y + box.height + 1, 2);
-        return;
-    case REPORT_INK_OVER:
-    case REPORT_INK_TINY: {
+    } else if (ink != REPORT_INK_DISTRIBUTION) {
         report_pen_area(pen, ink, box);
-        double edge = ink == REPORT_INK_OVER ? box.x : box.x + box.width;
-        report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, box.y + box.height, 1);
-        return;
     }
-    case REPORT_INK_SPLIT:
-        report_pen_area(pen, ink, box);
+    if (ink == REPORT_INK_OVER || ink == REPORT_INK_TINY) {
+        const double edge = ink == REPORT_INK_OVER ? box.x : right;
+        report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, bottom, 1);
+    } else if (ink == REPORT_INK_SPLIT) {
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ALARM,
                         (struct report_box){box.x, box.y, box.width, 3});
-        return;
-    default:
-        report_pen_area(pen, ink, box);
     }
 }
 

@@ -45,6 +45,12 @@ struct report_box report_pen_say(struct report_pen *pen, const char *text, enum 
                                  enum report_align align, double x, double y);
 /* Adds a text at the left margin, as wide as the content, and moves the pen below it. */
 void report_pen_paragraph(struct report_pen *pen, const char *text, enum report_font font, int lines);
+/* Adds headings next to each other, aligned at their last lines, and moves the pen below them. */
+void report_pen_headings(struct report_pen *pen, const struct report_type *types, const double *lefts,
+                         size_t count);
+/* A vertical line with a cap at each end. */
+void report_pen_range(struct report_pen *pen, enum report_ink ink, double x, double top, double bottom);
+#define REPORT_CAP_WIDTH 5.0
 double report_pen_width(const struct report_pen *pen, const char *text, enum report_font font);
 double report_pen_height(const struct report_pen *pen, enum report_font font);
 
@@ -111,8 +117,6 @@ void report_rules_put(const struct report_rules *rules, const struct report_mome
 
 void report_layout_bars(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lines(const struct report_chart *chart, struct report_pen *pen);
-void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
-void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
 /* Includes its own heading and footer. */
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);

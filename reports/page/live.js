@@ -532,3 +532,4 @@
         return document.getElementById(id);
     }
 })();
+//]]>

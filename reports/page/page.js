@@ -1,3 +1,4 @@
+//<![CDATA[
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The interactive functions of a page: sorts the table, switches between light and dark, lists the contents,
 // and unfolds everything for printing.

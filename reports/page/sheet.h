@@ -54,12 +54,8 @@ void report_sheet_section(struct report_sheet *sheet, const char *id, const char
 /* Makes the bytes of the page. */
 bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error);
 
-/* --- table.c: the comparison, and the expectations */
-void report_page_table(struct report_sheet *sheet);
-void report_page_expects(struct report_sheet *sheet);
 /* --- charts.c */
 void report_page_charts(struct report_sheet *sheet);
-/* --- svg.c */
 /* Writes one <svg id="ID"> of the scene, with the chart's title and subtitle as its name and description.
  * `id` must be unique in the page; it is the prefix of all ids within. */
 void report_page_svg(struct report_sheet *sheet, const struct report_chart *chart,
@@ -67,7 +63,8 @@ void report_page_svg(struct report_sheet *sheet, const struct report_chart *char
 /* Writes the definitions that the charts of a page share: once per page, before the first chart. */
 void report_page_svg_patterns(struct report_sheet *sheet);
 
-/* The style sheets, the scripts and the interactive section in reports/page/, which the build embeds. */
+/* The style sheets, the scripts and the interactive section in reports/page/, which the build embeds with a
+ * zero after each. Both XML and HTML parsers treat the text between their CDATA markers as the content. */
 extern const unsigned char report_page_style[], report_page_script[], report_page_live[];
 extern const size_t report_page_style_size, report_page_script_size, report_page_live_size;
 

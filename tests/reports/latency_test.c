@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the chart of latencies shows how long the operations of a result took, or why it is left out. Method:
  * charts of hand-made results as text and by their hints; each line compared with the histogram's own
- * quantiles; the layout's boxes; every allocation fails in turn. */
+ * quantiles; the layout's boxes. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 

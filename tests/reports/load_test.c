@@ -2,7 +2,7 @@
 /* Aim: the charts of reads and of nodes show how many partitions the reads of a result queried, and the load
  * of each node, in the order of node numbers or, for many nodes, of loads; or why they are left out. Method:
  * charts of hand-made results as text and by their hints; the bars' sum compared with the histogram; shares
- * that add up to 1; the layout's boxes; every allocation fails in turn. */
+ * that add up to 1; the layout's boxes. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a chart shows the contents of the result, and nothing else. Method: charts of hand-made results, as
- * text (the dump) or field by field; the distribution compared with the bins' own odds; failing allocations,
- * each one with the argument `all`. */
+ * text (the dump) or field by field; the distribution compared with the bins' own odds. */
 #include "fixture.h"
 
 #include "kernel/time.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: charts of plain data (curves and fronts) show the data, their elements do not overlap,
  * and a file is the same when it is made twice. Method: charts as text; the boxes of every special case,
- * measured by Pango; every allocation fails in turn; files are read back. */
+ * measured by Pango; files are read back. */
 #define _XOPEN_SOURCE 700
 
 #include "fixture.h"
