@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Converts between the file formats of charts and their names. */
-#include "reports/file_format.h"
+#include "reports/curves.h"
 
 #include <assert.h>
 #include <string.h>

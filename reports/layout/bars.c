@@ -269,11 +269,11 @@ static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 static void put_headings(const struct report_chart *chart, struct report_pen *pen)
 {
     const struct report_panel *panel = &chart->panels[0];
-    struct report_type types[COLUMNS + 1] = {{chart->x.title, REPORT_FONT_SMALL, strip_width, 1}};
-    double lefts[COLUMNS + 1] = {strip_left};
+    struct report_type types[COLUMNS + 1] = {[COLUMNS] = {chart->x.title, REPORT_FONT_SMALL, strip_width, 1}};
+    double lefts[COLUMNS + 1] = {[COLUMNS] = strip_left};
     for (size_t i = 0; i < COLUMNS; i++) {
-        types[i + 1] = (struct report_type){panel->figures[i].name, REPORT_FONT_SMALL, columns[i].width, 3};
-        lefts[i + 1] = columns[i].right - columns[i].width;
+        types[i] = (struct report_type){panel->figures[i].name, REPORT_FONT_SMALL, columns[i].width, 3};
+        lefts[i] = columns[i].right - columns[i].width;
     }
     report_pen_headings(pen, types, lefts, COLUMNS + 1);
     pen->y = report_snap(pen->y + 4);

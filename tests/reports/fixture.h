@@ -18,7 +18,6 @@
 #include "lab/result.h"
 #include "reports/chart.h"
 #include "reports/curves.h"
-#include "reports/front.h"
 #include "reports/model.h"
 #include "reports/scale.h"
 #include "reports/scene.h"

@@ -14,9 +14,6 @@
 #include "kernel/error.h"
 #include "lab/result.h"
 #include "reports/curves.h"
-#include "reports/file_format.h"
-#include "reports/front.h"
-#include "reports/horizon.h"
 #include "reports/option.h"
 
 struct report_files {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart, from plain data, of curves over a common x axis: a metric over a setting, a line per strategy.
+/* The charts of plain data, and the file formats of charts.
+ *
+ * Curves over a common x axis: a metric over a setting, a line per strategy. And a front: candidates by two
+ * quantities of which less is better, such as cost and size, with the Pareto front and the recommended
+ * candidate. Names are given to the recommended candidate, to those on the front, and to the best of each
+ * kind; if there is no room next to a candidate, a line leads to its name.
  *
  * On a log axis there is a separate strip for the value 0, labelled 0, before the axis. Like other charts,
  * the same data gives the same bytes, and the file appears only once it is complete. */
@@ -59,5 +64,30 @@ struct report_curves {
     const struct report_rule *rules;
     size_t rule_count; /* up to REPORT_RULES_MAX */
 };
+
+struct report_front_point {
+    const char *label;
+    double x, y;
+    double low, high; /* confidence interval of y, low <= y <= high; both equal to y for none */
+    bool is_on_front; /* on the Pareto front; other points are pale */
+    bool is_best;     /* the best of its kind, which is named like those on the front */
+};
+
+enum { REPORT_FRONT_MAX = 1000 };
+
+struct report_front {
+    const char *title, *subtitle, *foot; /* NULL for none */
+    struct report_curves_axis x, y;
+    const struct report_front_point *points; /* earlier ones are named first */
+    size_t count;                            /* 1 to REPORT_FRONT_MAX */
+    bool has_recommended;
+    size_t recommended; /* index of the point */
+};
+
+enum report_format { REPORT_PNG, REPORT_SVG, REPORT_PDF, REPORT_FORMAT_COUNT };
+/* Parses "png", "svg" or "pdf"; false for any other name. */
+bool report_format_parse(const char *name, enum report_format *out);
+/* "png", "svg", "pdf" */
+const char *report_format_extension(enum report_format format);
 
 #endif

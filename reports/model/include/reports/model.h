@@ -7,7 +7,6 @@
 #include "lab/result.h"
 #include "reports/chart.h"
 #include "reports/curves.h"
-#include "reports/front.h"
 
 /* The charts of a result, in the order of a page. */
 enum report_kind {

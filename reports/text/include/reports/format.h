@@ -9,7 +9,7 @@
 
 #include "lab/result.h"
 #include "reports/arena.h"
-#include "reports/horizon.h"
+#include "reports/option.h"
 
 enum report_unit { REPORT_ROWS, REPORT_BYTES };
 

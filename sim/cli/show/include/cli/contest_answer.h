@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cli/files.h"
-#include "reports/front.h"
+#include "reports/curves.h"
 #include "reports/option.h"
 #include "tune/contest.h"
 
