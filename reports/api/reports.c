@@ -62,7 +62,8 @@ bool report_write(const struct lab_result *result, enum report_format format, co
         report_arena_free(&arena);
     }
     report_typesetter_destroy(typesetter);
-    ok = ok && (out->count == 0 || report_output(folder, out->paths, contents, out->count, error));
+    ok = ok &&
+         (out->count == 0 || report_output((const char *const *)out->paths, contents, out->count, error));
     for (size_t i = 0; i < REPORT_KIND_COUNT; i++) {
         report_bytes_free(&contents[i]);
     }
@@ -118,31 +119,13 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
         sim_fail_memory(error);
     } else {
         snprintf(*path, size, "%s%s%s", folder, slash, name);
-        ok = report_output(folder, path, &content, 1, error);
+        ok = report_output((const char *const *)path, &content, 1, error);
     }
     free(content.data);
     if (!ok) {
         free(*path);
         *path = NULL;
     }
-    return ok;
-}
-
-static bool write_file(const char *path, const struct report_bytes *content, struct sim_error *error)
-{
-    char *copy = strdup(path);
-    if (copy == NULL) {
-        return sim_fail_memory(error);
-    }
-    char *slash = strrchr(copy, '/');
-    const char *folder = slash == NULL ? "." : slash == copy ? "/" : copy;
-    if (slash != NULL && slash != copy) {
-        *slash = 0;
-    }
-    char *paths[] = {strdup(path)};
-    bool ok = paths[0] != NULL ? report_output(folder, paths, content, 1, error) : sim_fail_memory(error);
-    free(paths[0]);
-    free(copy);
     return ok;
 }
 
@@ -166,7 +149,7 @@ static bool write_plain(const struct report_curves *curves, const struct report_
     if (!report_render(&scene, typesetter, format, chart.title, chart.start_ns, &content, error)) {
         return false;
     }
-    const bool ok = write_file(path, &content, error);
+    const bool ok = report_output(&path, &content, 1, error);
     report_bytes_free(&content);
     return ok;
 }

@@ -70,11 +70,6 @@ double report_value_at(const struct report_axis *axis, double at)
     return !axis->is_log ? at : at == -HUGE_VAL ? 0 : report_exp10(at);
 }
 
-bool report_is_fit(const struct report_curves_axis *axis, double value)
-{
-    return value >= (axis->scale == REPORT_LOG ? 0 : -REPORT_VALUE_MAX) && value <= REPORT_VALUE_MAX;
-}
-
 void report_extremes_meet(struct report_extremes *extremes, double value)
 {
     value = flush(value);
@@ -161,25 +156,13 @@ static const char *text_of(enum report_curves_unit unit, double value, struct re
     if (unit == REPORT_UNIT_SECONDS && value >= shortest * 0.999 && value <= longest) {
         return report_duration(arena, (int64_t)floor(value * (double)SIM_SECOND + 0.5));
     }
-    const double number = unit == REPORT_UNIT_SHARE ? 100 * value : value;
-    if (unit == REPORT_UNIT_BYTES && (number >= 0.00099 || number == 0)) {
-        return report_size(arena, number, REPORT_BYTES);
+    if (unit == REPORT_UNIT_BYTES) {
+        return report_size(arena, value, REPORT_BYTES);
     }
-    const char *name = unit == REPORT_UNIT_SHARE     ? "%"
+    return report_text(arena, "%s%s", report_number(arena, unit == REPORT_UNIT_SHARE ? 100 * value : value),
+                       unit == REPORT_UNIT_SHARE     ? "%"
                        : unit == REPORT_UNIT_SECONDS ? " s"
-                       : unit == REPORT_UNIT_BYTES   ? " B"
-                                                     : "";
-    if (number >= 0.00099 || number == 0) {
-        return report_text(arena, "%s%s", report_number(arena, number), name);
-    }
-    int exponent = (int)floor(report_log10(number) + 1e-9);
-    int digit = (int)floor(number / power_of_ten(exponent) + 0.5);
-    if (digit == 10) {
-        digit = 1;
-        exponent++;
-    }
-    const char *factor = digit == 1 ? "" : report_text(arena, "%d·", digit);
-    return report_text(arena, "%s10%s%s", factor, report_superscript(arena, exponent), name);
+                                                     : "");
 }
 
 /* Adds a number at every digit. Within less than a decade, 1, 2 and 5 alone might give only two numbers. */
@@ -480,24 +463,4 @@ const char *report_interval(struct report_arena *arena, int64_t start_ns, int64_
     }
     const bool is_one_day = !are_days && strncmp(texts[0], texts[1], 10) == 0;
     return report_text(arena, "%s to %s UTC", texts[0], is_one_day ? texts[1] + 11 : texts[1]);
-}
-
-const char *report_value_full(enum report_curves_unit unit, double value, struct report_arena *arena)
-{
-    const bool is_share = unit == REPORT_UNIT_SHARE;
-    return report_text(arena, "%s%s", report_full(arena, is_share ? 100 * value : value),
-                       is_share                      ? "%"
-                       : unit == REPORT_UNIT_SECONDS ? " s"
-                                                     : "");
-}
-
-const char *report_value_range(enum report_curves_unit unit, double value, double low, double high,
-                               struct report_arena *arena)
-{
-    const char *text = report_value_full(unit, value, arena);
-    if (!(low < high)) {
-        return text;
-    }
-    return report_text(arena, "%s (%s to %s)", text, report_value_full(unit, low, arena),
-                       report_value_full(unit, high, arena));
 }

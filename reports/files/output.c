@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -302,7 +303,7 @@ static void remove_folders(const char *folder, size_t made_from)
  * that names the first folder that this call created; 0 if it created none. */
 static bool make_folder(const char *folder, size_t *made_from, struct sim_error *error)
 {
-    char *path = strdup(folder[0] != 0 ? folder : ".");
+    char *path = strdup(folder);
     if (path == NULL) {
         return sim_fail_memory(error);
     }
@@ -355,15 +356,15 @@ static bool write_whole(const char *path, struct report_partial *output, const s
     return reason == 0 ? true : fail(error, step, path, reason);
 }
 
-bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
+bool report_output(const char *const *paths, const struct report_bytes *contents, size_t count,
                    struct sim_error *error)
 {
+    char *copy = strdup(paths[0]);
+    const char *folder = copy != NULL ? dirname(copy) : NULL;
+    struct report_partial *outputs = calloc(count, sizeof *outputs);
     size_t made_from = 0;
-    if (!make_folder(folder, &made_from, error)) {
-        return false;
-    }
-    struct report_partial *outputs = calloc(count > 0 ? count : 1, sizeof *outputs);
-    bool ok = outputs != NULL ? true : sim_fail_memory(error);
+    bool ok =
+        copy != NULL && outputs != NULL ? make_folder(folder, &made_from, error) : sim_fail_memory(error);
     for (size_t i = 0; ok && i < count; i++) {
         ok = write_whole(paths[i], &outputs[i], &contents[i], error);
     }
@@ -375,6 +376,7 @@ bool report_output(const char *folder, char *const *paths, const struct report_b
     if (!ok) {
         remove_folders(folder, made_from);
     }
+    free(copy);
     return ok;
 }
 

@@ -11,11 +11,8 @@
 #include "kernel/time.h"
 #include "parts.h"
 
-struct stretch {
-    double from, to;
-};
-
 struct change {
+    const struct lab_strategy_result *strategy;
     const struct lab_views *views;
     bool has_old, has_new;
     int64_t old_bucket; /* the key's bucket in the view of most agents before the change was stored */
@@ -24,8 +21,8 @@ struct change {
     double first, last; /* times of the first and the last sample */
     double end;         /* end of the validity of the last sample */
     size_t look_count;
-    double gap;             /* mean time between samples; a millisecond when there is only one */
-    struct stretch *splits; /* intervals in which two agents that know the key disagree */
+    double gap;                 /* mean time between samples; a millisecond when there is only one */
+    struct report_band *splits; /* intervals in which two agents that know the key disagree */
     size_t split_count;
     double split_ns;  /* total length of these intervals */
     double low, high; /* the interval of time to show */
@@ -72,11 +69,20 @@ static bool is_belief(const struct change *change, const struct lab_view *view)
     return view->is_known && view->agent < change->views->agents;
 }
 
-/* The bucket with the most votes is the old one; if several have as many, the lowest of them. */
-static void count_votes(const struct lab_view *const *votes, struct change *change)
+/* The bucket that most agents believed in before the change was stored is the old one; if several have as
+ * many votes, the lowest of them. For a key that no agent knew then, it is that of the first belief from
+ * before the change time. */
+static void find_buckets(struct report_arena *arena, struct change *change)
 {
-    const uint32_t agents = change->views->agents;
+    const struct lab_views *views = change->views;
+    const uint32_t agents = views->agents;
+    const struct lab_view **votes = report_take(arena, agents, sizeof *votes);
     uint32_t most = 0;
+    for (size_t i = 0; i < views->count && views->items[i].time_ns < views->change_ns; i++) {
+        if (is_belief(change, &views->items[i])) {
+            votes[views->items[i].agent] = &views->items[i];
+        }
+    }
     for (uint32_t i = 0; i < agents; i++) {
         uint32_t count = 0;
         for (uint32_t k = 0; votes[i] != NULL && k < agents; k++) {
@@ -88,36 +94,10 @@ static void count_votes(const struct lab_view *const *votes, struct change *chan
             change->old_bucket = votes[i]->bucket;
         }
     }
-}
-
-/* For a key that no agent knew before the change: the first belief from before the change time is the old
- * bucket. */
-static void take_first(struct change *change)
-{
-    const struct lab_views *views = change->views;
-    for (size_t i = 0; i < views->count; i++) {
+    for (size_t i = 0; i < views->count && !change->has_old; i++) {
         const struct lab_view *view = &views->items[i];
-        if (is_belief(change, view) && (view->is_changing || view->time_ns < views->until_ns)) {
-            change->has_old = true;
-            change->old_bucket = view->bucket;
-            return;
-        }
-    }
-}
-
-static void find_buckets(struct report_arena *arena, struct change *change)
-{
-    const struct lab_views *views = change->views;
-    const struct lab_view **votes = report_take(arena, views->agents, sizeof *votes);
-    for (size_t i = 0; i < views->count && views->items[i].time_ns < views->change_ns; i++) {
-        const struct lab_view *view = &views->items[i];
-        if (is_belief(change, view)) {
-            votes[view->agent] = view;
-        }
-    }
-    count_votes(votes, change);
-    if (!change->has_old) {
-        take_first(change);
+        change->has_old = is_belief(change, view) && (view->is_changing || view->time_ns < views->until_ns);
+        change->old_bucket = view->bucket;
     }
     for (size_t i = 0; i < views->count; i++) {
         const struct lab_view *view = &views->items[i];
@@ -150,7 +130,7 @@ static void add_split(struct change *change, double from, double to)
     if (change->split_count > 0 && change->splits[change->split_count - 1].to >= from) {
         change->splits[change->split_count - 1].to = to;
     } else {
-        change->splits[change->split_count++] = (struct stretch){from, to};
+        change->splits[change->split_count++] = (struct report_band){from, to, REPORT_INK_SPLIT, false};
     }
 }
 
@@ -191,12 +171,13 @@ static void find_range(struct change *change)
 }
 
 /* Returns false when the views have no change or no samples. */
-static bool study(const struct lab_views *views, struct report_arena *arena, struct change *out)
+static bool study(const struct lab_strategy_result *strategy, struct report_arena *arena, struct change *out)
 {
+    const struct lab_views *views = &strategy->views;
     if (views->key == NULL || views->agents == 0 || views->count == 0) {
         return false;
     }
-    *out = (struct change){.views = views};
+    *out = (struct change){.strategy = strategy, .views = views};
     find_times(out);
     find_buckets(arena, out);
     find_splits(arena, out);
@@ -222,25 +203,6 @@ static enum report_ink ink_of(const struct change *change, const struct lab_view
 enum { LANES_MAX = 64, FIGURES_MAX = 6 };
 /* Ranges that differ by less than this ratio are shown on one scale, so that panels can be compared. */
 static const double common_ratio_max = 4;
-
-/* What an agent believed during a stretch of time, in nanoseconds since the change was stored. */
-struct belief {
-    double from, to;
-    enum report_ink ink;
-    int64_t bucket;
-};
-
-static size_t study_all(const struct lab_result *result, struct report_arena *arena, struct change *changes,
-                        const struct lab_strategy_result **strategies)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        if (study(&result->strategies[i].views, arena, &changes[count])) {
-            strategies[count++] = &result->strategies[i];
-        }
-    }
-    return count;
-}
 
 /* Gives all panels the same range of time if their ranges are similar and each panel was observed over the
  * whole range; otherwise a part of a panel would be empty. */
@@ -288,99 +250,67 @@ static const char *coordination_of(const struct lab_strategy_result *strategy, s
     return "";
 }
 
-/* Adds `next` to the `count` beliefs, merging it with the last one if both are the same. Returns the new
- * number of beliefs. */
-static size_t add_belief(struct belief *beliefs, size_t count, const struct belief *next)
-{
-    struct belief *last = count > 0 ? &beliefs[count - 1] : NULL;
-    const bool has_bucket = next->ink != REPORT_INK_UNKNOWN;
-    if (next->from >= next->to) {
-        return count;
-    }
-    if (last != NULL && last->ink == next->ink && (!has_bucket || last->bucket == next->bucket)) {
-        last->to = next->to;
-        return count;
-    }
-    beliefs[count] = *next;
-    return count + 1;
-}
-
 /* Adds the part of a belief that is inside the shown range. The hint gives the whole belief. */
-static void add_span(const struct change *change, const struct belief *belief, uint32_t agent, double unit_ns,
+static void add_span(const struct change *change, const struct lab_view *view, double end, double unit_ns,
                      struct report_arena *arena, struct report_lane *lane)
 {
-    const double from = fmax(belief->from, change->low), to = fmin(belief->to, change->high);
+    const double begin = since(change, view->time_ns);
+    const double from = fmax(begin, change->low), to = fmin(end, change->high);
     if (from >= to) {
         return;
     }
-    const bool is_known = belief->ink != REPORT_INK_UNKNOWN;
-    const bool knows_more = belief->ink == REPORT_INK_OLD_SOON || belief->ink == REPORT_INK_NEW_SOON;
-    const char *text = !is_known ? "not in its cache"
-                                 : report_text(arena, "bucket %" PRId64 "%s", belief->bucket,
-                                               knows_more ? ", knows the coming change" : "");
+    const enum report_ink ink = ink_of(change, view);
+    const bool knows_more = ink == REPORT_INK_OLD_SOON || ink == REPORT_INK_NEW_SOON;
+    const char *text = ink == REPORT_INK_UNKNOWN ? "not in its cache"
+                                                 : report_text(arena, "bucket %" PRId64 "%s", view->bucket,
+                                                               knows_more ? ", knows the coming change" : "");
     lane->spans[lane->span_count++] = (struct report_span){
         .from = from / unit_ns,
         .to = to / unit_ns,
-        .ink = belief->ink,
-        .hint = report_text(arena, "agent %" PRIu32 ", %s s to %s s since the change was stored: %s", agent,
-                            report_full(arena, belief->from / (double)SIM_SECOND),
-                            report_full(arena, belief->to / (double)SIM_SECOND), text)};
+        .ink = ink,
+        .hint = report_text(arena, "agent %" PRIu32 ", %s s to %s s since the change was stored: %s",
+                            view->agent, report_full(arena, begin / (double)SIM_SECOND),
+                            report_full(arena, end / (double)SIM_SECOND), text)};
 }
 
+/* Of consecutive views that mean the same, only the first one ends the belief before it. */
 static void fill_lane(const struct change *change, uint32_t agent, double unit_ns, struct report_arena *arena,
                       struct report_lane *lane)
 {
     const struct lab_views *views = change->views;
+    const struct lab_view *belief = NULL;
     size_t looks = 0;
     for (size_t i = 0; i < views->count; i++) {
         looks += views->items[i].agent == agent;
     }
-    struct belief *beliefs = report_take(arena, looks, sizeof *beliefs);
     lane->spans = report_take(arena, looks, sizeof *lane->spans);
-    const struct lab_view *last = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i <= views->count; i++) {
-        const struct lab_view *view = i < views->count ? &views->items[i] : NULL;
-        if (view != NULL && view->agent != agent) {
-            continue;
+    for (size_t i = 0; i < views->count; i++) {
+        const struct lab_view *view = &views->items[i];
+        const bool is_same = belief != NULL && ink_of(change, view) == ink_of(change, belief) &&
+                             (!view->is_known || view->bucket == belief->bucket);
+        if (view->agent == agent && !is_same) {
+            if (belief != NULL) {
+                add_span(change, belief, since(change, view->time_ns), unit_ns, arena, lane);
+            }
+            belief = view;
         }
-        if (last != NULL) {
-            const double to = view != NULL ? since(change, view->time_ns) : change->end;
-            const struct belief belief = {since(change, last->time_ns), to, ink_of(change, last),
-                                          last->bucket};
-            count = add_belief(beliefs, count, &belief);
-        }
-        last = view;
     }
-    for (size_t i = 0; i < count; i++) {
-        add_span(change, &beliefs[i], agent, unit_ns, arena, lane);
-    }
-}
-
-static void fill_bands(const struct change *change, double unit_ns, struct report_arena *arena,
-                       struct report_panel *panel)
-{
-    panel->bands = report_take(arena, change->split_count, sizeof *panel->bands);
-    for (size_t i = 0; i < change->split_count; i++) {
-        panel->bands[panel->band_count++] = (struct report_band){
-            change->splits[i].from / unit_ns, change->splits[i].to / unit_ns, REPORT_INK_SPLIT, false};
+    if (belief != NULL) {
+        add_span(change, belief, change->end, unit_ns, arena, lane);
     }
 }
 
 static void fill_moments(const struct change *change, double unit_ns, struct report_panel *panel)
 {
-    const struct report_moment stored = {0, "change stored"};
+    const bool at_once = is_at_once(change);
+    const struct report_moment stored = {0, at_once ? "change stored = change time" : "change stored"};
     const struct report_moment due = {change->until / unit_ns, "change time"};
-    if (is_at_once(change)) {
-        panel->moments[panel->moment_count++] = (struct report_moment){0, "change stored = change time"};
-        return;
-    }
-    const bool is_shown = change->until >= change->low && change->until <= change->high;
-    if (is_shown && change->until < 0) {
+    const bool has_due = !at_once && change->until >= change->low && change->until <= change->high;
+    if (has_due && change->until < 0) {
         panel->moments[panel->moment_count++] = due;
     }
     panel->moments[panel->moment_count++] = stored;
-    if (is_shown && change->until > 0) {
+    if (has_due && change->until > 0) {
         panel->moments[panel->moment_count++] = due;
     }
 }
@@ -463,8 +393,11 @@ static void fill_panel(const struct change *change, bool is_harmful, struct repo
         panel->lanes[i].label = report_text(arena, "agent %" PRIu32, i);
         fill_lane(change, i, unit_ns, arena, &panel->lanes[i]);
     }
-    if (is_harmful) {
-        fill_bands(change, unit_ns, arena, panel);
+    panel->bands = change->splits;
+    panel->band_count = is_harmful ? change->split_count : 0;
+    for (size_t i = 0; i < panel->band_count; i++) {
+        panel->bands[i].from /= unit_ns;
+        panel->bands[i].to /= unit_ns;
     }
     fill_moments(change, unit_ns, panel);
     fill_stages(change, unit_ns, panel);
@@ -506,23 +439,24 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
                          struct report_chart *chart)
 {
     struct change *changes = report_take(arena, result->strategy_count, sizeof *changes);
-    const struct lab_strategy_result **strategies =
-        report_take(arena, result->strategy_count, sizeof *strategies);
     chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
-    const size_t count = study_all(result, arena, changes, strategies);
+    size_t count = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        count += study(&result->strategies[i], arena, &changes[count]);
+    }
     if (count == 0) {
         chart->absent = "no agent was seen while a key's bucket changed";
         return;
     }
     share_range(changes, count);
     for (size_t i = 0; i < count; i++) {
+        const struct lab_strategy_result *strategy = changes[i].strategy;
         struct report_panel *panel = &chart->panels[i];
-        report_strategy_name(arena, strategies[i], &panel->label, &panel->detail);
-        panel->detail =
-            report_text(arena, "%s%s · key %s", panel->detail, coordination_of(strategies[i], arena),
-                        report_clean(arena, strategies[i]->views.key));
         double misrouted = 0;
-        report_metric(strategies[i], "writes.misrouted", &misrouted);
+        report_strategy_name(arena, strategy, &panel->label, &panel->detail);
+        panel->detail = report_text(arena, "%s%s · key %s", panel->detail, coordination_of(strategy, arena),
+                                    report_clean(arena, strategy->views.key));
+        report_metric(strategy, "writes.misrouted", &misrouted);
         fill_panel(&changes[i], misrouted > 0, arena, panel);
     }
     chart->panel_count = count;

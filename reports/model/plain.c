@@ -16,6 +16,33 @@ static void set_heading(const char *title, const char *subtitle, const char *foo
     chart->foot = report_clean(arena, foot);
 }
 
+static bool is_fit(const struct report_curves_axis *axis, double value)
+{
+    return value >= (axis->scale == REPORT_LOG ? 0 : -REPORT_VALUE_MAX) && value <= REPORT_VALUE_MAX;
+}
+
+/* A value with its unit and all of its digits: "0.2134%", "20 480", "0.0315 s"; and with its confidence
+ * interval if it has one: "20.5 (19.75 to 21.25)". */
+static const char *value_text(enum report_curves_unit unit, double value, struct report_arena *arena)
+{
+    const bool is_share = unit == REPORT_UNIT_SHARE;
+    return report_text(arena, "%s%s", report_full(arena, is_share ? 100 * value : value),
+                       is_share                      ? "%"
+                       : unit == REPORT_UNIT_SECONDS ? " s"
+                                                     : "");
+}
+
+static const char *range_text(enum report_curves_unit unit, double value, double low, double high,
+                              struct report_arena *arena)
+{
+    const char *text = value_text(unit, value, arena);
+    if (!(low < high)) {
+        return text;
+    }
+    return report_text(arena, "%s (%s to %s)", text, value_text(unit, low, arena),
+                       value_text(unit, high, arena));
+}
+
 /* The axes of a plane while they meet its points. */
 struct plane {
     const struct report_curves_axis *x, *y;
@@ -24,7 +51,7 @@ struct plane {
 
 static void meet(struct plane *plane, double x, double low, double y, double high)
 {
-    assert(report_is_fit(plane->x, x) && report_is_fit(plane->y, low) && report_is_fit(plane->y, high));
+    assert(is_fit(plane->x, x) && is_fit(plane->y, low) && is_fit(plane->y, high));
     assert(low <= y && y <= high);
     report_extremes_meet(&plane->xs, x);
     report_extremes_meet(&plane->ys, low);
@@ -43,9 +70,8 @@ static const char *point_hint(const struct plane *plane, const char *label, doub
                               double high, struct report_arena *arena)
 {
     return report_text(arena, "%s%s%s: %s; %s: %s", label, label[0] != 0 ? "; " : "",
-                       report_clean(arena, plane->x->title), report_value_full(plane->x->unit, x, arena),
-                       report_clean(arena, plane->y->title),
-                       report_value_range(plane->y->unit, y, low, high, arena));
+                       report_clean(arena, plane->x->title), value_text(plane->x->unit, x, arena),
+                       report_clean(arena, plane->y->title), range_text(plane->y->unit, y, low, high, arena));
 }
 
 /* An insertion sort: the points are usually in order already, and points of equal x keep their order. */
@@ -102,7 +128,7 @@ void report_curves_fill(const struct report_curves *curves, struct report_arena 
         }
     }
     for (size_t i = 0; i < curves->rule_count; i++) {
-        assert(report_is_fit(&curves->x, curves->rules[i].at));
+        assert(is_fit(&curves->x, curves->rules[i].at));
         report_extremes_meet(&plane.xs, curves->rules[i].at);
     }
     plane.xs.is_tight = true;

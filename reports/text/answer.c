@@ -34,6 +34,12 @@ static const char *whole(struct report_arena *arena, double count)
     return report_grouped(arena, (uint64_t)round(count));
 }
 
+/* A list of which only the first NAMED_MAX items are in the text. */
+static const char *and_more(struct report_arena *arena, const char *text, size_t count)
+{
+    return count <= NAMED_MAX ? text : report_text(arena, "%s; and %zu more", text, count - NAMED_MAX);
+}
+
 /* --- the sentence of a judgment */
 
 /* An upper bound of a probability: "0.32%", "1 in 48,211", "1 in 10^130". */
@@ -347,9 +353,7 @@ static const char *alternatives(const struct telling *telling)
     for (size_t i = next_of(telling, SIZE_MAX); i != SIZE_MAX; i = next_of(telling, i))
         if (i != telling->chosen && told++ < NAMED_MAX)
             report_append(telling->arena, &text, "; ", "%s", alternative(telling, i));
-    if (told > NAMED_MAX)
-        report_append(telling->arena, &text, "; ", "and %zu more", told - NAMED_MAX);
-    return text;
+    return and_more(telling->arena, text, told);
 }
 
 /* What is against the options that cannot be chosen, in their order; without option `without`. */
@@ -362,9 +366,7 @@ static const char *disqualified(const struct telling *telling, size_t without)
         if (i != without && why[0] != 0 && told++ < NAMED_MAX)
             report_append(telling->arena, &text, "; ", "%s: %s", brief(telling, i), why);
     }
-    if (told > NAMED_MAX)
-        report_append(telling->arena, &text, "; ", "and %zu more", told - NAMED_MAX);
-    return text;
+    return and_more(telling->arena, text, told);
 }
 
 static void add_option(struct telling *telling, size_t index)
@@ -531,9 +533,7 @@ static const char *observed(const struct telling *telling, bool is_judged)
         report_append(arena, &text, "; ", "%s%s%s", telling->count == 1 ? "" : brief(telling, i),
                       telling->count == 1 || item[0] == 0 ? "" : ": ", item);
     }
-    if (telling->count > NAMED_MAX)
-        report_append(arena, &text, "; ", "and %zu more", telling->count - NAMED_MAX);
-    return text;
+    return and_more(arena, text, telling->count);
 }
 
 static void tell_observed(struct telling *telling)
@@ -673,21 +673,14 @@ static const char *each(const struct lab_result *result, struct report_arena *ar
                         const char *(*tell)(const struct lab_strategy_result *, struct report_arena *))
 {
     const char *text = "";
-    size_t told = 0, left = 0;
+    size_t told = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        const char *item = tell(strategy, arena);
-        if (item[0] == 0) {
-            continue;
-        }
-        if (told == NAMED_MAX) {
-            left++;
-            continue;
-        }
-        text = report_text(arena, "%s%s%s: %s", text, told++ == 0 ? "" : "; ",
-                           report_clean(arena, strategy->label), item);
+        const char *item = tell(&result->strategies[i], arena);
+        if (item[0] != 0 && told++ < NAMED_MAX)
+            report_append(arena, &text, "; ", "%s: %s", report_clean(arena, result->strategies[i].label),
+                          item);
     }
-    return left == 0 ? text : report_text(arena, "%s; and %zu more", text, left);
+    return and_more(arena, text, told);
 }
 
 static const char *tell_rate(const struct lab_strategy_result *strategy, struct report_arena *arena)

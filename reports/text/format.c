@@ -27,16 +27,26 @@ const char *report_number(struct report_arena *arena, double value)
     return report_size(arena, value, REPORT_ROWS);
 }
 
+/* An exponent from -99 to 99. */
+static const char *superscript(struct report_arena *arena, int exponent)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const int size = exponent < 0 ? -exponent : exponent;
+    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
+                       digits[size % 10]);
+}
+
 static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)
 {
     if (value < 0.001 && value > -0.001 && value != 0) {
-        /* "1.2e-05" becomes "1.2·10⁻⁵". */
+        /* "1.2e-05" becomes "1.2·10⁻⁵", "2.0e-05" becomes "2·10⁻⁵", and "1.0e-05" becomes "10⁻⁵". */
         char text[32];
         snprintf(text, sizeof text, "%.1e", value);
-        const size_t length = strcspn(text, "e");
-        const bool is_whole = length >= 2 && text[length - 1] == '0';
-        snprintf(buffer, size, "%.*s·10%s", (int)(is_whole ? length - 2 : length), text,
-                 report_superscript(arena, (int)strtol(text + length + 1, NULL, 10)));
+        size_t length = strcspn(text, "e");
+        const char *power = superscript(arena, (int)strtol(text + length + 1, NULL, 10));
+        length -= text[length - 1] == '0' ? 2 : 0;
+        snprintf(buffer, size, "%.*s%s10%s", text[0] == '1' && length == 1 ? 0 : (int)length, text,
+                 text[0] == '1' && length == 1 ? "" : "·", power);
         return;
     }
     int decimals = value >= 0.9995 ? sim_shortened_decimals(value) : value >= 0.1 ? 3 : 4;
@@ -145,18 +155,10 @@ const char *report_full(struct report_arena *arena, double value)
     const int exponent = (int)strtol(e + 1, NULL, 10);
     if (value < plain_from) {
         *e = 0;
-        return report_text(arena, "%s·10%s", text, report_superscript(arena, exponent));
+        return report_text(arena, "%s·10%s", text, superscript(arena, exponent));
     }
     snprintf(text, sizeof text, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, value);
     return group(arena, text, ",");
-}
-
-const char *report_superscript(struct report_arena *arena, int exponent)
-{
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    const int size = exponent < 0 ? -exponent : exponent;
-    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
-                       digits[size % 10]);
 }
 
 const char *report_percent(struct report_arena *arena, double share)

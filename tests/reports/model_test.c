@@ -17,7 +17,7 @@ static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
     assert_string_equal(report_number(&arena, 1), "1");
     assert_string_equal(report_number(&arena, 2.345), "2.35");
     assert_string_equal(report_number(&arena, 0.012), "0.012");
-    assert_string_equal(report_number(&arena, 0.00001), "1·10⁻⁵");
+    assert_string_equal(report_number(&arena, 0.00001), "10⁻⁵");
     assert_string_equal(report_number(&arena, 0.000012345), "1.2·10⁻⁵");
     assert_string_equal(report_percent(&arena, 1.4e-6), "1.4·10⁻⁴%");
     assert_string_equal(report_number(&arena, 999), "999");

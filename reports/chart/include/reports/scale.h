@@ -23,8 +23,6 @@ struct report_extremes {
 extern const struct report_extremes report_no_extremes;
 void report_extremes_meet(struct report_extremes *extremes, double value);
 
-/* Whether a value is valid on an axis. */
-bool report_is_fit(const struct report_curves_axis *axis, double value);
 /* Chooses both ends, the unit and the numbers of an axis. */
 void report_scale_fill(const struct report_curves_axis *axis, const struct report_extremes *extremes,
                        struct report_arena *arena, struct report_axis *out);
@@ -53,11 +51,5 @@ double report_value_at(const struct report_axis *axis, double at);
  * reverse. */
 double report_log10(double value);
 double report_exp10(double at);
-
-/* A value with its unit and all of its digits, for a hint: "0.2134%", "20 480", "0.0315 s"; and with its
- * confidence interval if it has one: "20.5 (19.75 to 21.25)". */
-const char *report_value_full(enum report_curves_unit unit, double value, struct report_arena *arena);
-const char *report_value_range(enum report_curves_unit unit, double value, double low, double high,
-                               struct report_arena *arena);
 
 #endif

@@ -25,8 +25,6 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
 const char *report_grouped(struct report_arena *arena, uint64_t value);
 /* Any number with all of its decimals, up to fifteen digits: "1,234.5", "1.5·10⁻⁷". */
 const char *report_full(struct report_arena *arena, double value);
-/* An exponent from -99 to 99 as a superscript: "⁻⁷". */
-const char *report_superscript(struct report_arena *arena, int exponent);
 /* A share, from 0 to 1, in per cent: "1.2%". */
 const char *report_percent(struct report_arena *arena, double share);
 /* A duration in the largest unit in which it is whole: "10 d", "90 min", "250 ms". */
