@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the rows of a partition are counted in clustering order, from any position on. Method: rows in
  * ascending, descending, nearly ascending and random order, compared with a count over the plain list of
- * written rows; and replicas that miss some of the rows. */
+ * written rows. Replicas that miss rows or tombstones are in lifetimes_test.c. */
 #include "fixture.h"
 #include "kernel/random.h"
 
@@ -93,33 +93,6 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
     }
 }
 
-/* One replica has only the even rows, the others have all of them. */
-static void test_replica_that_misses_rows_counts_what_it_has(void **state)
-{
-    (void)state;
-    config.keeps_order = true;
-    config.hint_window_ns = 0;
-    harness_start(&h, &config);
-    struct place places[10];
-    for (int64_t i = 0; i < 10; i++) {
-        places[i] = (struct place){START + i, -i};
-        cass_set_down(h.cluster, 2, i % 2 == 1);
-        put((uint64_t)i, &places[i], CASS_QUORUM);
-        harness_run_for(&h, SIM_SECOND);
-    }
-    cass_set_down(h.cluster, 2, false);
-    const struct place first = places[1];
-    struct cass_reply one = count(2, CASS_ONE, &first), all = count(2, CASS_ONE, NULL);
-    assert_true(one.rows == 4 && one.columns[0] == START + 8 && one.columns[1] == -8);
-    assert_true(all.rows == 5 && all.columns[0] == START + 8 && all.columns[1] == -8);
-    one = count(2, CASS_ONE, &places[8]);
-    assert_true(one.rows == 0 && !one.found && one.columns_mask == 0);
-    one = count(0, CASS_ONE, &first);
-    assert_true(one.rows == 8 && one.columns[0] == START + 9);
-    one = count(2, CASS_QUORUM, &first); /* the read at QUORUM also repairs the difference */
-    assert_true(one.rows == 8 && one.columns[0] == START + 9);
-}
-
 /* Replica 2 lacks the newest row. A read of replica 2 alone reports an older row only when one exists. */
 static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
 {
@@ -150,27 +123,6 @@ static void test_row_missing_on_the_queried_replica_is_not_older(void **state)
         assert_int_equal(reply.saw_older, reads[i].saw_older);
         assert_int_equal(reply.scanned, reads[i].rows + reads[i].saw_older);
     }
-}
-
-/* A replica that has a row but not its tombstone still returns the row. */
-static void test_missed_tombstone_hides_no_row(void **state)
-{
-    (void)state;
-    config.keeps_order = true;
-    config.hint_window_ns = 0;
-    harness_start(&h, &config);
-    const struct place places[] = {{START, 1}, {START, 2}}, least = {0, 0};
-    put(0, &places[0], CASS_ALL);
-    put(1, &places[1], CASS_ALL);
-    cass_set_down(h.cluster, 2, true);
-    struct cass_statement delete = write_row(CASS_QUORUM, 1, 1);
-    delete.kind = CASS_DELETE_ROW;
-    delete.row_time_ns = START;
-    delete.row_order = 2;
-    assert_int_equal(harness_do(&h, 0, &delete).result, CASS_OK);
-    cass_set_down(h.cluster, 2, false);
-    struct cass_reply reply = count(2, CASS_ONE, &least);
-    assert_true(reply.rows == 2 && reply.columns[0] == START && reply.columns[1] == 2);
 }
 
 /* Rows that a replica misses are not subtracted from a count that did not include them. */
@@ -216,9 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
-        harness_test(test_replica_that_misses_rows_counts_what_it_has),
         harness_test(test_row_missing_on_the_queried_replica_is_not_older),
-        harness_test(test_missed_tombstone_hides_no_row),
         harness_test(test_without_an_order_no_row_comes_after_a_place),
         harness_test(test_count_costs_the_scan_of_the_rows_after_the_place),
     };

@@ -17,7 +17,7 @@
 /* base: a text that precedes `text`, or "". The caller destroys the scenario. */
 static inline struct lab_scenario *scenario_of(const char *base, const char *text)
 {
-    char whole[8192];
+    char whole[65536];
     struct lab_scenario *scenario;
     struct sim_error error;
     int size = snprintf(whole, sizeof whole, "%s%s", base, text);

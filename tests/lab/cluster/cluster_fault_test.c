@@ -4,16 +4,9 @@
  * correctly. Method: runs whose figures are known in advance, or that are compared with a run without the
  * fault that must not matter. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "lab/run.h"
+#include "run_of.h"
 
 #define KEYS                                                                                                 \
     "name: faults\n"                                                                                         \
@@ -24,45 +17,35 @@
 #define NODES "cluster: {nodes: 3, replication_factor: 3}\n"
 #define NONE  "strategies: [unbucketed: {}]\n"
 
-struct back {
-    char first[64];
+/* The lines of an event trace within a time range that contain all of these words. */
+struct lines {
+    const char *words[2];
+    double from_s, until_s;
     int count;
+    double first_s;
+    struct lab_result *result;
 };
 
-static void hear(void *context, const char *text)
+static void count_lines(void *context, const char *text)
 {
-    struct back *back = context;
-    if (strstr(text, "agent 0 is back") == NULL)
+    struct lines *lines = context;
+    double at_s = strtod(text, NULL);
+    if (at_s < lines->from_s || at_s >= lines->until_s || strstr(text, lines->words[0]) == NULL ||
+        strstr(text, lines->words[1]) == NULL)
         return;
-    if (back->count++ == 0)
-        snprintf(back->first, sizeof back->first, "%.*s", 63, text);
+    if (lines->count++ == 0)
+        lines->first_s = at_s;
 }
 
-static struct lab_result *run_told(const char *text, struct back *back)
+static struct lines lines_of(const char *text, const char *word, const char *other, double from_s,
+                             double until_s)
 {
-    struct lab_scenario *scenario;
-    struct lab_result *result = NULL;
-    struct sim_error error;
-    const struct lab_event_trace event_trace = {.context = back, .line = hear};
-    const struct lab_run_context context = {.event_trace = back == NULL ? NULL : &event_trace};
-    if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
-        !lab_run_in(scenario, 1, &context, &result, &error))
-        fail_msg("%s", error.text);
+    struct lines lines = {{word, other}, from_s, until_s, 0, 0, NULL};
+    const struct lab_event_trace event_trace = {.context = &lines, .line = count_lines};
+    struct lab_scenario *scenario = scenario_of("", text);
+    lines.result = run_in(scenario, 1, &event_trace);
     lab_scenario_destroy(scenario);
-    return result;
-}
-
-static struct lab_result *run(const char *text)
-{
-    return run_told(text, NULL);
-}
-
-static double metric(const struct lab_result *result, const char *name)
-{
-    const struct lab_metric *found = lab_metrics_find(&result->strategies[0].metrics, name);
-    if (found == NULL)
-        fail_msg("no metric %s", name);
-    return found->value;
+    return lines;
 }
 
 /* Runs the same scenario again with `count` faults of this kind before the others. */
@@ -83,18 +66,15 @@ static struct lab_result *run_many(const char *before, const char *fault, int co
 static void test_fault_agent_with_overlapping_crashes_restarts_after_both(void **state)
 {
     (void)state;
-    struct back back = {"", 0};
-    struct lab_result *result =
-        run_told(KEYS NODES "agents: {count: 1}\nfaults:\n"
-                            "  - {agent_crash: {agent: 0, at: 10s, lasts: 20s}}\n"
-                            "  - {agent_crash: {agent: 0, at: 15s, lasts: 40s}}\n"
-                            "  - {agent_crash: {agent: 0, at: 20s, lasts: 1s}}\n" NONE,
-                 &back);
+    struct lines back = lines_of(KEYS NODES "agents: {count: 1}\nfaults:\n"
+                                            "  - {agent_crash: {agent: 0, at: 10s, lasts: 20s}}\n"
+                                            "  - {agent_crash: {agent: 0, at: 15s, lasts: 40s}}\n"
+                                            "  - {agent_crash: {agent: 0, at: 20s, lasts: 1s}}\n" NONE,
+                                 "agent 0 is back", "", 0, INFINITY);
     assert_int_equal(back.count, 1);
-    assert_true(strtod(back.first, NULL) == 55);
-    double refused = metric(result, "writes.refused");
+    assert_true(back.first_s == 55);
+    double refused = metric(back.result, "writes.refused");
     assert_true(refused > 700 && refused < 1100); /* 45 s at 20 rows/s */
-    lab_result_destroy(result);
 }
 
 static void test_fault_all_agents_down_from_the_start_refuses_all(void **state)
@@ -108,7 +88,6 @@ static void test_fault_all_agents_down_from_the_start_refuses_all(void **state)
     assert_true(metric(result, "writes.refused") == (double)result->rows);
     assert_true(metric(result, "writes.unresolved") == 0);
     assert_true(metric(result, "reads.count") == 0);
-    lab_result_destroy(result);
 }
 
 static void test_fault_without_end_still_accounts_for_all_rows(void **state)
@@ -118,54 +97,15 @@ static void test_fault_without_end_still_accounts_for_all_rows(void **state)
                                         "lost_message: {chance: 100%", "slow_node: {node: 0, factor: 1e6",
                                         "delay: {factor: 1e6"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char text[1024];
-        snprintf(text, sizeof text,
-                 "%scluster: {nodes: 1, replication_factor: 1}\nagents: {count: 3}\n"
-                 "faults:\n  - {%s, at: 0s}}\n  - {%s, at: 299999ms}}\n"
-                 "strategies: [probabilistic: {bits: 1, threshold: 3, coordination: locked}]\n",
-                 KEYS, kinds[i], kinds[i]);
-        struct lab_result *result = run(text);
+        struct lab_result *result =
+            run_filled("%scluster: {nodes: 1, replication_factor: 1}\nagents: {count: 3}\n"
+                       "faults:\n  - {%s, at: 0s}}\n  - {%s, at: 299999ms}}\n"
+                       "strategies: [probabilistic: {bits: 1, threshold: 3, coordination: locked}]\n",
+                       KEYS, kinds[i], kinds[i]);
         double lost = metric(result, "writes.refused") + metric(result, "writes.unresolved");
         if (lost != (double)result->rows)
             fail_msg("%s: %.0f of %.0f rows", kinds[i], lost, (double)result->rows);
-        lab_result_destroy(result);
     }
-}
-
-/* The lines of an event trace within a time range that contain all of these words. */
-struct lines {
-    const char *words[2];
-    double from_s, until_s;
-    int count;
-    double first_s;
-};
-
-static void count_lines(void *context, const char *text)
-{
-    struct lines *lines = context;
-    double at_s = strtod(text, NULL);
-    if (at_s < lines->from_s || at_s >= lines->until_s || strstr(text, lines->words[0]) == NULL ||
-        strstr(text, lines->words[1]) == NULL)
-        return;
-    if (lines->count++ == 0)
-        lines->first_s = at_s;
-}
-
-static struct lines lines_of(const char *text, const char *word, const char *other, double from_s,
-                             double until_s)
-{
-    struct lines lines = {{word, other}, from_s, until_s, 0, 0};
-    const struct lab_event_trace event_trace = {.context = &lines, .line = count_lines};
-    const struct lab_run_context context = {.event_trace = &event_trace};
-    struct lab_scenario *scenario;
-    struct lab_result *result = NULL;
-    struct sim_error error;
-    if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
-        !lab_run_in(scenario, 1, &context, &result, &error))
-        fail_msg("%s", error.text);
-    lab_scenario_destroy(scenario);
-    lab_result_destroy(result);
-    return lines;
 }
 
 #define PAUSED                                                                                               \
@@ -245,7 +185,6 @@ static void test_fault_lost_or_restored_state_goes_back(void **state)
         run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {state_lost: {key: 0, at: 1m}}\n"
                        "strategies: [hash: {buckets: 3}]\n");
     assert_true(metric(with, "oracle.findable.violations") == 0);
-    lab_result_destroy(with);
 }
 
 /* A late message arrives after its delay; no other message is delayed. */
@@ -257,11 +196,9 @@ static void test_fault_late_messages_arrive_after_their_time(void **state)
             "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: 0s}}\n" NONE);
     /* Messages go to the coordinator, to a replica, and back. */
     assert_true(metric(result, "latency.write.p50") > 1400);
-    lab_result_destroy(result);
     result = run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: "
                             "10s, lasts: 1s}}\n" NONE);
     assert_true(metric(result, "latency.write.p50") < 100);
-    lab_result_destroy(result);
 }
 
 /* The engine combines chances as 1 minus a product, which rounds a tiny chance by more than a small part of
@@ -276,7 +213,6 @@ static void test_fault_with_a_tiny_chance_of_loss_is_unchanged(void **state)
     assert_true(result->strategies[0].verdict.is_judged[LAB_ORACLE_AVAILABLE]);
     if (found->count > 0)
         fail_msg("%llu: %s", (unsigned long long)found->count, found->text);
-    lab_result_destroy(result);
 }
 
 /* A fault within an equal fault changes nothing, and neither does its end: even the nodes that others believe
@@ -304,13 +240,7 @@ static void test_fault_within_an_equal_fault_changes_nothing(void **state)
         char after[512];
         snprintf(after, sizeof after, "%s%s", pairs[i][1], NONE);
         struct lab_result *two = run_many(KEYS NODES "agents: {count: 3}\n", pairs[i][0], 1, after);
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            if (metric(one, names[j]) != metric(two, names[j]))
-                fail_msg("%s%s: %g, not %g", pairs[i][1], names[j], metric(two, names[j]),
-                         metric(one, names[j]));
-        }
-        lab_result_destroy(one);
-        lab_result_destroy(two);
+        assert_same_metrics(two, one, "unbucketed", names, COUNT(names));
     }
 }
 
@@ -322,11 +252,10 @@ static void test_fault_after_many_others_has_an_effect(void **state)
                  "  - {delay: {factor: 1, at: 0s}}\n", 999, "  - {node_down: {node: 0, at: 0s}}\n" NONE);
     assert_true(metric(result, "writes.refused") + metric(result, "writes.unresolved") ==
                 (double)result->rows);
-    lab_result_destroy(result);
     /* Overlapping factors and repeated clock jumps are bounded. */
-    lab_result_destroy(run_many(KEYS NODES "agents: {count: 1}\n",
-                                "  - {slow_node: {node: 0, factor: 1e6, at: 1m, lasts: 2m}}\n", 500,
-                                "  - {delay: {factor: 1e6, at: 2m, lasts: 1s}}\n" NONE));
+    run_many(KEYS NODES "agents: {count: 1}\n",
+             "  - {slow_node: {node: 0, factor: 1e6, at: 1m, lasts: 2m}}\n", 500,
+             "  - {delay: {factor: 1e6, at: 2m, lasts: 1s}}\n" NONE);
     const char *const by[] = {"  - {clock_jump: {agent: 0, at: 1m, by: 365d}}\n",
                               "  - {clock_jump: {agent: 0, at: 1m, by: -365d}}\n"};
     for (int i = 0; i < 2; i++) {
@@ -334,7 +263,6 @@ static void test_fault_after_many_others_has_an_effect(void **state)
                           "strategies: [probabilistic: {bits: 1, threshold: 9, coordination: three-state, "
                           "lead: 1s}]\n");
         assert_true(metric(result, "writes.refused") + metric(result, "writes.unresolved") == 0);
-        lab_result_destroy(result);
     }
 }
 
@@ -353,7 +281,6 @@ static void test_fault_long_runs_with_every_random_kind_end(void **state)
         double refused = metric(result, "writes.refused"), unresolved = metric(result, "writes.unresolved");
         assert_true(stored + refused <= (double)result->rows + 0.5);
         assert_true(stored + refused + unresolved >= (double)result->rows - 0.5);
-        lab_result_destroy(result);
     }
 }
 
@@ -370,8 +297,6 @@ static void test_fault_random_network_partition_causes_retries(void **state)
     assert_true(metric(separated, "writes.retried") > 0);
     assert_true(metric(separated, "writes.unresolved") == 0);
     assert_true(metric(separated, "writes.refused") == 0);
-    lab_result_destroy(well);
-    lab_result_destroy(separated);
 }
 
 /* A drawn jump moves a clock forwards or backwards by at most 2 s: rows then go to windows of the future or
@@ -387,8 +312,6 @@ static void test_fault_random_clock_jump_moves_rows_to_other_windows(void **stat
     assert_int_equal(well->rows, jumps->rows);
     assert_int_not_equal(well->strategies[0].placement_digest, jumps->strategies[0].placement_digest);
     assert_true(metric(jumps, "writes.refused") == 0);
-    lab_result_destroy(well);
-    lab_result_destroy(jumps);
 }
 
 /* Conditional updates find no quorum here, so counting remains pending long after the row is stored. */
@@ -404,7 +327,6 @@ static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crash
              "strategies: [probabilistic: {bits: 1, threshold: 100000, counter: lwt}]\n");
     assert_true(metric(result, "writes.increments_unresolved") > 3);
     assert_true(metric(result, "writes.unresolved") <= 1); /* at most one row at a time is being written */
-    lab_result_destroy(result);
 }
 
 static void test_fault_failed_step_of_a_read_counts_no_empty_partitions(void **state)
@@ -418,7 +340,6 @@ static void test_fault_failed_step_of_a_read_counts_no_empty_partitions(void **s
     assert_true(metric(result, "reads.count") > 5);
     assert_true(metric(result, "reads.empty_partitions_per_read") <= 16);
     assert_true(metric(result, "reads.partitions_per_read.mean") == 16);
-    lab_result_destroy(result);
 }
 
 static void test_reads_continue_behind_the_last_row(void **state)
@@ -430,7 +351,6 @@ static void test_reads_continue_behind_the_last_row(void **state)
     assert_true(metric(result, "reads.count") > 3400);
     assert_true(metric(result, "reads.count") < 3800);
     assert_true(metric(result, "reads.incomplete") == 0);
-    lab_result_destroy(result);
 }
 
 /* One node with 10 ms of latency each way, and nothing else takes time: every latency is a multiple of 10 ms.
@@ -456,7 +376,6 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     assert_true(latency[LAB_LATENCY_LWT].count > 0 &&
                 (double)latency[LAB_LATENCY_LWT].count <= metric(result, "writes.lwt"));
     assert_true(latency[LAB_LATENCY_COUNTER].count == 0 && latency[LAB_LATENCY_LOCK].count == 0);
-    lab_result_destroy(result);
 }
 
 /* The recorded latencies equal the metrics except for rounding, and need few bins. */
@@ -477,18 +396,16 @@ static void test_stored_latencies_equal_the_metrics(void **state)
         struct lab_bin *bins = lab_histogram_sorted(latency, &count);
         assert_int_equal(count > 10 && count < 600, i != LAB_LATENCY_COUNTER);
         for (size_t k = 0; count > 0 && k < 3; k++) {
-            char name[LAB_METRIC_NAME_SIZE];
-            snprintf(name, sizeof name, "%s.%s", lab_latency_name((enum lab_latency)i), quantiles[k].name);
             uint64_t seen = 0;
             size_t at = 0;
             while ((double)(seen += bins[at].count) < quantiles[k].share * (double)latency->count)
                 at++;
-            double exact = metric(result, name), kept = (double)bins[at].size / 1e6;
+            double exact = metric(result, "%s.%s", lab_latency_name((enum lab_latency)i), quantiles[k].name),
+                   kept = (double)bins[at].size / 1e6;
             assert_true(kept >= exact && kept <= exact * (1 + 1.0 / 64));
         }
         free(bins);
     }
-    lab_result_destroy(result);
 }
 
 /* Every answer comes 4 s after its client gave up, while the next try is under way. A late answer does not
@@ -505,7 +422,6 @@ static void test_late_answer_is_ignored(void **state)
     assert_null(lab_metrics_find(&result->strategies[0].metrics, "latency.write.p50"));
     assert_true(metric(result, "partitions.total") * metric(result, "partitions.all.rows.mean") ==
                 (double)result->rows);
-    lab_result_destroy(result);
 }
 
 static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
@@ -520,9 +436,6 @@ static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
                        "strategies: [time: {window: 7s}]\n");
     assert_int_equal(one->strategies[0].placement_digest, two->strategies[0].placement_digest);
     assert_int_not_equal(one->strategies[0].placement_digest, three->strategies[0].placement_digest);
-    lab_result_destroy(one);
-    lab_result_destroy(two);
-    lab_result_destroy(three);
 }
 
 /* The agents and nodes in the first of two datacenters are separated, and no others. */
@@ -538,15 +451,13 @@ static void test_fault_network_partition_of_a_datacenter_isolates_it(void **stat
         run_many(head, "  - {network_partition: {between: [agent 1, east], at: 1m, lasts: 1m}}\n", 1, NONE);
     assert_true(metric(own, "writes.retried") > 100);
     assert_true(metric(far, "writes.retried") == 0);
-    lab_result_destroy(own);
-    lab_result_destroy(far);
 }
 
 static void test_largest_number_of_agents_fits_or_is_refused(void **state)
 {
     (void)state;
-    lab_result_destroy(run("name: most\nduration: 2s\nkeys: {count: 2}\narrivals: {rate: 50/s}\n"
-                           "row: {bytes: 1}\n" NODES "agents: {count: 1000}\n" NONE));
+    run("name: most\nduration: 2s\nkeys: {count: 2}\narrivals: {rate: 50/s}\n"
+        "row: {bytes: 1}\n" NODES "agents: {count: 1000}\n" NONE);
     static const char text[] = "name: most\nduration: 2s\nkeys: {count: 100000}\narrivals: {rate: 50/s}\n"
                                "row: {bytes: 1}\n" NODES "agents: {count: 4096}\n"
                                "strategies: [probabilistic: {bits: 1, threshold: 9}]\n";
@@ -564,16 +475,13 @@ static void test_largest_number_of_agents_fits_or_is_refused(void **state)
 static void test_agents_refuse_rows_beyond_their_operations(void **state)
 {
     (void)state;
-    static const char text[] = "name: few\nduration: 20s\nkeys: {count: 2}\narrivals: {rate: 200/s}\n"
-                               "row: {bytes: 1}\n" NODES "agents: {count: 1%s}\n" NONE;
     const char *const more[] = {", operations: 1", ", operations: 4096", ""};
     double refused[3];
     for (int i = 0; i < 3; i++) {
-        char filled[512];
-        snprintf(filled, sizeof filled, text, more[i]);
-        struct lab_result *result = run(filled);
-        refused[i] = metric(result, "writes.refused");
-        lab_result_destroy(result);
+        refused[i] = metric(run_filled("name: few\nduration: 20s\nkeys: {count: 2}\narrivals: {rate: 200/s}\n"
+                                       "row: {bytes: 1}\n" NODES "agents: {count: 1%s}\n" NONE,
+                                       more[i]),
+                            "writes.refused");
     }
     assert_true(refused[0] > 100 && refused[1] == 0 && refused[2] == 0);
 }
@@ -581,30 +489,30 @@ static void test_agents_refuse_rows_beyond_their_operations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fault_agent_with_overlapping_crashes_restarts_after_both),
-        cmocka_unit_test(test_fault_all_agents_down_from_the_start_refuses_all),
-        cmocka_unit_test(test_fault_without_end_still_accounts_for_all_rows),
-        cmocka_unit_test(test_fault_paused_agent_handles_one_event_and_acts_after_the_pause),
-        cmocka_unit_test(test_fault_overlapping_pauses_with_a_crash_end_correctly),
-        cmocka_unit_test(test_fault_agent_from_a_checkpoint_keeps_its_knowledge),
-        cmocka_unit_test(test_fault_lost_or_restored_state_goes_back),
-        cmocka_unit_test(test_fault_late_messages_arrive_after_their_time),
-        cmocka_unit_test(test_fault_with_a_tiny_chance_of_loss_is_unchanged),
-        cmocka_unit_test(test_fault_within_an_equal_fault_changes_nothing),
-        cmocka_unit_test(test_fault_after_many_others_has_an_effect),
-        cmocka_unit_test(test_fault_long_runs_with_every_random_kind_end),
-        cmocka_unit_test(test_fault_random_network_partition_causes_retries),
-        cmocka_unit_test(test_fault_random_clock_jump_moves_rows_to_other_windows),
-        cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
-        cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
-        cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
-        cmocka_unit_test(test_stored_latencies_equal_the_metrics),
-        cmocka_unit_test(test_late_answer_is_ignored),
-        cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
-        cmocka_unit_test(test_fault_network_partition_of_a_datacenter_isolates_it),
-        cmocka_unit_test(test_largest_number_of_agents_fits_or_is_refused),
-        cmocka_unit_test(test_agents_refuse_rows_beyond_their_operations),
-        cmocka_unit_test(test_reads_continue_behind_the_last_row),
+        runs_test(test_fault_agent_with_overlapping_crashes_restarts_after_both),
+        runs_test(test_fault_all_agents_down_from_the_start_refuses_all),
+        runs_test(test_fault_without_end_still_accounts_for_all_rows),
+        runs_test(test_fault_paused_agent_handles_one_event_and_acts_after_the_pause),
+        runs_test(test_fault_overlapping_pauses_with_a_crash_end_correctly),
+        runs_test(test_fault_agent_from_a_checkpoint_keeps_its_knowledge),
+        runs_test(test_fault_lost_or_restored_state_goes_back),
+        runs_test(test_fault_late_messages_arrive_after_their_time),
+        runs_test(test_fault_with_a_tiny_chance_of_loss_is_unchanged),
+        runs_test(test_fault_within_an_equal_fault_changes_nothing),
+        runs_test(test_fault_after_many_others_has_an_effect),
+        runs_test(test_fault_long_runs_with_every_random_kind_end),
+        runs_test(test_fault_random_network_partition_causes_retries),
+        runs_test(test_fault_random_clock_jump_moves_rows_to_other_windows),
+        runs_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
+        runs_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
+        runs_test(test_figures_of_a_well_cluster_are_known_beforehand),
+        runs_test(test_stored_latencies_equal_the_metrics),
+        runs_test(test_late_answer_is_ignored),
+        runs_test(test_clock_that_drifts_is_kept_within_its_bound),
+        runs_test(test_fault_network_partition_of_a_datacenter_isolates_it),
+        runs_test(test_largest_number_of_agents_fits_or_is_refused),
+        runs_test(test_agents_refuse_rows_beyond_their_operations),
+        runs_test(test_reads_continue_behind_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,10 @@
  * every row where the stream engine does, and with latency and several agents its figures add up. Method: the
  * same scenario runs through both engines; runs with faults are checked for what must be conserved; some
  * leads must be safe and others must not. */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "../../share.h"
-#include "../scenario_of.h"
-#include "lab/run.h"
+#include "run_of.h"
 
 #define LIMITS "limits: {partition_rows: 60, partition_bytes: 20KB}\n"
 #define WORKLOAD                                                                                             \
@@ -52,31 +42,6 @@
     "  - hash: {buckets: 16}\n"
 #define COUNTED STATELESS "  - probabilistic: {bits: 3, threshold: 12}\n"
 
-static struct lab_result *run_scenario(const struct lab_scenario *scenario, uint32_t jobs)
-{
-    struct lab_result *result;
-    struct sim_error error;
-    if (!lab_run(scenario, jobs, NULL, &result, &error))
-        fail_msg("%s", error.text);
-    return result;
-}
-
-static struct lab_result *run_text(const char *text, uint32_t jobs)
-{
-    struct lab_scenario *scenario = scenario_of("", text);
-    struct lab_result *result = run_scenario(scenario, jobs);
-    lab_scenario_destroy(scenario);
-    return result;
-}
-
-static double metric(const struct lab_result *result, const char *name)
-{
-    const struct lab_metric *found = lab_result_find(result, name);
-    if (found == NULL)
-        fail_msg("no metric %s", name);
-    return found->value;
-}
-
 static void assert_same_placements(const struct lab_result *one, const struct lab_result *other)
 {
     assert_int_equal(one->rows, other->rows);
@@ -95,8 +60,8 @@ static void assert_same_placements(const struct lab_result *one, const struct la
 
 static void assert_cluster_equals_stream(const char *on_stream, const char *on_cluster)
 {
-    struct lab_result *stream = run_text(on_stream, 1);
-    struct lab_result *cluster = run_text(on_cluster, 2);
+    struct lab_result *stream = run(on_stream);
+    struct lab_result *cluster = run(on_cluster);
     assert_true(stream->rows > 10000);
     assert_same_placements(cluster, stream);
     for (size_t i = 0; i < stream->strategy_count; i++) {
@@ -108,15 +73,8 @@ static void assert_cluster_equals_stream(const char *on_stream, const char *on_c
                                             "partitions.all.rows.mean",
                                             "partitions.first_over_days",
                                             "peak.rows_per_second_one_partition"};
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            char name[128];
-            snprintf(name, sizeof name, "%s.%s", label, names[j]);
-            if (metric(cluster, name) != metric(stream, name))
-                fail_msg("%s is %g, not %g", name, metric(cluster, name), metric(stream, name));
-        }
+        assert_same_metrics(cluster, stream, label, names, COUNT(names));
     }
-    lab_result_destroy(stream);
-    lab_result_destroy(cluster);
 }
 
 static void test_cluster_without_latency_equals_stream(void **state)
@@ -129,16 +87,14 @@ static void test_cluster_with_rows_out_of_order_equals_stream(void **state)
 {
     (void)state;
     assert_cluster_equals_stream(LATE_WORKLOAD COUNTED, LATE_WORKLOAD NOTHING_TAKES_TIME COUNTED);
-    struct lab_result *stream = run_text(LATE_WORKLOAD COUNTED, 1);
-    struct lab_result *cluster = run_text(LATE_WORKLOAD NOTHING_TAKES_TIME COUNTED, 1);
+    struct lab_result *stream = run(LATE_WORKLOAD COUNTED);
+    struct lab_result *cluster = run(LATE_WORKLOAD NOTHING_TAKES_TIME COUNTED);
     static const char *const names[] = {"time.writes.late", "time.writes.into_closed",
                                         "time.partitions.reopened", "hash.writes.late"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_true(metric(stream, names[i]) > 10);
         assert_true(metric(cluster, names[i]) == metric(stream, names[i]));
     }
-    lab_result_destroy(stream);
-    lab_result_destroy(cluster);
 }
 
 #define CHANGED                                                                                              \
@@ -169,43 +125,36 @@ static void test_cluster_with_settings_that_change_equals_stream(void **state)
 static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(
-        WORKLOAD
-        "reads: {latest: {rows: 20, rate: 2/s}}\n"
-        "cluster: {nodes: 3, replication_factor: 3}\n"
-        "agents: {count: 8, clock: {offset: 50ms, bound: 100ms}}\n"
-        "strategies:\n"
-        "  - {label: dated, time: {window: 2m, then: [{at: 3m, window: 5m}]}}\n"
-        "  - {label: rollout, time: {window: 2m, then: [{at: 3m, window: 5m, rollout: 8m}]}}\n"
-        "  - {label: hash, hash: {buckets: 3, then: [{at: 3m, buckets: 9}]}}\n"
-        "  - {label: hash-rollout, hash: {buckets: 3, then: [{at: 3m, buckets: 9, rollout: 8m}]}}\n"
-        "  - {label: guarded, probabilistic: {bits: 3, threshold: 12, coordination: guarded, then: [{at: "
-        "3m, bits: 4, threshold: 5, rollout: 8m}]}}\n"
-        "  - {label: forgets, time: {window: 2m, then: [{at: 3m, window: 5m, keep_old: false}]}}\n",
-        2);
+    struct lab_result *result =
+        run(WORKLOAD
+            "reads: {latest: {rows: 20, rate: 2/s}}\n"
+            "cluster: {nodes: 3, replication_factor: 3}\n"
+            "agents: {count: 8, clock: {offset: 50ms, bound: 100ms}}\n"
+            "strategies:\n"
+            "  - {label: dated, time: {window: 2m, then: [{at: 3m, window: 5m}]}}\n"
+            "  - {label: rollout, time: {window: 2m, then: [{at: 3m, window: 5m, rollout: 8m}]}}\n"
+            "  - {label: hash, hash: {buckets: 3, then: [{at: 3m, buckets: 9}]}}\n"
+            "  - {label: hash-rollout, hash: {buckets: 3, then: [{at: 3m, buckets: 9, rollout: 8m}]}}\n"
+            "  - {label: guarded, probabilistic: {bits: 3, threshold: 12, coordination: guarded, then: [{at: "
+            "3m, bits: 4, threshold: 5, rollout: 8m}]}}\n"
+            "  - {label: forgets, time: {window: 2m, then: [{at: 3m, window: 5m, keep_old: false}]}}\n");
     static const char *const steady[] = {"dated", "hash", "guarded"};
     static const char *const oracles[] = {"findable", "newest", "agreement", "monotone"};
-    char name[96];
     for (size_t i = 0; i < sizeof steady / sizeof *steady; i++) {
-        snprintf(name, sizeof name, "%s.writes.misrouted", steady[i]);
-        assert_true(metric(result, name) == 0);
-        snprintf(name, sizeof name, "%s.reads.incomplete", steady[i]);
-        assert_true(metric(result, name) == 0);
+        assert_true(metric(result, "%s.writes.misrouted", steady[i]) == 0);
+        assert_true(metric(result, "%s.reads.incomplete", steady[i]) == 0);
         for (size_t j = 0; j < sizeof oracles / sizeof *oracles; j++) {
-            snprintf(name, sizeof name, "%s.oracle.%s.violations", steady[i], oracles[j]);
             if (i != 1 || j == 0)
-                assert_true(metric(result, name) == 0);
+                assert_true(metric(result, "%s.oracle.%s.violations", steady[i], oracles[j]) == 0);
         }
     }
     for (size_t j = 0; j < sizeof oracles / sizeof *oracles; j++) {
-        snprintf(name, sizeof name, "rollout.oracle.%s.violations", oracles[j]);
-        assert_true(metric(result, name) > 100);
+        assert_true(metric(result, "rollout.oracle.%s.violations", oracles[j]) > 100);
     }
     assert_true(metric(result, "rollout.writes.misrouted") > 1000);
     assert_true(metric(result, "hash-rollout.writes.misrouted") > 1000);
     assert_true(metric(result, "forgets.reads.incomplete") > 0);
     assert_true(metric(result, "forgets.oracle.findable.violations") > 1000);
-    lab_result_destroy(result);
 }
 
 /* Guarded looks up a late row's bucket. Three-state, which knows two changes, guesses or refuses it. Single
@@ -213,28 +162,22 @@ static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
 static void test_cluster_late_rows_keep_their_bucket_by_guarded_only(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(
-        "name: late-rows\nduration: 20m\nkeys: {count: 2}\n"
-        "arrivals: {rate: 20/s, late: {share: 10%, by: 4m}}\nagents: {count: 3}\nstrategies:\n"
-        "  - probabilistic: {bits: 3, threshold: 40, label: single}\n"
-        "  - probabilistic: {bits: 3, threshold: 40, coordination: three-state, lead: 8s, label: three}\n"
-        "  - probabilistic: {bits: 3, threshold: 40, coordination: guarded, label: guarded}\n",
-        1);
+    struct lab_result *result =
+        run("name: late-rows\nduration: 20m\nkeys: {count: 2}\n"
+            "arrivals: {rate: 20/s, late: {share: 10%, by: 4m}}\nagents: {count: 3}\nstrategies:\n"
+            "  - probabilistic: {bits: 3, threshold: 40, label: single}\n"
+            "  - probabilistic: {bits: 3, threshold: 40, coordination: three-state, lead: 8s, label: three}\n"
+            "  - probabilistic: {bits: 3, threshold: 40, coordination: guarded, label: guarded}\n");
     assert_true(metric(result, "single.oracle.newest.violations") > 100);
     assert_true(metric(result, "single.writes.misrouted") > 100);
     assert_true(metric(result, "three.writes.refused") > 100);
     assert_true(metric(result, "three.partitions.reopened") > 0);
     static const char *const kept[] = {"writes.refused", "writes.misrouted", "oracle.newest.violations",
                                        "oracle.monotone.violations", "oracle.agreement.violations"};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "guarded.%s", kept[i]);
-        assert_true(metric(result, name) == 0);
-    }
+    assert_none(result, "guarded", kept, COUNT(kept));
     assert_true(metric(result, "guarded.writes.into_closed") > 500);
     for (size_t i = 0; i < 3; i++)
         assert_true(result->strategies[i].verdict.conditions >> LAB_CONDITION_LATE_ROWS & 1);
-    lab_result_destroy(result);
 }
 
 /* A retried row must go to the same bucket, or it is stored twice. */
@@ -243,41 +186,32 @@ static void test_cluster_rows_that_are_routed_again_are_stored_twice(void **stat
     (void)state;
     static const char *const retries[] = {"same-bucket", "route-again"};
     for (int again = 0; again < 2; again++) {
-        char text[1024];
-        snprintf(text, sizeof text,
-                 "name: retries\nduration: 10m\nkeys: {count: 2}\narrivals: {rate: 40/s}\n"
-                 "agents: {count: 3, retry: %s}\n"
-                 "cluster: {network: {loss: 2%%}, timeouts: {write: 1s, client: 2s}}\nstrategies:\n"
-                 "  - time: {window: 10s}\n"
-                 "  - probabilistic: {bits: 2, threshold: 20, label: single}\n"
-                 "  - probabilistic: {bits: 2, threshold: 20, coordination: guarded, label: guarded}\n",
-                 retries[again]);
-        struct lab_result *result = run_text(text, 1);
+        struct lab_result *result =
+            run_filled("name: retries\nduration: 10m\nkeys: {count: 2}\narrivals: {rate: 40/s}\n"
+                       "agents: {count: 3, retry: %s}\n"
+                       "cluster: {network: {loss: 2%%}, timeouts: {write: 1s, client: 2s}}\nstrategies:\n"
+                       "  - time: {window: 10s}\n"
+                       "  - probabilistic: {bits: 2, threshold: 20, label: single}\n"
+                       "  - probabilistic: {bits: 2, threshold: 20, coordination: guarded, label: guarded}\n",
+                       retries[again]);
         static const char *const labels[] = {"time", "single", "guarded"};
         for (size_t i = 0; i < 3; i++) {
-            char name[64];
-            snprintf(name, sizeof name, "%s.writes.duplicated", labels[i]);
-            double duplicated = metric(result, name);
-            snprintf(name, sizeof name, "%s.oracle.no_duplicates.violations", labels[i]);
-            assert_true(metric(result, name) == duplicated);
+            double duplicated = metric(result, "%s.writes.duplicated", labels[i]);
+            assert_true(metric(result, "%s.oracle.no_duplicates.violations", labels[i]) == duplicated);
             assert_true(again ? duplicated > 0 : duplicated == 0);
-            snprintf(name, sizeof name, "%s.oracle.conserved.violations", labels[i]);
-            assert_true(metric(result, name) == 0);
+            assert_true(metric(result, "%s.oracle.conserved.violations", labels[i]) == 0);
             assert_int_equal(result->strategies[i].verdict.conditions >> LAB_CONDITION_ROUTE_AGAIN & 1,
                              again);
         }
-        lab_result_destroy(result);
     }
 }
 
 static void test_cluster_over_a_trace_equals_stream(void **state)
 {
     (void)state;
-    struct lab_result *stream = run_text(TRACE COUNTED, 1);
-    struct lab_result *cluster = run_text(TRACE NOTHING_TAKES_TIME COUNTED, 1);
+    struct lab_result *stream = run(TRACE COUNTED);
+    struct lab_result *cluster = run(TRACE NOTHING_TAKES_TIME COUNTED);
     assert_same_placements(cluster, stream);
-    lab_result_destroy(stream);
-    lab_result_destroy(cluster);
 }
 
 /* With one agent and no latency there is nothing to coordinate, whatever the protocol. There is one node,
@@ -293,22 +227,16 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
                                             "coordination: three-state, lead: 0s",
                                             "coordination: three-state, lead: 0s, counter: lwt",
                                             "coordination: guarded, grant: 1ns"};
-    struct lab_result *stream =
-        run_text(WORKLOAD "strategies: [probabilistic: {bits: 3, threshold: 12}]\n", 1);
+    struct lab_result *stream = run(WORKLOAD "strategies: [probabilistic: {bits: 3, threshold: 12}]\n");
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
-        char text[2048];
-        snprintf(text, sizeof text,
-                 WORKLOAD ONE_NODE "strategies: [probabilistic: {bits: 3, threshold: 12, %s}]\n",
-                 protocols[i]);
-        struct lab_result *cluster = run_text(text, 1);
+        struct lab_result *cluster = run_filled(
+            WORKLOAD ONE_NODE "strategies: [probabilistic: {bits: 3, threshold: 12, %s}]\n", protocols[i]);
         if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
             fail_msg("%s: placements differ", protocols[i]);
         /* With a lead of 0 the row that begins a change already belongs to the new bucket. */
         if (strstr(protocols[i], "three-state") == NULL)
             assert_true(metric(cluster, "probabilistic.writes.misrouted") == 0);
-        lab_result_destroy(cluster);
     }
-    lab_result_destroy(stream);
 }
 
 /* For every counter, the placement of rows, the closed partitions and the cost of each operation equal what
@@ -333,23 +261,14 @@ static void test_cluster_every_counter_of_one_agent_equals_stream(void **state)
         "writes.rows_scanned",    "writes.misrouted",    "writes.rows",
         "partitions.all.rows.max"};
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
-        char text[2048], name[64];
-        snprintf(text, sizeof text, WORKLOAD "strategies: [count: {rows: 100, %s}]\n", protocols[i]);
-        struct lab_result *stream = run_text(text, 1);
-        snprintf(text, sizeof text, WORKLOAD ONE_NODE_REMEMBERED "strategies: [count: {rows: 100, %s}]\n",
-                 protocols[i]);
-        struct lab_result *cluster = run_text(text, 1);
+        struct lab_result *stream =
+            run_filled(WORKLOAD "strategies: [count: {rows: 100, %s}]\n", protocols[i]);
+        struct lab_result *cluster =
+            run_filled(WORKLOAD ONE_NODE_REMEMBERED "strategies: [count: {rows: 100, %s}]\n", protocols[i]);
         if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
             fail_msg("%s: placements differ", protocols[i]);
-        for (size_t j = 0; j < sizeof figures / sizeof *figures; j++) {
-            snprintf(name, sizeof name, "count.%s", figures[j]);
-            if (metric(cluster, name) != metric(stream, name))
-                fail_msg("%s: %s is %.0f, not %.0f", protocols[i], name, metric(cluster, name),
-                         metric(stream, name));
-        }
+        assert_same_metrics(cluster, stream, "count", figures, COUNT(figures));
         assert_true(metric(stream, "count.partitions.closed") > 10);
-        lab_result_destroy(cluster);
-        lab_result_destroy(stream);
     }
 }
 
@@ -388,19 +307,16 @@ static void test_cluster_wrong_clocks_leave_rows_uncounted(void **state)
     static const char *const offsets[] = {"0ms", "200ms", "2s"};
     double uncounted[3], rows[3];
     for (int i = 0; i < 3; i++) {
-        char text[2048];
-        snprintf(text, sizeof text,
-                 "name: cluster-test\nduration: 5m\nkeys: {count: 4}\narrivals: {rate: 100/s}\n"
-                 "agents: {count: 8, cache_ttl: 2s, clock: {offset: %s}}\n"
-                 "strategies: [count: {rows: 300, counter: incremental, every_rows: 10}]\n",
-                 offsets[i]);
-        struct lab_result *result = run_text(text, 1);
+        struct lab_result *result =
+            run_filled("name: cluster-test\nduration: 5m\nkeys: {count: 4}\narrivals: {rate: 100/s}\n"
+                       "agents: {count: 8, cache_ttl: 2s, clock: {offset: %s}}\n"
+                       "strategies: [count: {rows: 300, counter: incremental, every_rows: 10}]\n",
+                       offsets[i]);
         uncounted[i] = metric(result, "count.writes.rows_uncounted");
         rows[i] = metric(result, "count.partitions.closed.rows.mean");
         assert_true(metric(result, "count.writes.conditions_lost") > 0);
         assert_true(metric(result, "count.writes.lwt") > metric(result, "count.writes.conditions_lost"));
         assert_true(metric(result, "count.oracle.conserved.violations") == 0);
-        lab_result_destroy(result);
     }
     assert_true(uncounted[1] > 2 * uncounted[0] && uncounted[2] > 3 * uncounted[1]);
     assert_true(rows[0] > 300 && rows[1] > rows[0] && rows[2] > 1.2 * rows[1]);
@@ -409,27 +325,22 @@ static void test_cluster_wrong_clocks_leave_rows_uncounted(void **state)
 static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(BUSY "strategies:\n" SAFE UNSAFE SINGLE, 2);
+    struct lab_result *result = run(BUSY "strategies:\n" SAFE UNSAFE SINGLE);
     assert_true(metric(result, "safe.partitions.closed") > 50);
     assert_true(metric(result, "safe.writes.misrouted") == 0);
     assert_true(metric(result, "unsafe.writes.misrouted") > 0);
     assert_true(metric(result, "single.writes.misrouted") > 0);
     assert_true(metric(result, "safe.writes.duplicated") == 0);
-    lab_result_destroy(result);
 }
 
 /* Rows in = rows stored + rows refused, except for rows whose outcome is unknown. */
 static void assert_conserved(const struct lab_result *result, const char *label)
 {
-    char name[128];
-    snprintf(name, sizeof name, "%s.partitions.total", label);
-    double partitions = metric(result, name);
-    snprintf(name, sizeof name, "%s.partitions.all.rows.mean", label);
-    double stored = partitions * metric(result, name), rows = (double)result->rows;
-    snprintf(name, sizeof name, "%s.writes.refused", label);
-    double refused = metric(result, name);
-    snprintf(name, sizeof name, "%s.writes.unresolved", label);
-    double unresolved = metric(result, name);
+    double partitions = metric(result, "%s.partitions.total", label);
+    double stored = partitions * metric(result, "%s.partitions.all.rows.mean", label),
+           rows = (double)result->rows;
+    double refused = metric(result, "%s.writes.refused", label);
+    double unresolved = metric(result, "%s.writes.unresolved", label);
     if (!(stored + refused <= rows + 0.5 && stored + refused + unresolved >= rows - 0.5))
         fail_msg("%s: %.0f rows, %.0f stored, %.0f refused, %.0f unresolved", label, rows, stored, refused,
                  unresolved);
@@ -439,34 +350,27 @@ static void assert_conserved(const struct lab_result *result, const char *label)
 static void test_cluster_counts_increments_and_rolls_apart(void **state)
 {
     (void)state;
-    struct lab_result *stream = run_text(WORKLOAD COUNTED, 2);
-    struct lab_result *cluster = run_text(WORKLOAD NOTHING_TAKES_TIME COUNTED, 2);
+    struct lab_result *stream = run(WORKLOAD COUNTED);
+    struct lab_result *cluster = run(WORKLOAD NOTHING_TAKES_TIME COUNTED);
     double rolls = metric(cluster, "probabilistic.writes.state_writes");
     assert_true(rolls > 10);
     assert_true(rolls == metric(cluster, "probabilistic.partitions.closed"));
     assert_true(rolls + metric(cluster, "probabilistic.writes.counter_increments") ==
                 metric(stream, "probabilistic.writes.counter_increments"));
-    lab_result_destroy(stream);
-    lab_result_destroy(cluster);
 }
 
 static void test_cluster_under_faults_conserves_rows(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(BUSY FAULTY COUNTED SAFE, 2);
+    struct lab_result *result = run(BUSY FAULTY COUNTED SAFE);
     double troubled = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        char name[128];
         assert_conserved(result, result->strategies[i].label);
-        snprintf(name, sizeof name, "%s.writes.unresolved", result->strategies[i].label);
-        troubled += metric(result, name);
-        snprintf(name, sizeof name, "%s.writes.retried", result->strategies[i].label);
-        troubled += metric(result, name);
-        snprintf(name, sizeof name, "%s.writes.duplicated", result->strategies[i].label);
-        assert_true(metric(result, name) == 0);
+        troubled += metric(result, "%s.writes.unresolved", result->strategies[i].label);
+        troubled += metric(result, "%s.writes.retried", result->strategies[i].label);
+        assert_true(metric(result, "%s.writes.duplicated", result->strategies[i].label) == 0);
     }
     assert_true(troubled > 0);
-    lab_result_destroy(result);
 }
 
 /* Nodes, agents and messages fail and a clock jumps: each row is in the bucket that the committed starts
@@ -479,19 +383,13 @@ static void test_cluster_guarded_under_faults_keeps_its_guarantees(void **state)
         "oracle.newest.violations",   "oracle.monotone.violations", "oracle.agreement.violations",
         "oracle.no_gaps.violations",  "oracle.live.violations",     "oracle.no_duplicates.violations",
         "oracle.conserved.violations"};
-    struct lab_result *result = run_text(BUSY FAULTY "strategies:\n" GUARDED SINGLE, 2);
+    struct lab_result *result = run(BUSY FAULTY "strategies:\n" GUARDED SINGLE);
     assert_conserved(result, "guarded");
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        char name[128];
-        snprintf(name, sizeof name, "guarded.%s", none[i]);
-        if (metric(result, name) != 0)
-            fail_msg("%s is %g", name, metric(result, name));
-    }
+    assert_none(result, "guarded", none, COUNT(none));
     assert_true(metric(result, "guarded.partitions.closed") > 50);
     assert_true(metric(result, "guarded.writes.retried") > 0 && metric(result, "guarded.writes.lwt") > 100);
     assert_true(metric(result, "guarded.writes.state_writes") > 50); /* starts of closed buckets */
     assert_true(metric(result, "single.oracle.monotone.violations") > 0);
-    lab_result_destroy(result);
 }
 
 static void test_cluster_same_seed_gives_same_events(void **state)
@@ -499,18 +397,15 @@ static void test_cluster_same_seed_gives_same_events(void **state)
     (void)state;
     struct lab_scenario *scenario = scenario_of("", BUSY FAULTY COUNTED SAFE GUARDED);
     scenario->workload.duration_ns /= (int64_t)test_share();
-    struct lab_result *one = run_scenario(scenario, 1), *two = run_scenario(scenario, 2);
+    struct lab_result *one = run_in(scenario, 1, NULL), *two = run_in(scenario, 2, NULL);
     assert_int_equal(one->digest, two->digest);
     for (size_t i = 0; i < one->strategy_count; i++) {
         assert_int_equal(one->strategies[i].events.digest, two->strategies[i].events.digest);
         assert_int_equal(one->strategies[i].events.events, two->strategies[i].events.events);
     }
     scenario->seed = scenario->workload.seed = 2;
-    struct lab_result *other = run_scenario(scenario, 2);
+    struct lab_result *other = run_in(scenario, 2, NULL);
     assert_int_not_equal(one->digest, other->digest);
-    lab_result_destroy(one);
-    lab_result_destroy(two);
-    lab_result_destroy(other);
     lab_scenario_destroy(scenario);
 }
 
@@ -521,18 +416,16 @@ static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
     (void)state;
     struct lab_scenario *scenario = scenario_of("", BUSY COUNTED SAFE);
     scenario->workload.duration_ns /= 2;
-    struct lab_result *plain = run_scenario(scenario, 2);
+    struct lab_result *plain = run_in(scenario, 2, NULL);
     for (uint64_t seed = 1; seed <= test_part(3); seed++) {
         scenario->tie_seed = seed;
-        struct lab_result *shuffled = run_scenario(scenario, 2);
+        struct lab_result *shuffled = run_in(scenario, 2, NULL);
         /* `time` uses the agents' clocks; `count` and `hash` use the row. */
         for (size_t i = 1; i < 4; i++)
             assert_int_equal(plain->strategies[i].placement_digest, shuffled->strategies[i].placement_digest);
         assert_conserved(shuffled, "safe");
         assert_true(metric(shuffled, "safe.writes.misrouted") == 0);
-        lab_result_destroy(shuffled);
     }
-    lab_result_destroy(plain);
     lab_scenario_destroy(scenario);
 }
 
@@ -561,17 +454,14 @@ static void test_cluster_event_trace_of_a_key_shows_its_rolls_in_order(void **st
     struct lab_scenario *scenario = scenario_of("", BUSY "strategies:\n" SAFE);
     struct heard heard = {.is_ordered = true};
     struct lab_event_trace event_trace = {.context = &heard, .line = hear, .key = "key-1"};
-    struct lab_result *result;
-    struct sim_error error;
-    if (!lab_run_in(scenario, 2, &(const struct lab_run_context){.event_trace = &event_trace}, &result,
-                    &error))
-        fail_msg("%s", error.text);
+    run_in(scenario, 2, &event_trace);
     assert_true(heard.lines > 10000);
     assert_true(heard.is_ordered);
     assert_true(heard.rolls > 10);
     assert_string_equal(heard.event_trace, "");
-    lab_result_destroy(result);
     event_trace.key = "key-9";
+    struct lab_result *result;
+    struct sim_error error;
     assert_false(lab_run_in(scenario, 2, &(const struct lab_run_context){.event_trace = &event_trace},
                             &result, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
@@ -582,7 +472,7 @@ static void test_cluster_event_trace_of_a_key_shows_its_rolls_in_order(void **st
 static void test_cluster_views_show_the_change_and_its_disagreement(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(BUSY "strategies:\n" SAFE UNSAFE, 2);
+    struct lab_result *result = run(BUSY "strategies:\n" SAFE UNSAFE);
     for (size_t i = 0; i < 2; i++) {
         const struct lab_views *views = &result->strategies[i].views;
         bool knew_before = false, knew_after = false;
@@ -599,30 +489,29 @@ static void test_cluster_views_show_the_change_and_its_disagreement(void **state
         assert_true(knew_before);
         assert_true(knew_after);
     }
-    lab_result_destroy(result);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cluster_without_latency_equals_stream),
-        cmocka_unit_test(test_cluster_with_rows_out_of_order_equals_stream),
-        cmocka_unit_test(test_cluster_with_settings_that_change_equals_stream),
-        cmocka_unit_test(test_cluster_a_rollout_without_a_date_is_seen),
-        cmocka_unit_test(test_cluster_late_rows_keep_their_bucket_by_guarded_only),
-        cmocka_unit_test(test_cluster_rows_that_are_routed_again_are_stored_twice),
-        cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
-        cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
-        cmocka_unit_test(test_cluster_every_counter_of_one_agent_equals_stream),
-        cmocka_unit_test(test_cluster_wrong_clocks_leave_rows_uncounted),
-        cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
-        cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
-        cmocka_unit_test(test_cluster_under_faults_conserves_rows),
-        cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_guarantees),
-        cmocka_unit_test(test_cluster_same_seed_gives_same_events),
-        cmocka_unit_test(test_cluster_shuffled_ties_change_no_guarantee),
-        cmocka_unit_test(test_cluster_event_trace_of_a_key_shows_its_rolls_in_order),
-        cmocka_unit_test(test_cluster_views_show_the_change_and_its_disagreement),
+        runs_test(test_cluster_without_latency_equals_stream),
+        runs_test(test_cluster_with_rows_out_of_order_equals_stream),
+        runs_test(test_cluster_with_settings_that_change_equals_stream),
+        runs_test(test_cluster_a_rollout_without_a_date_is_seen),
+        runs_test(test_cluster_late_rows_keep_their_bucket_by_guarded_only),
+        runs_test(test_cluster_rows_that_are_routed_again_are_stored_twice),
+        runs_test(test_cluster_over_a_trace_equals_stream),
+        runs_test(test_cluster_every_coordination_of_one_agent_equals_stream),
+        runs_test(test_cluster_every_counter_of_one_agent_equals_stream),
+        runs_test(test_cluster_wrong_clocks_leave_rows_uncounted),
+        runs_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
+        runs_test(test_cluster_counts_increments_and_rolls_apart),
+        runs_test(test_cluster_under_faults_conserves_rows),
+        runs_test(test_cluster_guarded_under_faults_keeps_its_guarantees),
+        runs_test(test_cluster_same_seed_gives_same_events),
+        runs_test(test_cluster_shuffled_ties_change_no_guarantee),
+        runs_test(test_cluster_event_trace_of_a_key_shows_its_rolls_in_order),
+        runs_test(test_cluster_views_show_the_change_and_its_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

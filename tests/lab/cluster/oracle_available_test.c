@@ -39,7 +39,6 @@ static void test_available_row_that_is_refused_while_all_is_well(void **state)
         stand_wait_until(&stand, cases[i].ended_s * SECOND);
         lab_available_failed(&stand.run, &operation, true);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
-        stand_close(&stand);
     }
 }
 
@@ -54,7 +53,6 @@ static void test_available_row_that_is_acknowledged_too_late(void **state)
         stand_wait_until(&stand, 22020 * SIM_MS + late_ms * SIM_MS);
         lab_available_acknowledged(&stand.run, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, (uint64_t)late_ms);
-        stand_close(&stand);
     }
 }
 
@@ -88,7 +86,6 @@ static void test_available_row_that_contends_has_a_longer_bound(void **state)
         lab_available_acknowledged(&stand.run, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_late);
         stand.run.agent_count = 0; /* there are no agents to free */
-        stand_close(&stand);
     }
 }
 
@@ -108,7 +105,6 @@ static void test_available_operation_that_never_ends(void **state)
                 lab_push(&stand.run, stand_time(&stand, SIM_HOUR), LAB_EVENT_TICK, 0);
             lab_available_left(&stand.run, &operation);
             assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_forgotten || spent_s[i] >= 600);
-            stand_close(&stand);
         }
     }
 }
@@ -130,7 +126,6 @@ static void test_filled_partition_that_closes_too_early(void **state)
             stand_state(&stand, 0, bucket, SECOND, 0);
             stand_end(&stand);
             assert_violations(&stand, LAB_ORACLE_FILLED, rows == 3 && bucket == 1);
-            stand_close(&stand);
         }
     }
 }
@@ -158,7 +153,6 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
                 stand_state(&stand, 0, 1, SECOND, 0);
                 bool is_explained = key == 0 && (bucket == 0 || !is_guarded);
                 assert_violations(&stand, LAB_ORACLE_FILLED, !is_explained);
-                stand_close(&stand);
             }
         }
     }
@@ -190,7 +184,6 @@ static void test_health_returns_when_the_last_delayed_message_has_arrived(void *
         stand_wait_until(&stand, well_ns + SECOND);
         assert_int_equal(lab_health_well_ns(&stand.run), SECOND);
         free(stand.run.active);
-        stand_close(&stand);
     }
 }
 
@@ -205,5 +198,5 @@ int main(void)
         cmocka_unit_test(test_filled_partition_that_closes_too_early),
         cmocka_unit_test(test_filled_doubled_increment_counts_for_its_own_key),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

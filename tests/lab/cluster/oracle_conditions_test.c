@@ -35,7 +35,6 @@ static void test_conditions_of_agents_and_leads_are_noted(void **state)
             assert_int_equal(holds(LAB_CONDITION_SHORT_LEAD),
                              coordination == BK_THREE_STATE && short_ns == 1);
             assert_false(holds(LAB_CONDITION_WEAK_LEVELS));
-            stand_close(&stand);
         }
     }
 }
@@ -89,7 +88,6 @@ static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
         stand_open(&stand);
         if (holds(LAB_CONDITION_WEAK_LEVELS) != levels->is_weak)
             fail_msg("case %zu", i);
-        stand_close(&stand);
     }
 }
 
@@ -134,7 +132,6 @@ static void test_conditions_levels_are_weak_for_what_is_requested_at_them(void *
         if (holds(LAB_CONDITION_WEAK_LEVELS) != levels->is_weak || bounded != cases[i].excuses_bounded)
             fail_msg("case %zu", i);
         assert_true(stand.run.oracles.except[LAB_ORACLE_FINDABLE] >> LAB_CONDITION_WEAK_LEVELS & 1);
-        stand_close(&stand);
     }
 }
 
@@ -148,7 +145,6 @@ static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **s
         stand.run.unresolved = which == 2;
         stand_end(&stand);
         assert_int_equal(holds(LAB_CONDITION_REFUSED_ROWS), which > 0);
-        stand_close(&stand);
     }
 }
 
@@ -179,7 +175,6 @@ static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end
             assert_int_equal(
                 lab_conditions_at(&stand.run, key, SECOND, SECOND) >> LAB_CONDITION_REMOVED_ROWS & 1,
                 cases[i].holds[key]);
-        stand_close(&stand);
     }
 }
 
@@ -214,7 +209,6 @@ static void test_conditions_rows_that_wait_for_one_another_are_a_crowd(void **st
                 lab_conditions_at(&stand.run, 0, at_ns, at_ns) >> LAB_CONDITION_SHORT_TIMEOUTS & 1,
                 cases[i].from_ms != 0 && at_ms >= cases[i].from_ms && at_ms <= cases[i].until_ms);
         }
-        stand_close(&stand);
     }
 }
 
@@ -277,7 +271,6 @@ static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
         stand_wait_until(&stand, 5 * SECOND + late_ns);
         hear(&operation, BK_OUTCOME_APPLIED);
         assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), late_ns);
-        stand_close(&stand);
         /* For a conditional write the delay counts from its request. */
         open_dated();
         operation = begin();
@@ -286,7 +279,6 @@ static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
         stand_wait_until(&stand, 6 * SECOND + late_ns);
         hear(&operation, BK_OUTCOME_APPLIED);
         assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), late_ns);
-        stand_close(&stand);
     }
 }
 
@@ -317,7 +309,6 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
         assert_int_equal(holds(LAB_CONDITION_LATE_STATE_WRITE), cases[i].is_late);
         assert_int_equal(stand.run.oracles.keys[0].writes_open, 0);
         assert_int_equal(stand.run.oracles.rolls_open, 0);
-        stand_close(&stand);
     }
 }
 
@@ -355,7 +346,6 @@ static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_o
     assert_int_equal(met(LAB_PROBE_CHANGES_AT_ONCE), 2);
     stand_end(&stand);
     assert_true(holds(LAB_CONDITION_CHANGES_AT_ONCE));
-    stand_close(&stand);
 }
 
 /* A write of unknown outcome may be dated after a later write that was applied, and hidden by a third one
@@ -392,7 +382,6 @@ static void test_conditions_read_of_a_state_below_rows_shows_a_late_write(void *
         int64_t now_ns = sim_queue_now(&stand.run.queue);
         assert_int_equal(lab_conditions_at(&stand.run, 0, now_ns, now_ns) >> LAB_CONDITION_UNKNOWN_WRITE & 1,
                          cases[i].is_shown);
-        stand_close(&stand);
     }
 }
 
@@ -423,7 +412,6 @@ static void test_probes_of_a_roll_show_its_fate(void **state)
     ask(&other, BK_ACT_WRITE_STATE, RESET, 1);
     assert_int_equal(met(LAB_PROBE_LATE_RESET), 1);
     hear(&other, BK_OUTCOME_APPLIED);
-    stand_close(&stand);
 }
 
 /* --- the table */
@@ -485,5 +473,5 @@ int main(void)
         cmocka_unit_test(test_guarantee_is_broken_when_nothing_excuses_it),
         cmocka_unit_test(test_guarantee_table_has_no_duplicates),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

@@ -33,7 +33,6 @@ static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
     assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_NO_GAPS]);
     assert_int_equal(stand.run.oracles.keys[0].gaps_judged, 2);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 0);
-    stand_close(&stand);
 }
 
 /* Buckets that were skipped, and a bucket whose only row was put and never stored. */
@@ -46,7 +45,6 @@ static void test_no_gaps_empty_buckets_are_counted(void **state)
     stand_wait_until(&stand, SECOND);
     stand_state(&stand, 0, 4, SECOND - 1, 0);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 3);
-    stand_close(&stand);
 }
 
 /* No bucket is judged twice when the state goes back and forward again. A row that comes too late changes
@@ -65,7 +63,6 @@ static void test_no_gaps_each_bucket_is_judged_once(void **state)
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 2);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 2);
-    stand_close(&stand);
 }
 
 /* Before the date of a change the old bucket is the current bucket. */
@@ -89,7 +86,6 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
             stand_wait_until(&stand, 6 * SECOND);
             stand_end(&stand); /* judged again at the end, for dates that have come since */
             assert_violations(&stand, LAB_ORACLE_NO_GAPS, !has_row);
-            stand_close(&stand);
         }
     }
 }
@@ -107,7 +103,6 @@ static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND)), 2);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 1)), 2);
     assert_int_equal(stand.run.oracles.verdict.rolls, 3);
-    stand_close(&stand);
 }
 
 /* External counts are judged at the end, up to the highest bucket of any put. */
@@ -125,7 +120,6 @@ static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
     stand_place(&stand, 0, 30, 0, 3, 0);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_NO_GAPS, 3);
-    stand_close(&stand);
 }
 
 /* --- bounded */
@@ -175,8 +169,8 @@ static bool is_out_of_bound(const struct filling *filling)
     }
     stand_end(&stand);
     uint64_t violations = stand_violations(&stand, LAB_ORACLE_BOUNDED);
+    stand_close();
     assert_true(violations <= 1);
-    stand_close(&stand);
     return violations == 1;
 }
 
@@ -253,7 +247,7 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
     struct stand slow = stand;
     stand_open(&slow);
     assert_int_equal(slow.run.oracles.lag_ns, 3 * SECOND);
-    stand_close(&slow);
+    stand_close();
     /* A fault of 4 s, followed by the client's timeout. */
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     expect_bound((struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND},
@@ -279,7 +273,6 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
     stand_wait_until(&stand, 1000 * SECOND);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_BOUNDED, 1);
-    stand_close(&stand);
 }
 
 /* `count` involves no chance and has no lag. */
@@ -302,7 +295,6 @@ static void test_bounded_count_is_exact(void **state)
         stand_end(&stand);
         assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_BOUNDED]);
         assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
-        stand_close(&stand);
     }
 }
 
@@ -359,7 +351,6 @@ static uint64_t late_rolls(const struct closing *closing)
             lab_oracles_write_ended(&stand.run, &operations[ends], ends < closing->rows, false);
     }
     uint64_t violations = stand_violations(&stand, LAB_ORACLE_BOUNDED);
-    stand_close(&stand);
     return violations;
 }
 
@@ -395,7 +386,6 @@ static void test_bounded_of_the_smallest_chance_ends(void **state)
     stand_write(&stand, 0, 0, 0, 0);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_BOUNDED, 0);
-    stand_close(&stand);
 }
 
 int main(void)
@@ -417,5 +407,5 @@ int main(void)
         cmocka_unit_test(test_bounded_roll_that_comes_an_increment_late),
         cmocka_unit_test(test_bounded_of_the_smallest_chance_ends),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

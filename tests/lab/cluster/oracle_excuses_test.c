@@ -47,7 +47,6 @@ static void test_excuse_applies_to_its_key_and_time(void **state)
         violate(cases[i].key);
         stand_end(&stand);
         assert_int_equal(is_broken(), cases[i].is_broken);
-        stand_close(&stand);
     }
 }
 
@@ -65,7 +64,6 @@ static void test_excuse_may_be_known_after_the_violation(void **state)
                                  stand_time(&stand, 4 * SECOND), LAB_OPEN_ENDED);
         stand_end(&stand);
         assert_int_equal(is_broken(), !is_known);
-        stand_close(&stand);
     }
 }
 
@@ -84,7 +82,6 @@ static void test_open_span_ends_with_what_was_asked_later(void **state)
         violate(1);
         stand_end(&stand);
         assert_int_equal(is_broken(), is_later);
-        stand_close(&stand);
     }
 }
 
@@ -114,7 +111,6 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
         assert_int_equal(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_FINDABLE,
                                                  &stand.run.oracles.verdict),
                          bucket == 5);
-        stand_close(&stand);
     }
 }
 
@@ -136,7 +132,6 @@ static void test_only_listed_conditions_excuse(void **state)
         lab_condition_set(&stand.run, cases[i].condition);
         stand_end(&stand);
         assert_int_equal(is_broken(), cases[i].is_broken);
-        stand_close(&stand);
     }
 }
 
@@ -163,7 +158,6 @@ static void test_full_list_of_spans_only_excuses_more(void **state)
         stand_end(&stand);
         assert_int_equal(is_broken(), is_bare);
         assert_int_equal(stand_violations(&stand, LAB_ORACLE_FINDABLE), 2999 + is_bare);
-        stand_close(&stand);
     }
 }
 
@@ -209,7 +203,6 @@ static void test_jumps_excuse_until_the_farthest_clock_time(void **state)
         stand.run.agents = NULL;
         stand.run.agent_count = 0;
         stand.run.fault_draws = NULL;
-        stand_close(&stand);
     }
 }
 
@@ -224,5 +217,5 @@ int main(void)
         cmocka_unit_test(test_full_list_of_spans_only_excuses_more),
         cmocka_unit_test(test_jumps_excuse_until_the_farthest_clock_time),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

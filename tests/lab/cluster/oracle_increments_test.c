@@ -64,7 +64,6 @@ static void assert_increments(uint64_t lost, uint64_t doubled)
     assert_int_equal(stand.run.oracles.verdict.increments_lost, lost);
     assert_int_equal(stand.run.oracles.verdict.increments_doubled, doubled);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 0);
-    stand_close(&stand);
 }
 
 static void test_increments_made_once_are_not_kept(void **state)
@@ -141,7 +140,6 @@ static void test_increments_without_a_row_are_a_difference(void **state)
     stand.run.oracles.increments.amount_lost = 1;
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);
-    stand_close(&stand);
 }
 
 int main(void)
@@ -154,5 +152,5 @@ int main(void)
         cmocka_unit_test(test_increments_never_requested_do_not_count_for_another_key),
         cmocka_unit_test(test_increments_without_a_row_are_a_difference),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

@@ -31,7 +31,6 @@ static void test_health_without_faults_is_well_from_the_start(void **state)
     assert_health(0, 5 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 0);
     assert_int_equal(stand.run.oracles.verdict.conditions & 1u << LAB_CONDITION_FAULTS, 0);
-    stand_close(&stand);
 }
 
 /* A fault lasts until all that it delayed has ended too. */
@@ -56,7 +55,6 @@ static void test_health_fault_settles(void **state)
     stand_wait_until(&stand, 10 * SECOND);
     assert_health(5 * SECOND, -1);
     assert_int_equal(stand.run.oracles.health.stretch, 2);
-    stand_close(&stand);
 }
 
 /* The cluster is healthy when the last fault has ended. A fault that begins while another one settles extends
@@ -83,7 +81,6 @@ static void test_health_faults_that_overlap_are_one(void **state)
     lab_health_fault(&stand.run, true);
     assert_int_equal(stand.run.oracles.health.stretch, 2);
     assert_health(9 * SECOND, -1);
-    stand_close(&stand);
 }
 
 /* A fault whose end is known in advance: by itself, within another fault, and beyond it. */
@@ -111,7 +108,6 @@ static void test_health_pulses_end_by_themselves(void **state)
     stand_wait_until(&stand, 40 * SECOND);
     assert_health(26 * SECOND, 8 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 3);
-    stand_close(&stand);
 }
 
 /* The longest of them counts, even if a fault begins and ends meanwhile. */
@@ -131,7 +127,6 @@ static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
     assert_health(31 * SECOND - 1, -1);
     stand_wait_until(&stand, 40 * SECOND);
     assert_health(31 * SECOND, 9 * SECOND);
-    stand_close(&stand);
 }
 
 /* A network that loses messages by itself is never healthy. */
@@ -145,7 +140,6 @@ static void test_health_of_a_lossy_network_is_never_well(void **state)
     stand_wait_until(&stand, SIM_HOUR);
     assert_health(SIM_HOUR, -1);
     assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
-    stand_close(&stand);
 }
 
 /* --- live: threshold 4, so 24 rows make a partition full, and the lag is 2 s. */
@@ -178,7 +172,6 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
         stand_end(&stand);
         assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
         assert_violations(&stand, LAB_ORACLE_LIVE, (uint64_t)late_ns);
-        stand_close(&stand);
     }
 }
 
@@ -198,7 +191,6 @@ static void test_live_partition_may_grow_for_the_lag(void **state)
     fire(0, 1, FULL - 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 0);
-    stand_close(&stand);
 }
 
 /* Rows from before the cluster was healthy for the lag, or from before the last fault, are not counted. */
@@ -218,7 +210,6 @@ static void test_live_counts_from_when_all_was_well(void **state)
         fire(0, 0, 1);
         stand_end(&stand);
         assert_violations(&stand, LAB_ORACLE_LIVE, late_ns == 0);
-        stand_close(&stand);
     }
 }
 
@@ -236,7 +227,6 @@ static void test_live_judges_the_time_after_the_last_fault_only(void **state)
     stand_end(&stand);
     assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
     assert_violations(&stand, LAB_ORACLE_LIVE, 0);
-    stand_close(&stand);
 }
 
 static void test_live_is_counted_in_keys(void **state)
@@ -256,7 +246,6 @@ static void test_live_is_counted_in_keys(void **state)
     fire(0, 1, 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 2);
-    stand_close(&stand);
 }
 
 /* Faults that end too late for the lag, or never. */
@@ -271,14 +260,12 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
         stand_wait_until(&stand, 11 * SECOND + LAG + left_ns);
         stand_end(&stand);
         assert_int_equal(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE], left_ns == 0);
-        stand_close(&stand);
     }
     open_coordinated(BK_SINGLE);
     lab_health_fault(&stand.run, true);
     stand_wait_until(&stand, SIM_HOUR);
     stand_end(&stand);
     assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
-    stand_close(&stand);
 }
 
 /* A partition that the state has left may get rows from outdated caches, and need not close again. */
@@ -296,7 +283,6 @@ static void test_live_partition_below_the_states_bucket_is_closed(void **state)
     fire(0, 0, 1);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_LIVE, 1);
-    stand_close(&stand);
 }
 
 int main(void)
@@ -316,5 +302,5 @@ int main(void)
         cmocka_unit_test(test_live_is_not_judged_before_all_was_well_for_the_lag),
         cmocka_unit_test(test_live_partition_below_the_states_bucket_is_closed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

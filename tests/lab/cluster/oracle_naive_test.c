@@ -331,7 +331,6 @@ static void test_oracles_equal_a_naive_judge(void **state)
             met[i] += counted > 0;
         }
         clean += trial.naive.violations[LAB_ORACLE_NEWEST] + trial.naive.violations[LAB_ORACLE_MONOTONE] == 0;
-        stand_close(&trial.stand);
     }
     /* Each was violated in some seeds, and not in all. */
     for (int i = 0; i < LAB_ORACLE_UNIQUE; i++) {
@@ -347,5 +346,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oracles_equal_a_naive_judge),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

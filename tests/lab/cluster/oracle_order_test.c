@@ -23,7 +23,6 @@ static void expect(const struct placement *placements, size_t count, uint64_t ag
         stand_place(&stand, 0, i, placements[i].time_ns, placements[i].bucket, placements[i].agent);
     assert_violations(&stand, LAB_ORACLE_AGREEMENT, agreement);
     assert_violations(&stand, LAB_ORACLE_MONOTONE, monotone);
-    stand_close(&stand);
 }
 #define EXPECT(agreement, monotone, ...)                                                                     \
     expect((const struct placement[]){__VA_ARGS__},                                                          \
@@ -123,7 +122,6 @@ static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state
     lab_oracles_placed(&stand.run, 0, 2, far, 0, 2);
     assert_violations(&stand, LAB_ORACLE_AGREEMENT, 2);
     assert_violations(&stand, LAB_ORACLE_MONOTONE, 2);
-    stand_close(&stand);
 }
 
 /* Rows of different keys are independent. */
@@ -138,7 +136,6 @@ static void test_order_of_different_keys_is_not_compared(void **state)
     stand_place(&stand, 2, 0, SIM_SECOND, 6, 2);
     assert_violations(&stand, LAB_ORACLE_AGREEMENT, 0);
     assert_violations(&stand, LAB_ORACLE_MONOTONE, 0);
-    stand_close(&stand);
 }
 
 /* Only some strategies choose the bucket by time. With the others, rows in order of their numbers or in no
@@ -165,7 +162,6 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
         assert_int_equal(is_judged[LAB_ORACLE_MONOTONE], is_ordered[kind]);
         assert_violations(&stand, LAB_ORACLE_AGREEMENT, is_ordered[kind]);
         assert_violations(&stand, LAB_ORACLE_MONOTONE, is_ordered[kind]);
-        stand_close(&stand);
     }
 }
 
@@ -187,7 +183,6 @@ static void test_violation_first_is_reported(void **state)
     assert_int_equal(first->time_ns, stand_time(&stand, 2 * SIM_SECOND));
     assert_string_equal(first->text, "agent 4 puts row 1 of 0.000000 s into bucket 1, and another one of "
                                      "1.000000 s into a lower one");
-    stand_close(&stand);
 }
 
 int main(void)
@@ -205,5 +200,5 @@ int main(void)
         cmocka_unit_test(test_order_is_judged_where_buckets_follow_times),
         cmocka_unit_test(test_violation_first_is_reported),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

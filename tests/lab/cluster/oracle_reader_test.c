@@ -39,7 +39,6 @@ static void test_newest_in_order_is_no_violation(void **state)
             store(row, (int64_t)row * SECOND, bucket);
     }
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    stand_close(&stand);
 }
 
 /* The same holds for a read of a single row: any row in a higher bucket hides a newer row in a lower bucket.
@@ -56,7 +55,6 @@ static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     store(3, 7 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    stand_close(&stand);
 }
 
 /* The n-th newest row of all is in a lower bucket, which the reader visits last or does not visit. */
@@ -74,7 +72,6 @@ static void test_newest_nth_row_decides(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     store(4, 7 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    stand_close(&stand);
 }
 
 /* A reader takes every row of the higher buckets, including a row that is older than the newest n. Such a row
@@ -96,7 +93,6 @@ static void test_newest_counts_old_rows_of_a_high_bucket(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
     store(6, 12 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
-    stand_close(&stand);
 }
 
 /* Among rows of equal time any row is correct, whatever the order of arrival. */
@@ -115,7 +111,6 @@ static void test_newest_accepts_any_order_of_equal_times(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
     store(5, 5 * SECOND, 2); /* two rows of 5 s hide the newest row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    stand_close(&stand);
 }
 
 /* While there are fewer than n rows, the reader must reach all of them. */
@@ -128,7 +123,6 @@ static void test_newest_of_few_rows_are_all(void **state)
     store(1, 3 * SECOND, 2);
     store(2, 2 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    stand_close(&stand);
 }
 
 static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
@@ -144,7 +138,6 @@ static void test_newest_reader_does_not_find_rows_above_the_state(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     store(3, 1 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
-    stand_close(&stand);
 }
 
 /* Without `reads:` the oracle expects the newest 16 rows; for reads of more than 64 rows it expects the
@@ -155,10 +148,8 @@ static void test_newest_number_of_rows_is_that_of_the_readers(void **state)
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
     assert_int_equal(stand.run.oracles.newest_rows, 16);
-    stand_close(&stand);
     open_newest(UINT64_C(1) << 32);
     assert_int_equal(stand.run.oracles.newest_rows, 64);
-    stand_close(&stand);
 }
 
 /* With windows of time the reader begins at its own time and slightly ahead of it, since clocks differ. */
@@ -181,7 +172,6 @@ static void test_newest_of_windows_begins_at_the_clock(void **state)
     assert_int_equal(lab_state_newest(&stand.run, 0), first + 1);
     store(1, 10 * SECOND + 1, first + 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    stand_close(&stand);
 }
 
 /* --- findable */
@@ -206,7 +196,6 @@ static void test_findable_at_the_states_bucket_and_below(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     acknowledge(3, 3);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
-    stand_close(&stand);
 }
 
 /* Rows that were never acknowledged cannot be lost. Each acknowledged row is lost at most once, however often
@@ -237,7 +226,6 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 5);
     stand_state(&stand, 0, 0, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 7);
-    stand_close(&stand);
 }
 
 /* A change of dates only, and the first state of a key, move no bucket. */
@@ -254,7 +242,6 @@ static void test_findable_other_changes_lose_nothing(void **state)
     stand_state(&stand, 0, 1, 4 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     assert_int_equal(stand.run.oracles.verdict.rolls, 1);
-    stand_close(&stand);
 }
 
 /* A read of the range that begins at from_ns found 1 of 3 rows. */
@@ -292,7 +279,6 @@ static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(v
     read_too_few(LAB_READ_ALL, 26);
     read_too_few(LAB_READ_LATEST, 26);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 10);
-    stand_close(&stand);
 }
 
 /* There are three replicas. A reader queries two replicas at QUORUM, possibly the two without the row. */
@@ -322,7 +308,6 @@ static void test_findable_on_too_few_replicas_is_violated(void **state)
             assert_int_equal(cass_row_held(stand.run.cluster, 0, 0, 0), held);
             acknowledge(0, 0);
             assert_violations(&stand, LAB_ORACLE_FINDABLE, held < cases[i].enough);
-            stand_close(&stand);
         }
     }
 }
@@ -342,7 +327,6 @@ static void test_findable_on_few_replicas_is_not_lost_again(void **state)
     acknowledge(1, 1);
     stand_state(&stand, 0, 0, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
-    stand_close(&stand);
 }
 
 /* With a second datacenter it is unknown which replicas a reader queries. For a read that does not walk down,
@@ -364,7 +348,6 @@ static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
     store(1, 0, 1);
     acknowledge(1, 1);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
-    stand_close(&stand);
 
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_hash(10, &strategy), BK_OK);
@@ -374,7 +357,6 @@ static void test_findable_ignores_a_cause_that_does_not_apply(void **state)
     acknowledge(0, 9);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_NEWEST]);
-    stand_close(&stand);
 }
 
 /* --- findable: the run's own readers of windows */
@@ -457,7 +439,6 @@ static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     read_short(10 * SECOND, 10 * SECOND); /* a birth that is too late hides the first row */
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
-    stand_close(&stand);
 }
 
 /* A clock dated a row later than the time on the reader's clock. No row is before the birth. */
@@ -472,7 +453,6 @@ static void test_findable_range_after_the_readers_clock_is_excused(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     range_short(1 * SECOND, 3 * SECOND);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
-    stand_close(&stand);
 }
 
 /* The window ends at 10 s, and a clock that is 1 s ahead remembers it 5 s later. */
@@ -486,7 +466,6 @@ static void test_findable_row_behind_a_remembered_window_is_excused(void **state
         write_window(1, SECOND);
         read_short(15 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FINDABLE, (uint64_t)spare_ns);
-        stand_close(&stand);
     }
 }
 
@@ -504,7 +483,6 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
         stand_wait_until(&stand, 5 * SECOND);
         read_short(5 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FINDABLE, 1 - remembers);
-        stand_close(&stand);
     }
 }
 
@@ -531,7 +509,6 @@ static void test_conserved_rows_expire_in_their_second(void **state)
         lab_expired_end(&stand.run, 1 - is_gone);
         assert_violations(&stand, LAB_ORACLE_CONSERVED, 1 + 2 * is_gone);
     }
-    stand_close(&stand);
 }
 
 int main(void)
@@ -560,5 +537,5 @@ int main(void)
         cmocka_unit_test(test_findable_windows_remembered_by_a_wrong_clock_are_not_judged),
         cmocka_unit_test(test_conserved_rows_expire_in_their_second),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

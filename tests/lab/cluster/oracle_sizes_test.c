@@ -44,7 +44,6 @@ static void test_filled_rows_behind_the_roll_prove_nothing(void **state)
             stand_state(&stand, 0, 1, 0, 9 * SECOND);
         stand_end(&stand);
         assert_violations(&stand, LAB_ORACLE_FILLED, (uint64_t)is_late);
-        stand_close(&stand);
     }
 }
 
@@ -74,7 +73,6 @@ static bool is_early_roll_excused(enum blur blur)
     const struct lab_violation *violation = &stand.run.oracles.verdict.violations[LAB_ORACLE_FILLED];
     assert_int_equal(violation->count, 1);
     bool is_excused = !lab_violation_is_bare(violation);
-    stand_close(&stand);
     return is_excused;
 }
 
@@ -112,7 +110,6 @@ static void test_filled_under_changed_settings_by_those_of_its_rows(void **state
             fire_counted(cases[i].before + row, 10 * SECOND, 0);
         stand_state(&stand, 0, 1, 11 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_FILLED, cases[i].expected);
-        stand_close(&stand);
     }
 }
 
@@ -132,7 +129,6 @@ static void test_bounded_under_changed_settings_by_those_of_the_row(void **state
         for (uint64_t row = 0; row < cases[i].after; row++)
             fire_counted(cases[i].before + row, 10 * SECOND, 0);
         assert_violations(&stand, LAB_ORACLE_BOUNDED, cases[i].expected);
-        stand_close(&stand);
     }
 }
 
@@ -163,7 +159,6 @@ static void test_bounded_in_memory_is_exact(void **state)
                 }
                 stand_end(&stand);
                 assert_violations(&stand, LAB_ORACLE_BOUNDED, rows == 11 && !is_unhealthy && keys == 4);
-                stand_close(&stand);
             }
         }
     }
@@ -181,7 +176,6 @@ static void test_filled_counts_find_no_more_rows_than_there_are(void **state)
                 stand_write(&stand, 0, row, 0, 0);
             stand_state(&stand, 0, 1, 0, 0);
             assert_violations(&stand, LAB_ORACLE_FILLED, rows == 9);
-            stand_close(&stand);
         }
     }
 }
@@ -201,7 +195,6 @@ static void test_filled_each_number_is_of_one_row(void **state)
         }
         stand_end(&stand);
         assert_violations(&stand, LAB_ORACLE_FILLED, !is_refused);
-        stand_close(&stand);
     }
 }
 
@@ -222,7 +215,6 @@ static void test_bounded_evicted_keys_are_judged_by_their_sum(void **state)
         }
         stand_end(&stand);
         assert_violations(&stand, LAB_ORACLE_BOUNDED, (uint64_t)is_late);
-        stand_close(&stand);
     }
 }
 
@@ -238,5 +230,5 @@ int main(void)
         cmocka_unit_test(test_filled_each_number_is_of_one_row),
         cmocka_unit_test(test_bounded_evicted_keys_are_judged_by_their_sum),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

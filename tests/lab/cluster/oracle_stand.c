@@ -12,8 +12,34 @@
 #define START  (INT64_C(1767225600) * SIM_SECOND)
 #define MARKER 1u
 
+static struct stand *opened;
+
+void stand_close(void)
+{
+    if (opened == NULL)
+        return;
+    struct lab_cluster_run *run = &opened->run;
+    opened = NULL;
+    cluster_observers_end(run);
+    for (uint32_t i = 0; i < run->key_count; i++)
+        free(run->keys[i].changes);
+    free(run->keys);
+    lab_tally_clear(&run->tally);
+    assert_true(cass_cluster_is_sound(run->cluster));
+    cass_cluster_destroy(run->cluster);
+    sim_queue_destroy(&run->queue);
+}
+
+int stand_teardown(void **state)
+{
+    (void)state;
+    stand_close();
+    return 0;
+}
+
 void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum bk_coordination coordination)
 {
+    stand_close();
     memset(stand, 0, sizeof *stand);
     struct lab_scenario *scenario = &stand->scenario;
     struct cass_cluster_config *network = &scenario->network;
@@ -66,25 +92,13 @@ void stand_open(struct stand *stand)
     run->node_count = cass_node_count(run->cluster);
     assert_true(lab_tally_init(&run->tally, run->node_count));
     assert_true(lab_cluster_observe(run));
+    opened = stand;
 }
 
 void stand_end(struct stand *stand)
 {
     lab_oracles_end(&stand->run);
     assert_false(stand->run.out_of_memory);
-}
-
-void stand_close(struct stand *stand)
-{
-    struct lab_cluster_run *run = &stand->run;
-    cluster_observers_end(run);
-    for (uint32_t i = 0; i < run->key_count; i++)
-        free(run->keys[i].changes);
-    free(run->keys);
-    lab_tally_clear(&run->tally);
-    assert_true(cass_cluster_is_sound(run->cluster));
-    cass_cluster_destroy(run->cluster);
-    sim_queue_destroy(&run->queue);
 }
 
 /* Processes all events of the cluster before that time. Of the events at exactly that time it processes those

@@ -24,6 +24,9 @@ struct stand {
     int64_t written_us; /* of the last state */
 };
 
+/* Closes the stand that is open, if any; so does the preparation of the next one. */
+void stand_close(void);
+int stand_teardown(void **state);
 /* One node, one key, one agent and clocks without error. A test changes these settings before stand_open().
  */
 void stand_prepare(struct stand *stand, const struct bk_strategy *strategy,
@@ -32,7 +35,6 @@ void stand_prepare_probabilistic(struct stand *stand, enum bk_coordination coord
 void stand_open(struct stand *stand);
 /* Completes the verdict. */
 void stand_end(struct stand *stand);
-void stand_close(struct stand *stand);
 /* Advances the clock and the cluster. */
 void stand_wait_until(struct stand *stand, int64_t time_ns);
 int64_t stand_time(const struct stand *stand, int64_t time_ns);

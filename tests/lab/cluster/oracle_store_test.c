@@ -41,7 +41,6 @@ static void assert_conserved_at_end(uint64_t violations)
 {
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, violations);
-    stand_close(&stand);
 }
 
 static void test_conserved_rows_of_every_ending_are_no_violation(void **state)
@@ -71,7 +70,6 @@ static void test_conserved_row_that_was_never_reported_is_a_difference(void **st
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);
     assert_int_equal(stand.run.oracles.verdict.violations[LAB_ORACLE_CONSERVED].key, LAB_NO_KEY);
-    stand_close(&stand);
     open_stand();
     write(0, 0, 0, ACKNOWLEDGED);
     stand.run.refused++;
@@ -186,7 +184,6 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
         lab_conserved_delivered(&stand.run);
         if (stand_violations(&stand, LAB_ORACLE_CONSERVED) != cases[i].violations)
             fail_msg("%s: %d violations", cases[i].what, (int)stand_violations(&stand, LAB_ORACLE_CONSERVED));
-        stand_close(&stand);
     }
 }
 
@@ -243,7 +240,6 @@ static void test_no_duplicates_counts_rows_that_are_in_several_buckets(void **st
             fail_msg("%s, ending %d", cases[i].puts, cases[i].ending);
         assert_int_equal(stand.run.tally.duplicated, cases[i].violations);
         assert_violations(&stand, LAB_ORACLE_CONSERVED, 0);
-        stand_close(&stand);
     }
 }
 
@@ -257,7 +253,6 @@ static void test_no_duplicates_counts_each_row(void **state)
     put(3, "BA", ACKNOWLEDGED);
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_NO_DUPLICATES, 3);
-    stand_close(&stand);
 }
 
 int main(void)
@@ -273,5 +268,5 @@ int main(void)
         cmocka_unit_test(test_no_duplicates_counts_rows_that_are_in_several_buckets),
         cmocka_unit_test(test_no_duplicates_counts_each_row),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }

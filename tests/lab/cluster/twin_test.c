@@ -4,8 +4,8 @@
  * agent on the oracles' test stand whose twin misses an event. */
 #include "cluster_agents.h"
 #include "events.h"
-#include "lab/run.h"
 #include "oracle_stand.h"
+#include "run_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,26 +15,15 @@ static const char of_rows[] =
     "keys: {count: 6}\narrivals: {rate: 20/s}\nreads: {latest: {rows: 9, rate: 2/s}}\n",
                   of_identifiers[] = "identifiers: {think: 50ms}\n";
 
-static struct lab_result *run(const char *workload, const char *twin, const char *strategy)
+static struct lab_result *run_twins(const char *workload, const char *twin, const char *strategy)
 {
-    char text[1024];
-    struct lab_scenario *scenario;
-    struct lab_result *result = NULL;
-    struct sim_error error;
-    static const struct lab_run_context alone;
-    snprintf(
-        text, sizeof text,
+    return run_filled(
         "name: twins\nduration: 60s\n%scluster: {nodes: 3, replication_factor: 3}\n"
         "agents: {count: 2, cache_entries: 4, operations: 32, restart: 2s%s}\n"
         "faults:\n  - agent_crash: {agent: 0, at: 20s}\n  - agent_pause: {agent: 1, at: 30s, lasts: 2s}\n"
         "  - agent_crash: {agent: 1, at: 40s%s}\n  - lost_message: {chance: 5%%, at: 10s, "
         "lasts: 30s}\nstrategies: [%s]\n",
         workload, twin, workload == of_rows ? ", checkpoint: 5s" : "", strategy);
-    if (!lab_scenario_parse("twins.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
-        !lab_run_in(scenario, 1, &alone, &result, &error))
-        fail_msg("%s", error.text);
-    lab_scenario_destroy(scenario);
-    return result;
 }
 
 static void test_twins_of_every_protocol_change_nothing(void **state)
@@ -60,8 +49,8 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
     };
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
         const char *workload = strncmp(strategies[i], "idgen", 5) == 0 ? of_identifiers : of_rows;
-        struct lab_result *alone = run(workload, "", strategies[i]),
-                          *beside = run(workload, ", twin: 30%", strategies[i]);
+        struct lab_result *alone = run_twins(workload, "", strategies[i]),
+                          *beside = run_twins(workload, ", twin: 30%", strategies[i]);
         const struct lab_verdict *verdict = &beside->strategies[0].verdict;
         assert_false(alone->strategies[0].verdict.is_judged[LAB_ORACLE_RESTORED]);
         assert_true(verdict->is_judged[LAB_ORACLE_RESTORED]);
@@ -69,8 +58,6 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
             fail_msg("%s: %s", strategies[i], verdict->violations[LAB_ORACLE_RESTORED].text);
         assert_true(verdict->probes[LAB_PROBE_RESTORED] > 100);
         assert_true(alone->strategies[0].events.digest == beside->strategies[0].events.digest);
-        lab_result_destroy(alone);
-        lab_result_destroy(beside);
     }
 }
 
@@ -79,7 +66,7 @@ enum deafness { DEAF_TO_NOTHING, DEAF_TO_ROW, DEAF_TO_OUTCOME, DEAF_COUNT };
 /* One row, whose start or outcome the twin does not receive. */
 static uint64_t differences(enum deafness deafness)
 {
-    struct stand stand;
+    static struct stand stand;
     struct lab_host_agent agent = {.is_up = true};
     struct bk_row row = {.time_ns = SIM_SECOND, .id = 7};
     struct bk_outcome none = {.kind = BK_OUTCOME_APPLIED};
@@ -116,7 +103,6 @@ static uint64_t differences(enum deafness deafness)
     free(operations);
     run->agents = NULL;
     run->agent_count = 0;
-    stand_close(&stand);
     return violations;
 }
 
@@ -130,8 +116,8 @@ static void test_twin_that_differs_is_reported_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_twins_of_every_protocol_change_nothing),
+        runs_test(test_twins_of_every_protocol_change_nothing),
         cmocka_unit_test(test_twin_that_differs_is_reported_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, stand_teardown);
 }
