@@ -70,7 +70,7 @@ static void test_fault_agent_with_overlapping_crashes_restarts_after_both(void *
                                             "  - {agent_crash: {agent: 0, at: 10s, lasts: 20s}}\n"
                                             "  - {agent_crash: {agent: 0, at: 15s, lasts: 40s}}\n"
                                             "  - {agent_crash: {agent: 0, at: 20s, lasts: 1s}}\n" NONE,
-                                 "agent 0 is back", "", 0, INFINITY);
+                                 "agent 0 is back", "", 0, 1e9);
     assert_int_equal(back.count, 1);
     assert_true(back.first_s == 55);
     double refused = metric(back.result, "writes.refused");
