@@ -92,8 +92,8 @@ static void test_cluster_with_rows_out_of_order_equals_stream(void **state)
     static const char *const names[] = {"time.writes.late", "time.writes.into_closed",
                                         "time.partitions.reopened", "hash.writes.late"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_true(metric(stream, names[i]) > 10);
-        assert_true(metric(cluster, names[i]) == metric(stream, names[i]));
+        assert_true(metric(stream, "%s", names[i]) > 10);
+        assert_true(metric(cluster, "%s", names[i]) == metric(stream, "%s", names[i]));
     }
 }
 
